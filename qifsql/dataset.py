@@ -1,0 +1,156 @@
+"""A dataset: a name, where its rows are, and which columns it has. Rows are never read here."""
+
+import glob
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
+
+Format = Literal["parquet", "csv", "duckdb"]
+
+CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+PARQUET_ENDINGS = (".parquet", ".pq")
+KNOWN = "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), a glob, a folder of "
+KNOWN += "Parquet, or table@file.duckdb"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name in the file, the engine's name for it, and its SQL type.
+
+    The two names differ where the file has names that SQL cannot tell apart (``ID`` and ``id``).
+    """
+
+    name: str
+    source_name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a dataset, in the file's order."""
+
+    dataset: str
+    columns: tuple[Column, ...]
+
+    def find(self, name: str) -> Column | None:
+        """Look a name up exactly, then without regard to case when that is unambiguous."""
+        exact = [c for c in self.columns if c.name == name]
+        found = exact or [c for c in self.columns if c.name.casefold() == name.casefold()]
+        if len(found) > 1:
+            twins = ", ".join(quoted(c.name) for c in found)
+            raise ColumnError(
+                f"column {quoted(name)} is ambiguous in {self.dataset}: it has {twins}; "
+                "write the exact name, or rename one of them"
+            )
+        return found[0] if found else None
+
+    def __getitem__(self, name: str) -> Column:
+        column = self.find(name)
+        if column is None:
+            hint = did_you_mean(name, (c.name for c in self.columns))
+            raise ColumnError(f"column {quoted(name)} is not in {self.dataset}{hint}")
+        return column
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Where the rows of one release are.
+
+    ``paths`` are files that exist (for ``duckdb`` the one database file, ``table`` its table).
+    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
+    """
+
+    name: str
+    format: Format
+    paths: tuple[str, ...]
+    table: str | None = None
+    hive: bool = False
+    all_varchar: bool = False
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    @classmethod
+    def open(
+        cls,
+        source: "str | Path | Dataset",
+        *,
+        all_varchar: bool = False,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+    ) -> "Dataset":
+        """Find the files behind ``source``: a file, glob, folder or ``table@file.duckdb``.
+
+        Raises DatasetError where there is nothing, or nothing of a known kind.
+        """
+        if isinstance(source, Dataset):
+            return source
+        text = str(source)
+        if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
+            raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
+        if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
+            return cls._table(m[1], m[2], text)
+        files, hive = _files(text)
+        ending = _ending(files[0], text)
+        if ending in (".duckdb", ".db"):
+            raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
+        if any(_ending(f, text) not in _family(ending) for f in files):
+            raise DatasetError(f"{text} has files of several kinds; name one kind")
+        csv = ending in CSV_ENDINGS
+        if not csv and (all_varchar or delimiter or encoding):
+            raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
+        if csv and delimiter is None and ".tsv" in ending:
+            delimiter = "\t"
+        name = Path(text).name or text
+        kind: Format = "csv" if csv else "parquet"
+        return cls(name, kind, files, None, hive, all_varchar, delimiter, encoding)
+
+    @classmethod
+    def _table(cls, table: str, file: str, text: str) -> "Dataset":
+        if not Path(file).is_file():
+            raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
+        return cls(text, "duckdb", (file,), table)
+
+
+def _files(text: str) -> tuple[tuple[str, ...], bool]:
+    """The files behind a path, and whether folder names may be columns (``year=2018/``)."""
+    path = Path(text)
+    if path.is_dir():
+        found = sorted(str(p) for p in path.rglob("*") if p.suffix in PARQUET_ENDINGS)
+        if not found:
+            raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
+        return tuple(found), True
+    if path.exists():
+        return (text,), False
+    if glob.has_magic(text):
+        found = sorted(p for p in glob.glob(text, recursive=True) if Path(p).is_file())
+        if not found:
+            raise DatasetError(f"{text} matches no file; check the pattern and the folder")
+        return tuple(found), False
+    folder = path.parent
+    if not folder.is_dir():
+        raise DatasetError(f"{text} does not exist: there is no folder {folder}")
+    hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
+    hint = hint if hint.startswith("; did") else "; check the path"
+    raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _ending(file: str, text: str) -> str:
+    """The ending that tells the kind of a file, from its name or else from its first bytes."""
+    name = file.casefold()
+    for ending in (*CSV_ENDINGS, *PARQUET_ENDINGS, ".duckdb", ".db"):
+        if name.endswith(ending):
+            return ending
+    try:
+        with Path(file).open("rb") as f:
+            if f.read(4) == b"PAR1":
+                return ".parquet"
+    except OSError as e:
+        raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
+    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {KNOWN}")
+
+
+def _family(ending: str) -> tuple[str, ...]:
+    return CSV_ENDINGS if ending in CSV_ENDINGS else PARQUET_ENDINGS

@@ -1,0 +1,41 @@
+"""Plans and trees as SQL text of DuckDB."""
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+
+from qifsql.errors import InputError, did_you_mean
+from qifsql.plan import Plan
+
+DUCKDB = "duckdb"
+
+
+def render(tree: exp.Expr, *, pretty: bool = False) -> str:
+    """One tree as SQL text. What the dialect cannot say raises instead of being left out."""
+    return tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+
+
+def statement(plan: Plan, *, pretty: bool = False) -> str:
+    """A plan as one ``WITH`` statement."""
+    query = plan.result.copy()
+    for step in plan.steps:
+        query = query.with_(step.name, as_=step.query.copy(), materialized=step.materialized)
+    return render(query, pretty=pretty)
+
+
+def script(plan: Plan, step: str | None = None) -> str:
+    """A plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
+
+    Comments say what a row of each step is.
+    """
+    steps = plan.steps
+    result: exp.Query = plan.result
+    if step is not None:
+        names = [s.name for s in steps]
+        if step not in names:
+            raise InputError(f'there is no step "{step}"{did_you_mean(step, names)}')
+        steps = steps[: names.index(step) + 1]
+        result = exp.select("*").from_(exp.to_table(step))
+    lines = [f"-- {s.name}: {s.doc}" for s in steps]
+    lines += [f"{s};" for s in plan.setup]
+    lines.append(statement(Plan(steps, result), pretty=True) + ";")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Engines run plans. Memory, temporary files, threads, progress and interruption live here."""

@@ -1,0 +1,111 @@
+"""What DuckDB knows about one dataset: its columns, the types of expressions over it.
+
+DuckDB tells names apart without regard to case and renames the second of ``ID`` and ``id``.
+The names that stand in the file are read from it, so that both columns can be used.
+"""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.dataset import Column, Dataset, Schema
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
+from qifsql.expressions import SOURCE
+from qifsql.relation import header_line, relation
+
+DELIMITERS = (",", ";", "\t", "|")
+
+
+class Catalog:
+    """What binding asks about one dataset (``qifsql.spec.Catalog``)."""
+
+    def __init__(self, engine: DuckDB, dataset: Dataset) -> None:
+        engine.attach(dataset)
+        self.engine = engine
+        self.dataset, self.schema = _read_schema(engine, dataset)
+
+    def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
+        """The types of expressions; ExpressionError where one cannot be evaluated."""
+        steady = None
+        types: list[str] = []
+        for tree, what in zip(expressions, whats, strict=True):
+            if isinstance(tree, exp.Column):
+                types.append(
+                    next(c.type for c in self.schema.columns if c.source_name == tree.name)
+                )
+                continue
+            steady = steady or self.engine.steady_functions()
+            for name in self.engine.functions_of(tree, what):
+                if name not in steady:
+                    raise ExpressionError(
+                        f"{what} uses the function {name}, which is unknown or does not give "
+                        "one lasting value for each row; use another"
+                    )
+            types.append(self._type(tree, what))
+        return types
+
+    def _type(self, tree: exp.Expr, what: str) -> str:
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)
+        try:
+            return self.engine.describe(query, self.dataset.name)[0][1]
+        except (InputError, EngineError) as e:
+            raise ExpressionError(
+                f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
+                "or the types do not fit; --debug shows the engine's words",
+                detail=e.detail,
+            ) from e
+
+    def fits(self, value: str, type_: str) -> bool:
+        """Whether a text can be read as a value of that type."""
+        tried = exp.TryCast(
+            this=exp.Literal.string(value), to=exp.DataType.build(type_, dialect="duckdb")
+        )
+        rows = self.engine.query(exp.select(tried.is_(exp.null())), self.dataset.name)
+        return not rows[0][0]
+
+
+def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
+    """The dataset, with the delimiter that its header shows, and its columns."""
+    header: list[str] = []
+    if dataset.format == "csv":
+        dataset, header = _header(engine, dataset)
+    described = engine.describe(relation(dataset), dataset.name)
+    names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
+    if len(names) > len(described) or (header and len(names) != len(described)):
+        names = []  # not the names of these columns; the engine's will do
+    columns = [
+        Column(names[i] if i < len(names) else source, source, type_)
+        for i, (source, type_) in enumerate(described)
+    ]
+    return dataset, Schema(dataset.name, tuple(columns))
+
+
+def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
+    """The names in the first line of a CSV file; its delimiter is the one with most fields."""
+    lines = engine.query(exp.select("line").from_(header_line(dataset)).limit(1), dataset.name)
+    if not lines or not (lines[0][0] or "").strip():
+        raise DatasetError(f"{dataset.name} is empty; its first line must name the columns")
+    line = lines[0][0].removeprefix("\ufeff")
+    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
+    split = {d: next(csv.reader([line], delimiter=d)) for d in candidates}
+    best = max(candidates, key=lambda d: len(split[d]))
+    return replace(dataset, delimiter=best), split[best]
+
+
+def _parquet_names(engine: DuckDB, dataset: Dataset) -> list[str]:
+    """The names of the top-level columns in the first file."""
+    first = replace(dataset, paths=dataset.paths[:1])
+    arguments = relation(first).this.expressions[:1]
+    source = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=arguments))
+    rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
+    names: list[str] = []
+    skip = 0
+    for name, children in rows[1:]:
+        if skip == 0:
+            names.append(name)
+        skip = max(0, skip - 1) + (children or 0)
+    return names

@@ -1,0 +1,222 @@
+"""DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
+
+import json
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+import polars as pl
+from sqlglot import exp
+
+from qifsql.dataset import Dataset
+from qifsql.dialect import render, statement
+from qifsql.engine.settings import Settings
+from qifsql.engine.trouble import translated
+from qifsql.errors import ExpressionError, InputError, Interrupted
+from qifsql.plan import Plan
+from qifsql.relation import attach
+
+T = TypeVar("T")
+BATCH = 100_000  # rows of a result that are read at a time
+POLL = 0.05  # seconds between looks at a running query
+
+
+class DuckDB:
+    """One connection. Use as a context manager: temporary files go when it ends.
+
+    ``ordered`` keeps rows in the order of the input, for results that have one row per record.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, ordered: bool = False) -> None:
+        self.settings = settings or Settings()
+        self._attached: set[str] = set()
+        self._temp = _private_folder(self.settings.temp)
+        options: dict[str, Any] = {
+            "temp_directory": str(self._temp),
+            "preserve_insertion_order": ordered,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+        }
+        if self.settings.threads is not None:
+            options["threads"] = self.settings.threads
+        try:
+            self._connection = duckdb.connect(config=options)
+            self._connection.execute("SET enable_progress_bar = true")
+            self._connection.execute("SET enable_progress_bar_print = false")
+            if limit := self.settings.memory_limit:
+                memory = exp.Literal.string(limit).sql("duckdb")
+                self._connection.execute("SET memory_limit = " + memory)
+        except duckdb.Error as e:
+            self._clean()
+            what = "--threads" if "thread" in str(e).casefold() else "--memory"
+            raise InputError(
+                f"{what} is not usable; give a size such as 8GB, and a number of threads",
+                detail=str(e),
+            ) from e
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and remove the temporary files."""
+        self._connection.close()
+        self._clean()
+
+    def _clean(self) -> None:
+        shutil.rmtree(self._temp, ignore_errors=True)
+
+    def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
+        """The rows of a plan's result: few, whatever the size of the data."""
+        return pl.concat(self.batches(plan, what, where, rows=BATCH))
+
+    def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
+        """The same as plain Python values, exact for any size of number."""
+        sql = statement(plan)
+        return self._run(what, where, lambda: self._fetch(sql))
+
+    def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str) -> int:
+        """Stream a plan's result to a Parquet or CSV file; returns the number of rows.
+
+        ``note`` becomes the metadata ``qifsql`` of a Parquet file.
+        """
+        options = (
+            f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{qifsql: {_text(note)}}}"
+            if path.suffix == ".parquet"
+            else "FORMAT CSV, HEADER"
+        )
+        sql = f"COPY ({statement(plan)}) TO {_text(str(path))} ({options})"
+        return int(self._run(what, where, lambda: self._fetch(sql))[0][0])
+
+    def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
+        """A plan's result in frames of at most so many rows, and at least one frame.
+
+        Whole numbers of any size stay exact.
+        """
+        sql = statement(plan)
+        cursor = self._run(what, where, lambda: self._connection.execute(sql))
+        names = [d[0] for d in cursor.description]
+        more = True
+        while more:
+            chunk = self._run(what, where, lambda: cursor.fetchmany(rows))
+            more = len(chunk) == rows
+            yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
+
+    def script(self, sql: str) -> "tuple[list[str], list[tuple[Any, ...]]] | None":
+        """Run what a person typed; the columns and rows of its result, if it has any."""
+        try:
+            cursor = self._connection.execute(sql)
+            if cursor.description is None:
+                return None
+            return [d[0] for d in cursor.description], cursor.fetchall()
+        except duckdb.Error as e:
+            raise InputError(str(e).strip(), detail=str(e)) from e
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """The engine's names and types of the columns of a relation or query."""
+        query = table if isinstance(table, exp.Query) else exp.select("*").from_(table.copy())
+        sql = "DESCRIBE " + render(query)
+        return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
+
+    def attach(self, dataset: Dataset) -> None:
+        """Open the file of a DuckDB table, read-only; nothing for other datasets."""
+        sql = attach(dataset)
+        if sql and sql not in self._attached:
+            self._guarded(dataset.name, lambda: self._fetch(sql))
+            self._attached.add(sql)
+
+    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
+        """A small look-up."""
+        return self._guarded(where, lambda: self._fetch(render(tree)))
+
+    def functions_of(self, expression: exp.Expr, what: str) -> list[str]:
+        """The functions that the engine's own parser finds in an expression."""
+        query = _text(render(exp.select(expression.copy())))
+        found = json.loads(self._fetch(f"SELECT json_serialize_sql({query})")[0][0])
+        if found.get("error"):
+            raise ExpressionError(f"{what} is not a SQL expression; check quotes and brackets")
+        return sorted(set(_function_names(found["statements"][0]["node"]["select_list"])))
+
+    def steady_functions(self) -> set[str]:
+        """The functions that give the same value for the same row, always."""
+        rows = self._fetch(
+            "SELECT function_name FROM duckdb_functions() GROUP BY ALL HAVING "
+            "bool_and(function_type = 'scalar' AND stability = 'CONSISTENT')"
+        )
+        return {r[0] for r in rows}
+
+    def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+    def _guarded(self, where: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except duckdb.Error as e:
+            raise translated(e, where) from e
+
+    def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
+        """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""
+        outcome: list[T] = []
+        trouble: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(call())
+            except BaseException as e:
+                trouble.append(e)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(POLL)
+                share = self._connection.query_progress()
+                self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
+        except KeyboardInterrupt as e:
+            self._connection.interrupt()
+            thread.join()
+            raise Interrupted("interrupted; nothing was left behind") from e
+        if not trouble:
+            return outcome[0]
+        if isinstance(trouble[0], duckdb.Error):
+            raise translated(trouble[0], where, self.settings) from trouble[0]
+        raise trouble[0]
+
+
+def _private_folder(parent: Path | None) -> Path:
+    """A new folder that only the user can read."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="qifsql-", dir=parent))
+    except OSError as e:
+        raise InputError(
+            f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
+            f"cannot be used: {e.strerror}; name another with --temp"
+        ) from e
+
+
+def _text(value: str) -> str:
+    return exp.Literal.string(value).sql("duckdb")
+
+
+def _function_names(node: object) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if node.get("class") == "FUNCTION":
+            yield node["function_name"]
+        for child in node.values():
+            yield from _function_names(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _function_names(child)

@@ -1,0 +1,39 @@
+"""How much of the machine an engine may use, and how it tells what it is doing."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+Progress = Callable[[str, float], None]
+"""Called now and then with what is being done and the share of it that is done, 0 to 1."""
+
+
+def silent(_what: str, _share: float) -> None:
+    """No progress."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits of one engine.
+
+    ``memory`` is a size such as ``8GB`` (default: half of the machine's), ``threads`` a number
+    (default: all cores), ``temp`` a folder for temporary files (default: the system's). What
+    is put there is readable by the user alone and is removed.
+    """
+
+    memory: str | None = None
+    threads: int | None = None
+    temp: Path | None = None
+    progress: Progress = silent
+
+    @property
+    def memory_limit(self) -> str | None:
+        """The limit to set; None leaves the engine's own default where nothing is known."""
+        if self.memory:
+            return self.memory
+        try:
+            half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        except (ValueError, OSError, AttributeError):
+            return None
+        return f"{half // 2**20}MiB"

@@ -1,0 +1,81 @@
+"""DuckDB's errors as qifsql's: what, where, what to try. Never the words of DuckDB.
+
+DuckDB's messages quote values of cells, so they go into ``detail``, for ``--debug`` only.
+"""
+
+import re
+
+import duckdb
+
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InternalError,
+    Interrupted,
+    QifError,
+)
+
+_DISK = re.compile(r"no space left|file too large|could not write|failed to offload|disk", re.I)
+_DATA = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.TypeMismatchException)
+
+
+def translated(error: BaseException, where: str, settings: Settings | None = None) -> QifError:
+    """The error of the tree of ``qifsql.errors`` that says the same."""
+    words = str(error)
+    limit = (settings.memory_limit if settings else None) or "the default"
+    if isinstance(error, duckdb.InterruptException):
+        return Interrupted("interrupted; nothing was left behind")
+    if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", words):
+        return EngineError(
+            f"out of memory at the limit of {limit} while reading {where}; "
+            "give more with --memory, or fewer threads with --threads",
+            detail=words,
+        )
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) and _DISK.search(words):
+        return EngineError(
+            f"the disk for temporary files or results is full, or could not be written, while "
+            f"reading {where}; name a folder with more room with --temp",
+            detail=words,
+        )
+    return _of_input(error, where, words)
+
+
+def _of_input(error: BaseException, where: str, words: str) -> QifError:
+    if "utf-8" in words.casefold() or "unicode" in words.casefold():
+        return DatasetError(
+            f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
+            "such as latin-1",
+            detail=words,
+        )
+    if "sniff" in words or "CSV Error" in words:
+        return DatasetError(
+            f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
+            "fields, or a quote is not closed; mend the file or name its --delimiter",
+            detail=words,
+        )
+    if isinstance(error, _DATA):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; "
+            "use try_cast in the expression, or look with --debug",
+            detail=words,
+        )
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
+        return DatasetError(
+            f"{where} cannot be read as a table; check the name of the table and the file",
+            detail=words,
+        )
+    if isinstance(error, duckdb.IOException) and "lock" in words:
+        return DatasetError(f"{where} is in use by another program; close it there", detail=words)
+    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+        return InternalError(f"the engine failed on {where}; --debug shows more", detail=words)
+    return DatasetError(
+        f"{where} cannot be read: it is corrupt, truncated or not what its name says",
+        detail=words,
+    )
+
+
+def _line(words: str) -> str:
+    m = re.search(r"on Line: (\d+)", words)
+    return f" (line {m[1]})" if m else ""

@@ -1,0 +1,97 @@
+"""What can go wrong, as a tree.
+
+    QifError                 everything that qifsql raises on purpose
+    ├── InputError           the user's input (exit code 2)
+    │   ├── DatasetError     a file is missing, empty, corrupt or not a table
+    │   ├── ColumnError      a column is unknown, ambiguous, nested or used twice
+    │   ├── ExpressionError  an expression does not parse, is not allowed or fails on the data
+    │   ├── WeightError      a weight is not a finite number >= 0, or all are 0
+    │   ├── TargetError      a target value does not fit its column, or matches nobody
+    │   └── OutputError      a result cannot be written where it was asked for
+    ├── EngineError          the engine or the machine: memory, disk (exit code 3)
+    ├── Interrupted          Ctrl-C or a request to stop (exit code 130)
+    └── InternalError        a mistake of qifsql's own (exit code 1)
+
+A message is one line: what is wrong, where, and what to try. It never contains a value of a
+cell. The engine's own message may quote values, so it is kept in ``detail`` and shown only
+when the user asks for it (``--debug``).
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class QifError(Exception):
+    """Everything that qifsql raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, detail: str | None = None) -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class InputError(QifError):
+    """The user's input is wrong."""
+
+    exit_code = 2
+
+
+class DatasetError(InputError):
+    """A file is missing, empty, corrupt or not a table."""
+
+
+class ColumnError(InputError):
+    """A column is unknown, ambiguous, nested or used twice."""
+
+
+class ExpressionError(InputError):
+    """An expression does not parse, is not allowed or fails on the data."""
+
+
+class WeightError(InputError):
+    """A weight is not a finite number >= 0, or all weights are 0."""
+
+
+class TargetError(InputError):
+    """A target value does not fit its column, or the target matches nobody."""
+
+
+class OutputError(InputError):
+    """A result cannot be written where it was asked for."""
+
+
+class EngineError(QifError):
+    """The engine or the machine gave up: memory, disk."""
+
+    exit_code = 3
+
+
+class Interrupted(QifError):  # noqa: N818 - not an error of anybody's
+    """Ctrl-C or a request to stop."""
+
+    exit_code = 130
+
+
+class InternalError(QifError):
+    """A mistake of qifsql's own."""
+
+
+def did_you_mean(name: str, available: Iterable[str]) -> str:
+    """``; did you mean "age"?``, or the first few names, or nothing."""
+    names = list(dict.fromkeys(available))
+    close = get_close_matches(name, names, n=1) or get_close_matches(
+        name.casefold(), [n.casefold() for n in names], n=1
+    )
+    if close:
+        match = next(n for n in names if close[0] in (n, n.casefold()))
+        return f"; did you mean {quoted(match)}?"
+    if not names:
+        return ""
+    shown = ", ".join(quoted(n) for n in names[:8])
+    return f"; it has {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in a message: in quotes, on one line, without control characters."""
+    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'

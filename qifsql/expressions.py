@@ -1,0 +1,93 @@
+"""The user's expressions: parsed to a tree, their columns looked up, nothing else let in.
+
+``decade=birth_year//10`` is a named expression. It may use columns, constants, operators and
+functions that give the same value for the same row; not subqueries, aggregates, windows or
+parameters. Which functions exist is the engine's knowledge: it vets the parsed tree.
+"""
+
+import re
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qifsql.dataset import Column, Schema
+from qifsql.errors import ExpressionError, quoted
+
+SOURCE = "source"  # the alias of the dataset in the one step that reads it
+
+_FORBIDDEN = {
+    exp.Query: "a subquery",
+    exp.AggFunc: "an aggregate",
+    exp.Window: "a window function",
+    exp.Placeholder: "a parameter",
+    exp.Parameter: "a parameter",
+    exp.Star: "a star",
+    exp.DDL: "a statement",
+    exp.Command: "a statement",
+    exp.Unnest: "a function that makes rows",
+    exp.Explode: "a function that makes rows",
+}
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name as a quoted identifier of the tree: whatever it contains, it stays a name."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(column: Column) -> exp.Column:
+    """A reference to a column of the dataset."""
+    return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
+
+
+def split_name(text: str) -> tuple[str, str] | None:
+    """``name=expression`` as its two parts; None where ``text`` has no name in front."""
+    m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
+    return (m[1], m[2]) if m else None
+
+
+def parse(text: str, schema: Schema, what: str) -> exp.Expr:
+    """One SQL expression over the columns of ``schema``; ``what`` names it in messages.
+
+    Raises ExpressionError where it does not parse or holds what is not allowed, and
+    ColumnError where it uses a column that is not there.
+    """
+    try:
+        trees = sqlglot.parse(text, read="duckdb")
+    except (SqlglotError, RecursionError) as e:
+        raise ExpressionError(
+            f"{what} is not a SQL expression; check quotes and brackets", detail=str(e)
+        ) from e
+    if len(trees) != 1 or trees[0] is None:
+        raise ExpressionError(f"{what} must be one SQL expression")
+    tree = trees[0]
+    for node in tree.walk():
+        for kind, name in _FORBIDDEN.items():
+            if isinstance(node, kind):
+                raise ExpressionError(
+                    f"{what} has {name}; use only columns, constants, operators and functions "
+                    "of one row"
+                )
+    if not isinstance(tree, exp.Condition | exp.Column | exp.Paren | exp.Binary | exp.Interval):
+        raise ExpressionError(f"{what} must be one SQL expression")
+    for node in tree.walk():
+        node.comments = None
+    return tree.transform(lambda node: _look_up(node, schema))
+
+
+def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
+    """Replace a column as written by the column of the dataset; ``a.b`` is field b of a."""
+    if not isinstance(node, exp.Column):
+        return node
+    first, *fields = node.parts
+    found = column(schema[first.name])
+    if not fields:
+        return found
+    return exp.Dot.build([found, *(identifier(f.name) for f in fields)])
+
+
+def not_an_expression(text: str) -> str:
+    """What to try, when ``text`` is no column but looks like an expression without a name."""
+    if re.search(r"[-+*/%<>=()|]", text):
+        return f"; an expression needs a name, as in NAME={quoted(text)[1:-1]}"
+    return ""

@@ -1,0 +1,1 @@
+"""Measures: pure functions from profiles to numbers, each with its formula and source."""

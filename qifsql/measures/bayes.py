@@ -1,0 +1,73 @@
+"""Deterministic and probabilistic success, and how much a release adds to them.
+
+Every function is applied to the profile of a partition; the prior is the same function on the
+profile of no quasi-identifiers, which is one block. For one person it is the profile of that
+person's block alone.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import polars as pl
+
+from qifsql.profile import Profile
+
+
+@dataclass(frozen=True)
+class Success:
+    """How well an adversary does: probabilities in [0, 1], exact but for ``worst_case``.
+
+    ``certain`` is the number of individuals whose secret is certain.
+    """
+
+    deterministic: Fraction
+    probabilistic: Fraction
+    worst_case: float
+    certain: int
+
+
+def reidentification(profile: Profile) -> Success:
+    """Success at telling whose record it is.
+
+    Deterministic: weight of those alone in their block, over all weight (thesis Eqs. 4.1, 4.2,
+    C.1, C.2). Probabilistic: weight of the heaviest in each block, over all weight; without
+    weights blocks / N (thesis Eqs. 4.4, 4.5, C.4, C.5). Worst case: the largest max w / n_b.
+    """
+    return Success(
+        profile.share("weight", pl.col("size") == 1),
+        profile.share("heaviest"),
+        float(profile.frame["owner"].max() or 0),  # type: ignore[arg-type]
+        profile.singled_out,
+    )
+
+
+def inference(profile: Profile) -> Success:
+    """Success at telling the value of a secret.
+
+    Deterministic: weight in blocks with one value, over all weight (thesis Eqs. 4.7-4.9, C.7,
+    C.8). Probabilistic: weight of the most likely value in each block, over all weight, the
+    Bayes vulnerability (thesis Eqs. 4.11, 4.12, C.10, C.11). Worst case: the largest m_b / n_b.
+    A missing value of the secret is a value of its own.
+    """
+    return Success(
+        profile.share("weight", pl.col("values") == 1),
+        profile.share("mode"),
+        float(profile.frame["chance"].max() or 0),  # type: ignore[arg-type]
+        profile.certain,
+    )
+
+
+def additive(prior: Fraction, posterior: Fraction) -> Fraction:
+    """Posterior minus prior, in [0, 1] (thesis Eqs. 4.3, 4.10; Def. 7)."""
+    return posterior - prior
+
+
+def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
+    """Posterior over prior, at least 1 (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0."""
+    return posterior / prior
+
+
+def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
+    """The binary logarithm of posterior over prior, in bits (thesis Def. 5)."""
+    return math.log2(multiplicative(prior, posterior))

@@ -1,0 +1,108 @@
+"""How the rows of a dataset are named in SQL."""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qifsql.dataset import Dataset
+
+CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
+    "BIGINT",
+    "HUGEINT",
+    "DOUBLE",
+    "TIME",
+    "DATE",
+    "TIMESTAMP",
+    "VARCHAR",
+)
+ATTACHED = "attached"  # the catalog of a DuckDB file, opened read-only
+
+
+def relation(dataset: Dataset) -> exp.Table:
+    """The table function or table that yields the rows of ``dataset``."""
+    if dataset.format == "duckdb":
+        return _table(dataset.table or "")
+    files = exp.Array(expressions=[exp.Literal.string(_escaped(p)) for p in dataset.paths])
+    if dataset.format == "parquet":
+        options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
+        return _function("read_parquet", files, options)
+    return _function("read_csv", files, csv_options(dataset))
+
+
+def header_line(dataset: Dataset) -> exp.Table:
+    """The lines of the first CSV file as they are, in one column ``line``."""
+    nothing = exp.Literal.string("")
+    options: dict[str, exp.Expr] = {
+        "columns": exp.Struct(
+            expressions=[
+                exp.PropertyEQ(
+                    this=exp.to_identifier("line"), expression=exp.Literal.string("VARCHAR")
+                )
+            ]
+        ),
+        "delim": exp.Literal.string("\x01"),
+        "quote": nothing,
+        "escape": nothing.copy(),
+        "header": exp.false(),
+        "auto_detect": exp.false(),
+    }
+    if dataset.encoding:
+        options["encoding"] = exp.Literal.string(dataset.encoding)
+    return _function("read_csv", exp.Literal.string(_escaped(dataset.paths[0])), options)
+
+
+def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
+    """How CSV is read: nothing is guessed but the types, and these from every line."""
+    quote = exp.Literal.string('"')
+    options: dict[str, exp.Expr] = {
+        "delim": exp.Literal.string(dataset.delimiter or ","),
+        "quote": quote,
+        "escape": quote.copy(),
+        "header": exp.true(),
+        "sample_size": exp.Literal.number(-1),
+        "strict_mode": exp.true(),
+        "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
+        "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
+    }
+    if dataset.all_varchar:
+        options["all_varchar"] = exp.true()
+    if dataset.encoding:
+        options["encoding"] = exp.Literal.string(dataset.encoding)
+    return options
+
+
+def attach(dataset: Dataset) -> str | None:
+    """The statement that opens the file of a DuckDB table, None for other datasets."""
+    if dataset.format != "duckdb":
+        return None
+    path = exp.Literal.string(dataset.paths[0])
+    statement = exp.Attach(
+        this=exp.alias_(path, ATTACHED),
+        expressions=[exp.AttachOption(this=exp.Var(this="READ_ONLY"))],
+    )
+    return statement.sql("duckdb")
+
+
+def _table(name: str) -> exp.Table:
+    """``people`` or ``schema.people`` in the attached file; other names as they are."""
+    try:
+        parts = [p.name for p in exp.to_table(name, dialect="duckdb").parts]
+    except SqlglotError:
+        parts = [name]
+    schema, table = parts if len(parts) == 2 else ("main", parts[0] if len(parts) == 1 else name)
+    return exp.table_(
+        exp.to_identifier(table, quoted=True),
+        db=exp.to_identifier(schema, quoted=True),
+        catalog=ATTACHED,
+    )
+
+
+def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
+    named = [exp.EQ(this=exp.Var(this=k), expression=v) for k, v in options.items()]
+    return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
+
+
+def _escaped(path: str) -> str:
+    """A path whose glob characters stand for themselves."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)

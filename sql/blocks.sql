@@ -1,0 +1,11 @@
+-- One row per block, the people whom the adversary cannot tell apart:
+-- how many they are, how many share the most frequent value of the secret
+-- (the adversary's best guess is right for these), how many values occur.
+CREATE OR REPLACE VIEW blocks AS
+SELECT
+    qid,
+    sum(weight)::BIGINT AS size,
+    max(weight) AS mode,
+    count(*) AS "values"
+FROM cells
+GROUP BY qid;

@@ -1,0 +1,26 @@
+-- One row, the answer: success before (prior) and after (posterior) the release.
+-- `prior` is the profile of the same attack with no quasi-identifiers.
+CREATE OR REPLACE VIEW answer AS
+SELECT
+    after.records,
+    after.blocks,
+    after.singled_out,
+    before.deterministic AS prior_deterministic,
+    after.deterministic AS posterior_deterministic,
+    before.probabilistic AS prior_probabilistic,
+    after.probabilistic AS posterior_probabilistic
+FROM (
+    SELECT
+        sum(size * blocks)::BIGINT AS records,
+        sum(blocks)::BIGINT AS blocks,
+        coalesce(sum(blocks) FILTER (WHERE size = 1), 0)::BIGINT AS singled_out,
+        coalesce(sum(weight) FILTER (WHERE "values" = 1), 0) / sum(weight) AS deterministic,
+        sum(mode) / sum(weight) AS probabilistic
+    FROM profile
+) AS after
+CROSS JOIN (
+    SELECT
+        coalesce(sum(weight) FILTER (WHERE "values" = 1), 0) / sum(weight) AS deterministic,
+        sum(mode) / sum(weight) AS probabilistic
+    FROM prior
+) AS before;
