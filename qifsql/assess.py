@@ -1,10 +1,7 @@
 """Running an attack: SQL counts, Python divides."""
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +10,17 @@ import polars as pl
 from qifsql import compiler, dialect
 from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
 from qifsql.dataset import Dataset
-from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, InternalError, TargetError, WeightError
+from qifsql.errors import DatasetError, InternalError, TargetError
+from qifsql.export import Origin
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.models import Model
 from qifsql.plan import Plan
 from qifsql.profile import Profile
-from qifsql.spec import Attack, BoundAttack, NullRule, bind
+from qifsql.session import check_records, opened
+from qifsql.spec import Attack, BoundAttack, NullRule
 
 FEW = 8  # a secret with at most so many values is counted by one tally per value
 TALLIES = 24  # and so many tallies at most in one pass
@@ -64,61 +62,25 @@ def attack(
         EngineError: memory or disk ran out.
 
     """
-    spec = Attack(
-        _tuple(model.split(",") if isinstance(model, str) else model),
-        Dataset.open(source),
-        _tuple(qids),
-        _tuple(secret),
-        key,
-        weight,
-        where,
-        null,
-        dict(target or {}),
+    spec = Attack.of(
+        model,
+        source,
+        qids=qids,
+        secret=secret,
+        key=key,
+        weight=weight,
+        where=where,
+        null=null,
+        target=target,
     )
     return run(spec, settings)
 
 
 def run(spec: Attack, settings: Settings | None = None) -> Assessment:
     """Run an attack as it is specified (see ``attack``)."""
-    started, clock = datetime.now(UTC), time.perf_counter()
-    with DuckDB(settings) as engine:
-        catalog = Catalog(engine, spec.dataset)
-        bound = bind(replace(spec, dataset=catalog.dataset), catalog)
-        return _Run(engine, bound).assess(spec, started, clock)
-
-
-def check_records(engine: DuckDB, bound: BoundAttack) -> int:
-    """The number of records under the filter; WeightError or DatasetError where it is no base."""
-    where = bound.dataset.name
-    if bound.weight is None:
-        plan = compiler.records_plan(bound)
-        (records,) = engine.rows(plan, "counting records", where)[0]
-    else:
-        plan = compiler.weights_plan(bound)
-        records, unusable, least, most = engine.rows(plan, "checking weights", where)[0]
-        if unusable:
-            raise WeightError(
-                f'weight "{bound.weight.name}" of {where} is missing, negative or infinite in '
-                f"{unusable:,} of {records:,} records; mend them or leave them out with --where"
-            )
-        if records and least is None:
-            raise WeightError(f'weight "{bound.weight.name}" of {where} is 0 in every record')
-        if records and bound.weight.floating:
-            _check_range(least, most, records, bound.weight.name)
-    if not records:
-        after = " after the filter (where)" if bound.where is not None else ""
-        raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
-    return int(records)
-
-
-def _check_range(least: float, most: float, records: int, name: str) -> None:
-    """Exact sums need all bits from the least weight's last to the total's first: 126 of them."""
-    bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
-    if bits > 124 or math.log2(least) < -900:
-        raise WeightError(
-            f'weights "{name}" differ by too many orders of magnitude to be added exactly; '
-            "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"
-        )
+    origin = Origin.now()
+    with opened(spec, settings) as (engine, bound):
+        return _Run(engine, bound).assess(spec, origin)
 
 
 class _Run:
@@ -131,30 +93,25 @@ class _Run:
         self.bound = bound
         self.sent: list[str] = []
 
-    def assess(self, spec: Attack, started: datetime, clock: float) -> Assessment:
+    def assess(self, spec: Attack, origin: Origin) -> Assessment:
         bound = self.bound
         records = check_records(self.engine, bound)
         prior = self._profiles(compiler.profile_plan(bound, prior=True), "measuring the prior")
         after = self._profiles(self._posterior_plan(prior), "attacking")
         self._check(prior, after)
         guesses = self._guesses()
-        seconds = round(time.perf_counter() - clock, 3)
+        origin = origin.of(bound, spec, "\n".join(self.sent))
+        common = {"records": records, "seconds": origin.seconds}
         rows = [
-            self._row(m, j, prior[j or min(prior)], after[j or min(after)], records, seconds)
+            self._row(m, j, prior[j or min(prior)], after[j or min(after)])
+            | common
             | (self._individual(m, j, after, guesses) if m.individual else {})
             for m in bound.models
             for j in compiler.numbers(bound, m)
         ]
         schema = SCHEMA | (INDIVIDUAL if bound.models[0].individual else {})
-        return Assessment(
-            pl.DataFrame(rows, schema=schema, orient="row"),
-            spec_dict(spec, bound),
-            "\n".join(self.sent),
-            started.isoformat(timespec="seconds"),
-            seconds,
-            bound.dataset.paths,
-            bound.notes + self._dropped(records, prior),
-        )
+        notes = bound.notes + self._dropped(records, prior)
+        return Assessment(pl.DataFrame(rows, schema=schema, orient="row"), origin, notes)
 
     def _posterior_plan(self, prior: Mapping[int, Profile]) -> Plan:
         """One pass with tallies for secrets of few values, where nobody has a weight."""
@@ -190,9 +147,7 @@ class _Run:
         elif {p.individuals for p in after.values()} != {everybody}:
             raise InternalError("the blocks do not add up to the records; please report this")
 
-    def _row(
-        self, m: Model, j: int, prior: Profile, after: Profile, records: int, seconds: float
-    ) -> dict[str, Any]:
+    def _row(self, m: Model, j: int, prior: Profile, after: Profile) -> dict[str, Any]:
         measure = bayes.inference if j else bayes.reidentification
         before, success = measure(prior), measure(after)
         names = [q.name for q in self.bound.qids]
@@ -202,11 +157,9 @@ class _Run:
             "n_qids": len(names),
             "qids": names,
             "secret": self.bound.secrets[j - 1].name if j else None,
-            "records": records,
             "blocks": after.blocks,
             "singled_out": after.singled_out,
             **_numbers(before, success),
-            "seconds": seconds,
         }
 
     def _guesses(self) -> dict[int, str | None]:
@@ -249,27 +202,3 @@ def _numbers(before: Success, after: Success) -> dict[str, float | int]:
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
     }
-
-
-def spec_dict(spec: Attack, bound: BoundAttack) -> dict[str, Any]:
-    """What was asked for, as plain data for manifests and JSON."""
-    return {
-        "models": [m.acronym for m in bound.models],
-        "dataset": spec.dataset.name,
-        "qids": [q.name for q in bound.qids],
-        "secrets": [s.name for s in bound.secrets],
-        "expressions": {
-            a.name: dialect.render(a.expression)
-            for a in (*bound.qids, *bound.secrets)
-            if a.name != a.expression.name
-        },
-        "key": spec.key,
-        "weight": spec.weight,
-        "where": spec.where,
-        "null": spec.null,
-        "target": dict(bound.target) or None,
-    }
-
-
-def _tuple(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,12 +1,11 @@
 """The result of an attack: one tidy table, and everything needed to check it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from qifsql import __version__
+from qifsql.export import Origin
 
 SCHEMA: dict[str, pl.DataType] = {
     "model": pl.String(),
@@ -51,16 +50,14 @@ where no key was named."""
 
 @dataclass(frozen=True)
 class Assessment:
-    """The table of results, with the spec, the SQL that ran, and remarks for the reader."""
+    """The table of results, where it comes from, and remarks for the reader.
+
+    ``frame`` has the columns of ``SCHEMA``, and of ``INDIVIDUAL`` for individual models.
+    """
 
     frame: pl.DataFrame
-    spec: Mapping[str, Any]
-    sql: str
-    started: str
-    seconds: float
-    paths: tuple[str, ...]
+    origin: Origin
     notes: tuple[str, ...] = ()
-    version: str = field(default=__version__)
 
     def rows(self) -> list[dict[str, Any]]:
         """The results as plain dictionaries."""

@@ -125,7 +125,7 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     if path.exists():
         return (text,), False
     if glob.has_magic(text):
-        found = sorted(p for p in glob.glob(text, recursive=True) if Path(p).is_file())
+        found = sorted(p for p in glob.iglob(text, recursive=True) if Path(p).is_file())
         if not found:
             raise DatasetError(f"{text} matches no file; check the pattern and the folder")
         return tuple(found), False

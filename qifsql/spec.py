@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Literal, Protocol
 
 from sqlglot import exp
@@ -38,10 +39,11 @@ class Catalog(Protocol):
 class Attack:
     """One attack, or several of the same kind of target at once, as the user wrote it.
 
-    ``models`` are acronyms of one kind of target (``crs``, ``cas``). ``qids`` and ``secrets`` are names of columns, patterns (``CO_*``) or named expressions
-    (``decade=birth_year//10``). ``target`` maps quasi-identifiers to the target's values
-    (None: missing) for individual models. ``null`` says what a missing quasi-identifier is:
-    ``distinct`` a value of its own, ``drop`` leaves the record out.
+    ``models`` are acronyms of one kind of target (``crs``, ``cas``). ``qids`` and ``secrets`` are
+    names of columns, patterns (``CO_*``) or named expressions (``decade=birth_year//10``).
+    ``target`` maps quasi-identifiers to the target's values (None: missing), for individual
+    models. ``null`` says what a missing value is: ``distinct`` a value of its own, ``drop`` a
+    reason to leave the record out.
     """
 
     models: tuple[str, ...]
@@ -53,6 +55,33 @@ class Attack:
     where: str | None = None
     null: NullRule = "distinct"
     target: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: str | Sequence[str],
+        source: str | Path | Dataset,
+        *,
+        qids: str | Sequence[str] = (),
+        secret: str | Sequence[str] = (),
+        key: str | None = None,
+        weight: str | None = None,
+        where: str | None = None,
+        null: NullRule = "distinct",
+        target: Mapping[str, object] | None = None,
+    ) -> "Attack":
+        """The spec from what people type: one name or several, a path or a dataset."""
+        return cls(
+            _several(model.split(",") if isinstance(model, str) else model),
+            Dataset.open(source),
+            _several(qids),
+            _several(secret),
+            key,
+            weight,
+            where,
+            null,
+            dict(target or {}),
+        )
 
 
 @dataclass(frozen=True)
@@ -96,7 +125,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     qids = _attributes(names, schema, "quasi-identifier")
     secrets = _attributes(attack.secrets, schema, "secret")
     key = _column(attack.key, schema)
-    weight = _attributes((attack.weight,), schema, "weight")[0] if attack.weight else None
+    weight = _weight(attack.weight, schema)
     where = parse(attack.where, schema, "the filter (where)") if attack.where else None
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
@@ -109,6 +138,10 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     return BoundAttack(
         models, attack.dataset, qids, secrets, key, weight, where, attack.null, target, notes
     )
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _models(names: Sequence[str]) -> tuple[Model, ...]:
@@ -143,11 +176,9 @@ def _named(text: str, schema: Schema, role: str) -> list[Attribute]:
         matches = [c for c in schema.columns if fnmatchcase(c.name, text)]
         if matches:
             return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
-    try:
-        schema[text]
-    except ColumnError as e:
-        raise ColumnError(f"{e}{not_an_expression(text)}") from None
-    raise AssertionError  # schema.find found nothing, so the look-up above raises
+    if hint := not_an_expression(text):
+        raise ColumnError(f"column {quoted(text)} is not in {schema.dataset}{hint}")
+    return [Attribute(text, column(schema[text]), "")]  # raises: it was not found above
 
 
 def _column(name: str | None, schema: Schema) -> Attribute | None:
@@ -155,6 +186,14 @@ def _column(name: str | None, schema: Schema) -> Attribute | None:
         return None
     found = schema[name]
     return Attribute(found.name, column(found), found.type)
+
+
+def _weight(text: str | None, schema: Schema) -> Attribute | None:
+    """A column, or an expression that needs no name."""
+    if text is None:
+        return None
+    named = schema.find(text) or split_name(text)
+    return _named(text if named else f"weight={text}", schema, "weight")[0]
 
 
 def _disjoint(
@@ -173,7 +212,7 @@ def _disjoint(
             )
 
 
-def _typed(
+def _typed(  # noqa: PLR0917 - the five roles and the filter
     qids: tuple[Attribute, ...],
     secrets: tuple[Attribute, ...],
     key: Attribute | None,

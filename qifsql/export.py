@@ -1,0 +1,161 @@
+"""Results as files: written whole or not at all, with a manifest of where they come from."""
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql import __version__, dialect
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import EngineError, OutputError
+from qifsql.plan import Plan
+from qifsql.spec import Attack, BoundAttack
+
+ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
+STREAMED = (".parquet", ".csv")  # for results with a row per record
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where numbers come from: what was asked for, the SQL that ran, the files that were read."""
+
+    started: str
+    clock: float
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    sql: str = ""
+    paths: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @classmethod
+    def now(cls) -> "Origin":
+        """An origin whose clock starts now."""
+        return cls(datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter())
+
+    def of(self, attack: BoundAttack, spec: Attack, sql: str) -> "Origin":
+        """The origin of what the bound attack gave, with the time it took so far."""
+        seconds = round(time.perf_counter() - self.clock, 3)
+        paths = attack.dataset.paths
+        return replace(self, spec=_plain(attack, spec), sql=sql, paths=paths, seconds=seconds)
+
+
+def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What was asked for, as plain data for manifests and JSON."""
+    named = (*attack.qids, *attack.secrets)
+    return {
+        "models": [m.acronym for m in attack.models],
+        "dataset": attack.dataset.name,
+        "qids": [q.name for q in attack.qids],
+        "secrets": [s.name for s in attack.secrets],
+        "expressions": {
+            a.name: dialect.render(a.expression) for a in named if a.name != a.expression.name
+        },
+        "key": spec.key,
+        "weight": spec.weight,
+        "where": spec.where,
+        "null": spec.null,
+        "target": dict(attack.target) or None,
+    }
+
+
+def manifest(origin: Origin) -> dict[str, Any]:
+    """Everything needed to check or repeat a result, as plain data."""
+    return {
+        "qifsql": __version__,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("duckdb", "polars", "sqlglot")},
+        },
+        "spec": dict(origin.spec),
+        "sql": origin.sql,
+        "inputs": [_digest(Path(p)) for p in origin.paths],
+        "started": origin.started,
+        "seconds": origin.seconds,
+    }
+
+
+def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file whose ending says nothing we can write."""
+    if path.suffix.casefold() not in endings:
+        raise OutputError(f"{path} must end in one of {', '.join(endings)}")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A temporary file beside ``path`` that takes its place at the end, or disappears.
+
+    Raises OutputError where the folder is missing or cannot be written.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    try:
+        handle, name = tempfile.mkstemp(prefix=".qifsql-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+    except OSError as e:
+        raise OutputError(f"{path} cannot be written: {e.strerror}; name another folder") from e
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as e:
+        raise EngineError(f"{path} cannot be written: {e.strerror}; is the disk full?") from e
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, origin: Origin) -> None:
+    """Write a text file (CSV, JSON, Markdown, HTML) and its manifest."""
+    with whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+    write_manifest(path, origin)
+
+
+def write_parquet(path: Path, frame: pl.DataFrame, origin: Origin) -> None:
+    """Write a Parquet file with the manifest in its metadata ``qifsql``."""
+    with whole(path) as temporary:
+        note = json.dumps(manifest(origin), default=str)
+        frame.write_parquet(temporary, metadata={"qifsql": note})
+
+
+def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
+    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number."""
+    check_ending(path, STREAMED)
+    where = str(origin.spec["dataset"])
+    with whole(path) as temporary:
+        note = json.dumps(manifest(origin), default=str)
+        rows = engine.copy(plan, temporary, what=what, where=where, note=note)
+    if path.suffix.casefold() != ".parquet":
+        write_manifest(path, origin)
+    return rows
+
+
+def write_manifest(path: Path, origin: Origin) -> None:
+    """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
+    beside = path.with_name(path.name + ".manifest.json")
+    with whole(beside) as temporary:
+        temporary.write_text(json.dumps(manifest(origin), indent=2, default=str) + "\n", "utf-8")
+
+
+def _digest(path: Path) -> dict[str, Any]:
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()
+    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,164 @@
+"""The one generated step: ``microdata``, a row per individual under names of our own.
+
+``qid_1 .. qid_k``, ``secret_1 ..`` and, where people have weights, ``weight``. The user's
+names and expressions stand only here, so no name of a column can break or inject anything.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qifsql.expressions import SOURCE
+from qifsql.plan import Plan, Step
+from qifsql.relation import attach, relation
+from qifsql.spec import Attribute, BoundAttack
+
+RECORD = "record"  # the position of a record in the input, from 1
+
+
+def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
+    """The generated step: one row per individual, everything under names of our own.
+
+    NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: a floating weight is
+    multiplied by a power of two that makes every one of them whole. ``key`` is added on request.
+    """
+    columns = [
+        exp.alias_(normal(a), f"{role}_{i}")
+        for role, attributes in (("qid", attack.qids), ("secret", attack.secrets))
+        for i, a in enumerate(attributes, 1)
+    ]
+    steps: list[Step] = []
+    if attack.weight is not None:
+        w = attack.weight.expression.copy()
+        if attack.weight.floating:
+            steps.append(_weight_scale(attack, w))
+            scale = exp.select("scale").from_("weight_scale").subquery()
+            w = exp.Mul(this=exp.cast(_wrapped(w), "DOUBLE"), expression=scale)
+        exact = attack.weight.type if attack.weight.type.startswith("DECIMAL") else "HUGEINT"
+        columns.append(exp.alias_(exp.cast(w, exact), "weight"))
+    if key and attack.key is not None:
+        columns.append(exp.alias_(normal(attack.key), "key"))
+    query = _from_source(attack, columns, people=True)
+    return [*steps, Step("microdata", "One row per individual.", query)]
+
+
+def everybody(attack: BoundAttack) -> Step:
+    """One row per record, those of weight 0 too (``counts`` is false for them)."""
+    counts: exp.Expr = exp.true()
+    if attack.weight is not None:
+        zero = exp.Literal.number(0)
+        counts = exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero)
+    columns = [
+        exp.column(RECORD, table=SOURCE),
+        *(exp.alias_(normal(a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
+        *([exp.alias_(normal(attack.key), "key")] if attack.key else []),
+        exp.alias_(counts, "counts"),
+    ]
+    query = _from_source(attack, columns, record=True)
+    if attack.null == "drop":
+        query = _without_missing(query, attack)
+    return Step("everybody", "One row per record, by its position in the input.", query)
+
+
+def normal(attribute: Attribute) -> exp.Expr:
+    """The attribute with one value for missing (NaN is NULL) and one zero."""
+    tree = attribute.expression.copy()
+    return _normal(tree) if attribute.floating else tree
+
+
+def _normal(tree: exp.Expr) -> exp.Expr:
+    zero = exp.Add(this=_wrapped(tree.copy()), expression=exp.Literal.number(0))
+    return exp.Case().when(exp.func("isnan", tree), exp.null()).else_(zero)
+
+
+def _wrapped(tree: exp.Expr) -> exp.Expr:
+    return tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
+
+
+def _weight_scale(attack: BoundAttack, weight: exp.Expr) -> Step:
+    """The power of two that makes every weight a whole number: 53 bits below the least one."""
+    log = exp.Anonymous(this="log2", expressions=[exp.Min(this=weight.copy())])
+    power = exp.Sub(this=exp.Literal.number(53), expression=exp.func("floor", log))
+    scale = exp.alias_(exp.func("pow", exp.Literal.number("2.0"), power), "scale")
+    query = _from_source(attack, [scale], people=True)
+    doc = "One row: the power of two that makes every weight a whole number."
+    return Step("weight_scale", doc, query, materialized=True)
+
+
+def _from_source(
+    attack: BoundAttack,
+    columns: Sequence[exp.Expr],
+    *,
+    record: bool = False,
+    people: bool = False,
+) -> exp.Select:
+    """A SELECT from the dataset under the user's filter.
+
+    ``people`` keeps only records that count: of positive weight, and without missing
+    quasi-identifiers and secrets where these are dropped.
+    """
+    table: exp.Expr = relation(attack.dataset)
+    if record:
+        number = exp.Window(this=exp.RowNumber())
+        numbered = exp.select("*", exp.alias_(number, RECORD)).from_(table)
+        table = numbered.subquery()
+    query = exp.select(*columns).from_(exp.alias_(table, SOURCE, table=True))
+    if attack.where is not None:
+        query = query.where(exp.paren(attack.where))
+    if people and attack.weight is not None:
+        zero = exp.Literal.number(0)
+        query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
+    return _without_missing(query, attack) if people and attack.null == "drop" else query
+
+
+def _without_missing(query: exp.Select, attack: BoundAttack) -> exp.Select:
+    for attribute in (*attack.qids, *attack.secrets):
+        query = query.where(exp.Not(this=exp.paren(normal(attribute)).is_(exp.null())))
+    return query
+
+
+def candidates(attack: BoundAttack) -> Step:
+    """The look-alikes of the target."""
+    query = exp.select("*").from_("microdata")
+    for i, qid in enumerate(attack.qids, 1):
+        text = attack.target[qid.name]
+        known: exp.Expr = exp.null()
+        if text is not None:
+            known = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
+            known = _normal(known) if qid.floating else known
+        query = query.where(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=known))
+    doc = "One row per individual whom the adversary cannot tell from the target."
+    return Step("candidates", doc, query)
+
+
+def weights_plan(attack: BoundAttack) -> Plan:
+    """One row about the weights: records, how many are unusable, the least above 0, the most."""
+    assert attack.weight is not None  # noqa: S101 - asked only of attacks with weights
+    w = attack.weight.expression
+    zero = exp.Literal.number(0)
+    unusable: exp.Expr = exp.or_(w.is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
+    if attack.weight.floating:
+        unusable = exp.or_(unusable, exp.func("isnan", w.copy()), exp.func("isinf", w.copy()))
+    above = exp.Where(this=exp.GT(this=w.copy(), expression=zero.copy()))
+    counted = [
+        exp.alias_(exp.Count(this=exp.Star()), "records"),
+        exp.alias_(
+            exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=unusable)),
+            "unusable",
+        ),
+        exp.alias_(exp.Filter(this=exp.Min(this=w.copy()), expression=above), "least"),
+        exp.alias_(exp.Max(this=w.copy()), "most"),
+    ]
+    return plan(attack, (), _from_source(attack, counted))
+
+
+def records_plan(attack: BoundAttack) -> Plan:
+    """How many records the dataset has, before missing values are dropped."""
+    query = _from_source(attack, [exp.alias_(exp.Count(this=exp.Star()), "records")])
+    return plan(attack, (), query)
+
+
+def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:
+    """The steps and their result, with what must be opened first."""
+    setup = attach(attack.dataset)
+    return Plan(tuple(steps), result, (setup,) if setup else ())

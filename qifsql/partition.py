@@ -1,0 +1,227 @@
+"""The partition itself: its blocks, and what each record's block reveals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql import dialect
+from qifsql.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.export import STREAMED, Origin, check_ending, stream
+from qifsql.expressions import identifier
+from qifsql.microdata import RECORD, everybody, plan
+from qifsql.plan import Plan, Step
+from qifsql.session import check_records, opened
+from qifsql.spec import Attack, BoundAttack, NullRule
+from qifsql.steps import Steps
+from qifsql.templates import load
+
+Order = Literal["smallest", "largest", "revealing"]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of a partition, one row each, with the origin of the numbers.
+
+    Columns: the quasi-identifiers under their names, ``size`` (records in the block),
+    ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),
+    ``best_guess_S``, ``success_S``, ``counts_S`` (records per value, most frequent first).
+    A name that is taken gets ``_2``.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+
+
+def blocks(
+    source: str | Path | Dataset,
+    *,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str] = (),
+    weight: str | None = None,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    order: Order = "smallest",
+    limit: int = 20,
+    settings: Settings | None = None,
+) -> Blocks:
+    """Show blocks of the partition: the smallest, the largest or the most revealing.
+
+    The most revealing are those with the highest success on the first secret (without a secret:
+    of re-identification), the largest of them first. For arguments see ``attack``.
+    """
+    origin = Origin.now()
+    model = "cas" if secret else "crs"
+    spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
+    with opened(spec, settings) as (engine, bound):
+        check_records(engine, bound)
+        shown = blocks_plan(bound, order, limit)
+        frame = engine.frame(shown, "listing blocks", bound.dataset.name)
+        return Blocks(frame, origin.of(bound, spec, dialect.script(shown)))
+
+
+def records(
+    source: str | Path | Dataset,
+    out: str | Path,
+    *,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str] = (),
+    key: str | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    settings: Settings | None = None,
+) -> int:
+    """Write one row per record, in the order of the input, to a Parquet or CSV file.
+
+    Columns: ``record`` (position in the input, from 1), the key under its name, ``block_size``,
+    ``singled_out``, ``success`` (of re-identification), and for each secret ``success_S`` and
+    ``best_guess_S``. Success is that of the best guess on the record's block, not the
+    probability of the record's own value. Returns the number of rows.
+    """
+    origin = Origin.now()
+    path = Path(out)
+    check_ending(path, STREAMED)
+    model = "cas" if secret else "crs"
+    spec = Attack.of(
+        model, source, qids=qids, secret=secret, key=key, weight=weight, where=where, null=null
+    )
+    with opened(spec, settings, ordered=True) as (engine, bound):
+        check_records(engine, bound)
+        every = records_plan(bound)
+        origin = origin.of(bound, spec, dialect.script(every))
+        return stream(engine, every, path, origin, what="writing records")
+
+
+def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
+    """The blocks to be shown, with what is known about each secret in them."""
+    steps, tables = _revealed(attack)
+    width = range(1, len(attack.qids) + 1)
+    first = tables[0]
+    success = "success" if attack.secrets else "owner_success"
+    ranks: Mapping[Order, list[exp.Expr]] = {
+        "smallest": [exp.column("size").asc()],
+        "largest": [exp.column("size").desc()],
+        "revealing": [exp.column(success).desc(), exp.column("size").desc()],
+    }
+    ties = [exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in width]
+    ranked = [*ranks[order], *ties]
+    template = load("chosen")
+    chosen = template.query.copy().order_by(*ranked, append=False).limit(limit)
+    chosen = chosen.from_(exp.to_table(first))
+    steps.push(Step("chosen", template.doc, chosen, materialized=True))
+    columns = [
+        *(
+            (exp.column(f"qid_{i}", "chosen"), q.name)
+            for i, q in zip(width, attack.qids, strict=True)
+        ),
+        (exp.column("size", "chosen"), "size"),
+        (exp.column("owner_success", "chosen"), "success"),
+    ]
+    query = exp.select().from_("chosen")
+    for j, secret in enumerate(attack.secrets, 1):
+        steps.add("counts", j)
+        table = "chosen" if j == 1 else f"revealed_{j}"
+        if j > 1:
+            query = query.join(table, on=_same_block("chosen", table, len(attack.qids)))
+        query = query.join(f"counts_{j}", on=_same_block("chosen", f"counts_{j}", len(attack.qids)))
+        columns += [
+            (exp.column("values", table, quoted=True), f"values_{secret.name}"),
+            (exp.column("best_guess", table), f"best_guess_{secret.name}"),
+            (exp.column("success", table), f"success_{secret.name}"),
+            (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
+        ]
+    last = [_of_chosen(o) for o in ranked]
+    return plan(attack, steps.steps, query.select(*_named(columns)).order_by(*last))
+
+
+def records_plan(attack: BoundAttack) -> Plan:
+    """Every record with what its block reveals, in the order of the input."""
+    steps, tables = _revealed(attack)
+    steps.push(everybody(attack))
+    first = tables[0]
+    size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
+    alone = exp.and_(
+        exp.column("counts", "everybody"),
+        exp.EQ(this=size.copy(), expression=exp.Literal.number(1)),
+    )
+    columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
+    if attack.key:
+        columns.append((exp.column("key", "everybody"), attack.key.name))
+    columns += [
+        (size, "block_size"),
+        (alone, "singled_out"),
+        (exp.column("owner_success", first), "success"),
+    ]
+    query = exp.select().from_("everybody")
+    for table in tables:
+        on = _same_block("everybody", table, len(attack.qids))
+        query = query.join(table, on=on, join_type="left")
+    for j, secret in enumerate(attack.secrets, 1):
+        columns += [
+            (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
+            (exp.column("best_guess", f"revealed_{j}"), f"best_guess_{secret.name}"),
+        ]
+    query = query.select(*_named(columns)).order_by(exp.column(RECORD, "everybody"))
+    return plan(attack, steps.steps, query)
+
+
+def _revealed(attack: BoundAttack) -> tuple[Steps, list[str]]:
+    """Steps up to what each block reveals, and the names of the tables that say it."""
+    steps = Steps(attack)
+    if not attack.secrets:
+        steps.blocks(0)
+        steps.add("crowds", 0)
+        return steps, ["crowds_0"]
+    tables = []
+    for j in range(1, len(attack.secrets) + 1):
+        steps.blocks(j)
+        steps.add("guesses", j)
+        steps.add("revealed", j)
+        tables.append(f"revealed_{j}")
+    return steps, tables
+
+
+def _same_block(left: str, right: str, width: int) -> exp.Expr:
+    return exp.and_(
+        *(
+            exp.NullSafeEQ(
+                this=exp.column(f"qid_{i}", left), expression=exp.column(f"qid_{i}", right)
+            )
+            for i in range(1, width + 1)
+        )
+    )
+
+
+def _of_chosen(order: exp.Expr) -> exp.Expr:
+    """The same order, where other tables are joined."""
+    return order.transform(
+        lambda n: exp.column(n.name, "chosen") if isinstance(n, exp.Column) else n
+    )
+
+
+def _named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
+    """Columns under the user's names; a name that is taken gets a number."""
+    names = unique([name for _, name in columns])
+    return [
+        exp.Alias(this=tree, alias=identifier(name))
+        for (tree, _), name in zip(columns, names, strict=True)
+    ]
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The names, told apart without regard to case: ``size``, ``size_2``."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        candidate, n = name, 1
+        while candidate.casefold() in taken:
+            n += 1
+            candidate = f"{name}_{n}"
+        taken.add(candidate.casefold())
+        result.append(candidate)
+    return result

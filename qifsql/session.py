@@ -1,0 +1,57 @@
+"""An engine open on one dataset, with an attack bound to its columns."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError, WeightError, quoted
+from qifsql.microdata import records_plan, weights_plan
+from qifsql.spec import Attack, BoundAttack, bind
+
+
+@contextmanager
+def opened(
+    spec: Attack, settings: Settings | None = None, *, ordered: bool = False
+) -> Iterator[tuple[DuckDB, BoundAttack]]:
+    """The engine and the bound attack; what the engine needs goes when this ends."""
+    with DuckDB(settings, ordered=ordered) as engine:
+        catalog = Catalog(engine, spec.dataset)
+        yield engine, bind(replace(spec, dataset=catalog.dataset), catalog)
+
+
+def check_records(engine: DuckDB, bound: BoundAttack) -> int:
+    """The number of records under the filter; WeightError or DatasetError where it is no base."""
+    where = bound.dataset.name
+    if bound.weight is None:
+        plan = records_plan(bound)
+        (records,) = engine.rows(plan, "counting records", where)[0]
+    else:
+        plan = weights_plan(bound)
+        records, unusable, least, most = engine.rows(plan, "checking weights", where)[0]
+        if unusable:
+            raise WeightError(
+                f"weight {quoted(bound.weight.name)} of {where} is missing, negative or infinite "
+                f"in {unusable:,} of {records:,} records; mend them, or use --where"
+            )
+        if records and least is None:
+            raise WeightError(f"weight {quoted(bound.weight.name)} of {where} is 0 in every record")
+        if records and bound.weight.floating:
+            _check_range(least, most, records, bound.weight.name)
+    if not records:
+        after = " after the filter (where)" if bound.where is not None else ""
+        raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
+    return int(records)
+
+
+def _check_range(least: float, most: float, records: int, name: str) -> None:
+    """Exact sums need all bits from the least weight's last to the total's first: 126 of them."""
+    bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
+    if bits > 124 or math.log2(least) < -900:
+        raise WeightError(
+            f"weights {quoted(name)} differ by too many orders of magnitude to be added exactly; "
+            "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"
+        )
