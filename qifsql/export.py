@@ -44,9 +44,12 @@ class Origin:
 
     def of(self, attack: BoundAttack, spec: Attack, sql: str) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
+        return self.about(_plain(attack, spec), sql, attack.dataset.paths)
+
+    def about(self, spec: Mapping[str, Any], sql: str, paths: tuple[str, ...]) -> "Origin":
+        """The same with what was asked for, what ran and what was read, and the time it took."""
         seconds = round(time.perf_counter() - self.clock, 3)
-        paths = attack.dataset.paths
-        return replace(self, spec=_plain(attack, spec), sql=sql, paths=paths, seconds=seconds)
+        return replace(self, spec=spec, sql=sql, paths=paths, seconds=seconds)
 
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from qifsql import dialect
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
 from qifsql.export import STREAMED, Origin, check_ending, stream
 from qifsql.expressions import identifier
 from qifsql.microdata import RECORD, everybody, plan
@@ -21,6 +22,7 @@ from qifsql.steps import Steps
 from qifsql.templates import load
 
 Order = Literal["smallest", "largest", "revealing"]
+SHOWN = 20  # blocks that are shown unless more are asked for
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,14 @@ def blocks(
     where: str | None = None,
     null: NullRule = "distinct",
     order: Order = "smallest",
-    limit: int = 20,
+    limit: int = SHOWN,
     settings: Settings | None = None,
 ) -> Blocks:
     """Show blocks of the partition: the smallest, the largest or the most revealing.
 
     The most revealing are those with the highest success on the first secret (without a secret:
-    of re-identification), the largest of them first. For arguments see ``attack``.
+    of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
+    them are held in memory. For other arguments see ``attack``.
     """
     origin = Origin.now()
     model = "cas" if secret else "crs"
@@ -97,6 +100,19 @@ def records(
         return stream(engine, every, path, origin, what="writing records")
 
 
+def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
+    """Which blocks come first and how many are shown, from the three ways to ask; 20 if none."""
+    asked: list[tuple[Order, int | None]] = [
+        ("smallest", smallest),
+        ("largest", largest),
+        ("revealing", revealing),
+    ]
+    given = [(order, n) for order, n in asked if n is not None]
+    if len(given) > 1:
+        raise InputError("ask for the smallest, the largest or the most revealing blocks, not both")
+    return given[0] if given else ("smallest", SHOWN)
+
+
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     """The blocks to be shown, with what is known about each secret in them."""
     steps, tables = _revealed(attack)
@@ -111,7 +127,8 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     ties = [exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in width]
     ranked = [*ranks[order], *ties]
     template = load("chosen")
-    chosen = template.query.copy().order_by(*ranked, append=False).limit(limit)
+    chosen = template.query.copy().order_by(*ranked, append=False)
+    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
     chosen = chosen.from_(exp.to_table(first))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
     columns = [

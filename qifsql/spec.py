@@ -31,6 +31,9 @@ class Catalog(Protocol):
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ``whats`` names them in messages."""
 
+    def condition(self, tree: exp.Expr) -> None:
+        """Refuse an expression that is not true or false."""
+
     def fits(self, value: str, type_: str) -> bool:
         """Whether a text can be read as a value of that type."""
 
@@ -167,7 +170,7 @@ def _attributes(names: Sequence[str], schema: Schema, role: str) -> tuple[Attrib
 
 def _named(text: str, schema: Schema, role: str) -> list[Attribute]:
     """One name: a column, else a named expression, else a pattern over columns."""
-    if (found := schema.find(text)) is not None:
+    if (found := schema.find(text) or schema.find(text.strip())) is not None:
         return [Attribute(found.name, column(found), found.type)]
     if (parts := split_name(text)) is not None:
         name, expression = parts
@@ -223,14 +226,12 @@ def _typed(  # noqa: PLR0917 - the five roles and the filter
     """Ask the engine for all types in one go, and refuse types that an attack cannot use."""
     rest = [a for a in (key, weight) if a]
     every = [*qids, *secrets, *rest]
-    trees = [a.expression for a in every] + ([where] if where is not None else [])
-    whats = [f"expression {quoted(a.name)}" for a in every] + ["the filter (where)"]
-    types = catalog.types(trees, whats[: len(trees)])
-    if where is not None and types[-1] != "BOOLEAN":
-        raise InputError(
-            f"the filter (where) is of type {types[-1]}, not a condition; compare it with something"
-        )
-    typed = [Attribute(a.name, a.expression, t) for a, t in zip(every, types, strict=False)]
+    types = catalog.types(
+        [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
+    )
+    if where is not None:
+        catalog.condition(where)
+    typed = [Attribute(a.name, a.expression, t) for a, t in zip(every, types, strict=True)]
     for attribute in typed:
         if attribute.type.startswith(NESTED) or attribute.type.endswith("]"):
             raise ColumnError(

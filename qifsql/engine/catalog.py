@@ -47,6 +47,14 @@ class Catalog:
             types.append(self._type(tree, what))
         return types
 
+    def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
+        """Refuse an expression that is not true or false."""
+        type_ = self.types([tree], [what])[0]
+        if type_ != "BOOLEAN":
+            raise ExpressionError(
+                f"{what} is of type {type_}, not a condition; compare it with something"
+            )
+
     def _type(self, tree: exp.Expr, what: str) -> str:
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)

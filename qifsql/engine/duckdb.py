@@ -17,7 +17,7 @@ from qifsql.dataset import Dataset
 from qifsql.dialect import render, statement
 from qifsql.engine.settings import Settings
 from qifsql.engine.trouble import translated
-from qifsql.errors import ExpressionError, InputError, Interrupted
+from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
 from qifsql.plan import Plan
 from qifsql.relation import attach
 
@@ -115,15 +115,22 @@ class DuckDB:
             more = len(chunk) == rows
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
-    def script(self, sql: str) -> "tuple[list[str], list[tuple[Any, ...]]] | None":
-        """Run what a person typed; the columns and rows of its result, if it has any."""
+    def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
+        """Run what a person typed; the columns and rows of each result.
+
+        The person sees the engine's own words where it fails, as in any prompt.
+        """
         try:
-            cursor = self._connection.execute(sql)
-            if cursor.description is None:
-                return None
-            return [d[0] for d in cursor.description], cursor.fetchall()
+            for one in self._connection.extract_statements(sql):
+                cursor = self._run("running", "prompt", partial(self._connection.execute, one))
+                if cursor.description is not None:
+                    yield [d[0] for d in cursor.description], cursor.fetchall()
         except duckdb.Error as e:
             raise InputError(str(e).strip(), detail=str(e)) from e
+        except QifError as e:
+            if e.detail is None:
+                raise
+            raise InputError(e.detail.strip(), detail=e.detail) from e
 
     def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
         """The engine's names and types of the columns of a relation or query."""

@@ -9,6 +9,9 @@ Progress = Callable[[str, float], None]
 """Called now and then with what is being done and the share of it that is done, 0 to 1."""
 
 
+ENOUGH = 4 * 2**30  # bytes of memory beyond which an attack gets no faster
+
+
 def silent(_what: str, _share: float) -> None:
     """No progress."""
 
@@ -17,7 +20,8 @@ def silent(_what: str, _share: float) -> None:
 class Settings:
     """Limits of one engine.
 
-    ``memory`` is a size such as ``8GB`` (default: half of the machine's), ``threads`` a number
+    ``memory`` is a size such as ``8GB`` (default: half of the machine's, at most 4 GiB: more makes
+    grouping slower, because fresh memory costs more than cached files), ``threads`` a number
     (default: all cores), ``temp`` a folder for temporary files (default: the system's). What
     is put there is readable by the user alone and is removed.
     """
@@ -33,7 +37,7 @@ class Settings:
         if self.memory:
             return self.memory
         try:
-            half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+            machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         except (ValueError, OSError, AttributeError):
             return None
-        return f"{half // 2**20}MiB"
+        return f"{min(machine // 2, ENOUGH) // 2**20}MiB"

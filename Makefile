@@ -1,0 +1,33 @@
+# `make demo` and `make test` set everything up by themselves: an environment in .venv with the
+# package and its extras. Needed beforehand: python3 (3.11 or newer), make, a package index.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check format clean
+
+demo: $(READY)  ## run the main job on the bundled sample
+	$(BIN)/qifsql demo
+
+test: $(READY)  ## run the tests
+	$(BIN)/python -m pytest -n auto
+
+check: $(READY)  ## lint, formatting, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+format: $(READY)  ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) demo-report
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "qifsql needs Python 3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)

@@ -1,0 +1,66 @@
+"""The command line: parse, call the function of the same name, show what it gives."""
+
+import os
+import sys
+
+import typer
+
+from qifsql import __version__
+from qifsql.cli import attacking, demo, describing, inspecting
+from qifsql.cli.running import guarded
+
+app = typer.Typer(
+    name="qifsql",
+    help="Privacy risk of published microdata, measured exactly with DuckDB SQL.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+app.command()(demo.demo)
+app.command()(describing.describe)
+app.command()(attacking.attack)
+app.command()(inspecting.blocks)
+app.command()(inspecting.records)
+app.command()(inspecting.sql)
+app.command()(inspecting.shell)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"qifsql {__version__}")  # noqa: T201 - this is the result
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=_version, is_eager=True
+    ),
+) -> None:
+    """Privacy risk of published microdata, measured exactly with DuckDB SQL."""
+    if context.invoked_subcommand is None:
+        sys.stdout.write(context.get_help() + "\n")
+
+
+def main() -> None:
+    """Run the command line and exit with its code (0, 1, 2, 3, 4 or 130)."""
+    code = guarded(_run, debug="--debug" in sys.argv)
+    try:
+        sys.stdout.flush()
+    except (BrokenPipeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _run() -> int | None:
+    try:
+        result: int | None = app(standalone_mode=False)
+    except typer.TyperException as e:
+        words = " ".join(str(e.format_message()).split())
+        sys.stderr.write(f"error: {words}; see qifsql --help\n")
+        return 2
+    except typer.Abort:
+        return 130
+    return result

@@ -1,0 +1,94 @@
+"""Around every command: limits, progress, remarks, errors and exit codes."""
+
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from qifsql.engine.settings import Progress, Settings, silent
+from qifsql.errors import QifError
+
+AFTER = 2.0  # seconds of work before progress is shown
+
+
+@contextmanager
+def settings(
+    memory: str | None, threads: int | None, temp: Path | None, progress: bool | None
+) -> Iterator[Settings]:
+    """Settings whose progress is a bar on stderr, where that is wanted."""
+    wanted = sys.stderr.isatty() if progress is None else progress
+    if not wanted:
+        yield Settings(memory, threads, temp, silent)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    try:
+        yield Settings(memory, threads, temp, _late(bar.start, bar.add_task, bar.update))
+    finally:
+        bar.stop()
+
+
+def _late(
+    start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
+) -> Progress:
+    """Progress that stays silent until the work has taken two seconds."""
+    began = time.monotonic()
+    tasks: dict[str, object] = {}
+
+    def show(what: str, share: float) -> None:
+        if time.monotonic() - began < AFTER:
+            return
+        if not tasks:
+            start()
+        if what not in tasks:
+            tasks[what] = add(what, total=1.0)
+        update(tasks[what], completed=share)
+
+    return show
+
+
+def remarks(notes: Sequence[str], *, quiet: bool) -> None:
+    """Notes for the reader, on stderr."""
+    if not quiet:
+        for note in notes:
+            talk(f"note: {note}")
+
+
+def talk(text: str) -> None:
+    """One line to the person, on stderr."""
+    with suppress(OSError, ValueError):  # nobody may be listening
+        sys.stderr.write(text + "\n")
+
+
+def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
+    """Run a command; whatever goes wrong becomes one line and an exit code."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return command() or 0
+    except QifError as e:
+        talk(f"error: {e}")
+        if debug and e.detail:
+            talk(e.detail)
+        return e.exit_code
+    except KeyboardInterrupt:
+        talk("error: interrupted; nothing was left behind")
+        return 130
+    except BrokenPipeError:
+        return 0  # the reader has seen enough
+    except Exception as e:
+        talk(f"error: internal error ({type(e).__name__}); please report it with --debug")
+        if debug:
+            traceback.print_exc()
+        return 1
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,94 @@
+"""Where results go: stdout in a format, or a file by its ending."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console, RenderableType
+
+from qifsql import __version__
+from qifsql.errors import InputError
+from qifsql.export import Origin, check_ending, manifest, write_parquet, write_text
+from qifsql.report import tables
+
+FORMATS = ("table", "json", "csv", "markdown")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A result in all its forms. ``render`` draws it for people."""
+
+    frame: pl.DataFrame
+    origin: Origin
+    render: Callable[[], RenderableType]
+    title: str
+
+
+def check(format_: str | None, out: Path | None) -> None:
+    """Refuse a format or ending that cannot be written, before any work is done."""
+    if format_ is not None and format_ not in FORMATS:
+        raise InputError(f'there is no format "{format_}"; use one of {", ".join(FORMATS)}')
+    if out is not None:
+        check_ending(out)
+
+
+def show(shown: Shown, format_: str | None, out: Path | None) -> None:
+    """Write a result to stdout, and to a file if one is named."""
+    if out is not None:
+        save(shown, out)
+        if format_ is None and not sys.stdout.isatty():
+            return
+    chosen = format_ or ("table" if sys.stdout.isatty() else "csv")
+    if chosen == "table":
+        console().print(shown.render())
+    else:
+        sys.stdout.write(_text(shown, chosen))
+    sys.stdout.flush()
+
+
+def save(shown: Shown, out: Path) -> None:
+    """Write a result to a file whose ending says how."""
+    ending = out.suffix.casefold()
+    if ending == ".parquet":
+        write_parquet(out, shown.frame, shown.origin)
+    elif ending == ".html":
+        write_text(out, tables.html(shown.render(), shown.title), shown.origin)
+    else:
+        kind = {".csv": "csv", ".json": "json", ".md": "markdown"}[ending]
+        write_text(out, _text(shown, kind), shown.origin)
+
+
+def console() -> Console:
+    """The console for results: as wide as the terminal, or wide enough where there is none."""
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+
+
+def _text(shown: Shown, kind: str) -> str:
+    if kind == "json":
+        spec = manifest(shown.origin)["spec"]
+        document = {"qifsql": __version__, "spec": spec, "results": shown.frame.to_dicts()}
+        return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
+    flat = flattened(shown.frame)
+    return flat.write_csv() if kind == "csv" else tables.markdown(flat)
+
+
+def flattened(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without lists: names are joined by ``+``, counts become ``value: records``."""
+    columns: list[pl.Expr | pl.Series] = []
+    for name, dtype in frame.schema.items():
+        if dtype == pl.List(pl.String):
+            columns.append(pl.col(name).list.join("+"))
+        elif isinstance(dtype, pl.List):
+            columns.append(pl.Series(name, [_joined(v) for v in frame[name].to_list()]))
+        else:
+            columns.append(pl.col(name))
+    return frame.select(columns)
+
+
+def _joined(counts: list[dict[str, object]] | None) -> str | None:
+    if counts is None:
+        return None
+    return "; ".join(f"{c['value']}: {c['records']}" for c in counts)

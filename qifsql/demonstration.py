@@ -1,0 +1,27 @@
+"""The main job on the bundled sample: one release, three questions."""
+
+from pathlib import Path
+
+from qifsql.assess import attack
+from qifsql.assessment import Assessment
+from qifsql.engine.settings import Settings
+from qifsql.errors import InternalError
+
+TITLE = "A synthetic school census: what do the birth date and the school of a pupil reveal?"
+QIDS = ("NU_DIA", "NU_MES", "NU_ANO", "CO_ENTIDADE")
+SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
+
+
+def demo(*, settings: Settings | None = None) -> Assessment:
+    """Re-identification and inference of two secrets by who knows birth date and school."""
+    source = samples() / "school_census_2019.parquet"
+    return attack("crs,cas", source, qids=QIDS, secret=SECRETS, settings=settings)
+
+
+def samples() -> Path:
+    """Where ``data-samples/`` is: inside an installed package, or beside it in the source tree."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "data-samples", here.parent / "data-samples"):
+        if folder.is_dir():
+            return folder
+    raise InternalError("the bundled samples are missing from this installation")

@@ -1,0 +1,185 @@
+"""A DuckDB prompt in which the views of the partition are ready."""
+
+import cmd
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql import dialect
+from qifsql.dataset import Dataset
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, Interrupted
+from qifsql.expressions import identifier
+from qifsql.microdata import microdata
+from qifsql.partition import unique
+from qifsql.relation import attach
+from qifsql.session import opened
+from qifsql.spec import Attack, BoundAttack, NullRule
+from qifsql.splice import splice
+from qifsql.templates import load
+
+Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
+OWNERS = "re-identification"  # the schema of the views when no secret is asked about
+
+
+def shell(
+    source: str | Path | Dataset,
+    *,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str] = (),
+    weight: str | None = None,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    init_only: bool = False,
+    show: "Show | None" = None,
+    settings: Settings | None = None,
+) -> str:
+    """Open a prompt with the views microdata, cells, blocks, profile, guesses, revealed, answer.
+
+    Each secret has a schema of its own, named like it; the first is the current one. The views
+    are the files of ``sql/`` as they are; ``qid`` is a struct with the quasi-identifiers under
+    their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
+    opens nothing. Returns the statements.
+    """
+    model = "cas" if secret else "crs"
+    spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
+    with opened(spec, settings) as (engine, bound):
+        statements = views(bound)
+        if not init_only:
+            for statement in statements:
+                if not statement.startswith("ATTACH"):  # the engine has opened it already
+                    list(engine.script(statement))
+            Prompt(engine, show or write_csv).cmdloop()
+    return "\n\n".join(statements) + "\n"
+
+
+def views(attack: BoundAttack) -> list[str]:
+    """The statements that make the views, schema by schema, and return to the first."""
+    schemas = unique([s.name for s in attack.secrets]) or [OWNERS]
+    opening = attach(attack.dataset)
+    made = [f"{opening};"] if opening else []
+    for j, schema in enumerate(schemas, 1):
+        made += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]
+        made += [_use(schema), *_views_of(attack, j if attack.secrets else 0)]
+    return [*made, _use(schemas[0])]
+
+
+def _views_of(attack: BoundAttack, j: int) -> list[str]:
+    """The views of one secret: ``microdata`` made for it, the others as they stand in ``sql/``."""
+    weighted = attack.weight is not None
+    folder = "weighted/" if weighted else ""
+    *before, people = microdata(attack)
+    made = [_view(step.name, step.query) for step in before]
+    made.append(_view("microdata", _with_struct(people.query, attack, j)))
+    counted = [f"{folder}cells", f"{folder}blocks"] if j else [f"{folder}owners"]
+    made += [load(name).text.strip() for name in counted]
+    if not j:
+        made.append(_view("blocks", exp.select("*").from_("owners")))
+    shown = ["guesses", f"{folder}revealed"] if j else [f"{folder}crowds"]
+    made += [load(name).text.strip() for name in (f"{folder}profile", *shown)]
+    made += _prior(counted, folder)
+    made.append(load(f"{folder}answer").text.strip())
+    return made
+
+
+def _prior(counted: Sequence[str], folder: str) -> list[str]:
+    """The same files with no quasi-identifiers: one block, the view ``prior``."""
+    names = {"cells": "prior_cells", "blocks": "prior_blocks", "owners": "prior_blocks"}
+    made = []
+    for name in (*counted, f"{folder}profile"):
+        template = load(name)
+        query = splice(template, width=0, names=names)
+        made.append(_view(names.get(template.name, "prior"), query))
+    return made
+
+
+def _with_struct(query: exp.Query, attack: BoundAttack, j: int) -> exp.Query:
+    """``microdata`` with one column ``qid`` that keeps the user's names, and one ``secret``."""
+    names = unique([q.name for q in attack.qids])
+    columns = {e.alias: e.this for e in query.selects}
+    parts = [
+        exp.PropertyEQ(this=exp.Literal.string(name), expression=columns[f"qid_{i}"].copy())
+        for i, name in enumerate(names, 1)
+    ]
+    selected: list[exp.Expr] = [exp.alias_(exp.Struct(expressions=parts), "qid")]
+    if j:
+        selected.append(exp.alias_(columns[f"secret_{j}"].copy(), "secret"))
+    if "weight" in columns:
+        selected.append(exp.alias_(columns["weight"].copy(), "weight"))
+    changed = query.copy()
+    changed.set("expressions", selected)
+    return changed
+
+
+def _view(name: str, query: exp.Query) -> str:
+    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
+    return _statement(create)
+
+
+def _statement(tree: exp.Expr) -> str:
+    return dialect.render(tree, pretty=True) + ";"
+
+
+def _schema(name: str) -> exp.Table:
+    return exp.Table(db=identifier(name))
+
+
+def _use(name: str) -> str:
+    quoted = dialect.render(identifier(name))
+    return f"SET schema = {dialect.render(exp.Literal.string(quoted))};"
+
+
+def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+    """Write a result as CSV to stdout."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+
+
+class Prompt(cmd.Cmd):
+    """Reads statements up to a semicolon and shows what they give. Nothing is remembered."""
+
+    prompt = "qifsql> "
+    more = "   ...> "
+    intro = (
+        "Views: microdata, cells, blocks, profile, guesses, revealed, prior, answer. "
+        "End a statement with ;  Leave with Ctrl-D."
+    )
+
+    def __init__(self, engine: DuckDB, show: Show) -> None:
+        super().__init__()
+        self.engine = engine
+        self.show = show
+        self.typed: list[str] = []
+        if not sys.stdin.isatty():
+            self.use_rawinput = False
+            self.prompt = self.more = ""
+            self.intro = ""
+        self.first = self.prompt
+
+    def onecmd(self, line: str) -> bool:
+        """Run a statement when its semicolon has come; leave at the end of the input."""
+        if line == "EOF":
+            if self.typed:
+                self._run()
+            return True
+        if not self.typed and line.strip() in ("", ".quit", ".exit", "quit", "exit"):
+            return bool(line.strip())
+        self.typed.append(line)
+        if line.rstrip().endswith(";"):
+            self._run()
+        self.prompt = self.more if self.typed else self.first
+        return False
+
+    def _run(self) -> None:
+        statement, self.typed = "\n".join(self.typed), []
+        try:
+            for names, rows in self.engine.script(statement):
+                self.show(names, rows)
+        except (InputError, Interrupted) as e:
+            print(e, file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it
