@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql import compiler, dialect
+from qifsql import compiler
 from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
@@ -84,14 +84,14 @@ def run(spec: Attack, settings: Settings | None = None) -> Assessment:
 
 
 class _Run:
-    """One run: the engine, the bound attack, and the SQL of every statement sent."""
+    """One run: the engine, the bound attack, and every plan sent."""
 
     def __init__(self, engine: DuckDB, bound: BoundAttack) -> None:
         self.engine = engine
         if all(m.goal == "re-identification" for m in bound.models):
             bound = replace(bound, secrets=())
         self.bound = bound
-        self.sent: list[str] = []
+        self.sent: list[Plan] = []
 
     def assess(self, spec: Attack, origin: Origin) -> Assessment:
         bound = self.bound
@@ -100,7 +100,7 @@ class _Run:
         after = self._profiles(self._posterior_plan(prior), "attacking")
         self._check(prior, after)
         guesses = self._guesses()
-        origin = origin.of(bound, spec, "\n".join(self.sent))
+        origin = origin.of(bound, spec, *self.sent)
         common = {"records": records, "seconds": origin.seconds}
         rows = [
             self._row(m, j, prior[j or min(prior)], after[j or min(after)])
@@ -125,7 +125,7 @@ class _Run:
 
     def _profiles(self, plan: Plan, what: str) -> dict[int, Profile]:
         """The profile of each secret, by its number; 0 is re-identification."""
-        self.sent.append(dialect.script(plan))
+        self.sent.append(plan)
         frame = self.engine.frame(plan, what, self.bound.dataset.name)
         of = Profile.of_counts if self.bound.weight is None else Profile.of_weights
         return {
@@ -167,7 +167,7 @@ class _Run:
         if not self.bound.target or not (self.bound.secrets or self.bound.key):
             return {}
         plan = compiler.guess_plan(self.bound)
-        self.sent.append(dialect.script(plan))
+        self.sent.append(plan)
         return dict(self.engine.rows(plan, "guessing", self.bound.dataset.name))
 
     def _individual(

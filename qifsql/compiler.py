@@ -36,7 +36,7 @@ def tally_plan(attack: BoundAttack, values: Mapping[int, int]) -> Plan:
     Secrets that are not in ``values`` are counted as in ``profile_plan``.
     """
     steps = Steps(attack)
-    tallies = [(j, c) for j, n in values.items() for c in range(1, n + 1)]
+    tallies = [(j, c) for j, n in values.items() for c in range(1, n)]
     for j in values:
         steps.add("secret_values", j, materialized=True)
     steps.add("tallies", None, tallies=tallies)

@@ -93,6 +93,8 @@ class Dataset:
         if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
             return cls._table(m[1], m[2], text)
         files, hive = _files(text)
+        if not any(Path(f).stat().st_size for f in files):
+            raise DatasetError(f"{text} is empty: it has no bytes at all")
         ending = _ending(files[0], text)
         if ending in (".duckdb", ".db"):
             raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")

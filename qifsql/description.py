@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql import dialect
 from qifsql.dataset import Dataset, Schema
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
@@ -19,6 +18,7 @@ from qifsql.errors import DatasetError
 from qifsql.export import Origin
 from qifsql.expressions import column, parse
 from qifsql.microdata import plan
+from qifsql.plan import Plan
 from qifsql.spec import NESTED, NUMBERS, Attribute, BoundAttack
 from qifsql.steps import Steps
 
@@ -93,9 +93,7 @@ def describe(
         rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
         listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
-        origin = origin.about(
-            spec | {"where": where}, "\n".join(description.sent), catalog.dataset.paths
-        )
+        origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.sent)
     return Description(
         pl.DataFrame(rows, schema=SCHEMA, orient="row"),
         pl.DataFrame(listed, schema=VALUES, orient="row"),
@@ -115,7 +113,7 @@ class _Describer:
             what = "the filter (where)"
             self.where = parse(where, catalog.schema, what)
             catalog.condition(self.where)
-        self.sent: list[str] = []
+        self.sent: list[Plan] = []
 
     def row(self, name: str, source_name: str, type_: str) -> dict[str, Any]:
         if nested(type_):
@@ -125,7 +123,7 @@ class _Describer:
         steps = self._cells(source_name)
         steps.add("frequencies", 1)
         asked = plan(steps.attack, steps.steps, exp.select("*").from_(steps.steps[-1].name))
-        self.sent.append(dialect.script(asked))
+        self.sent.append(asked)
         found = self.engine.rows(asked, f"describing {name}", self.dataset.name)
         records = sum(n * v for n, _, v in found)
         if records == 0:

@@ -33,7 +33,7 @@ class Origin:
     started: str
     clock: float
     spec: Mapping[str, Any] = field(default_factory=dict)
-    sql: str = ""
+    plans: tuple[Plan, ...] = ()
     paths: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -42,14 +42,19 @@ class Origin:
         """An origin whose clock starts now."""
         return cls(datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter())
 
-    def of(self, attack: BoundAttack, spec: Attack, sql: str) -> "Origin":
-        """The origin of what the bound attack gave, with the time it took so far."""
-        return self.about(_plain(attack, spec), sql, attack.dataset.paths)
+    @property
+    def sql(self) -> str:
+        """Every statement that ran, with what a row of each step is."""
+        return "\n".join(dialect.script(plan) for plan in self.plans)
 
-    def about(self, spec: Mapping[str, Any], sql: str, paths: tuple[str, ...]) -> "Origin":
+    def of(self, attack: BoundAttack, spec: Attack, *plans: Plan) -> "Origin":
+        """The origin of what the bound attack gave, with the time it took so far."""
+        return self.about(_plain(attack, spec), attack.dataset.paths, *plans)
+
+    def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
         """The same with what was asked for, what ran and what was read, and the time it took."""
         seconds = round(time.perf_counter() - self.clock, 3)
-        return replace(self, spec=spec, sql=sql, paths=paths, seconds=seconds)
+        return replace(self, spec=spec, plans=plans, paths=paths, seconds=seconds)
 
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:

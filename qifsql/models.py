@@ -8,7 +8,7 @@ value of a sensitive attribute (attribute inference), whether somebody is in the
 from dataclasses import dataclass
 from typing import Literal
 
-from qifsql.errors import InputError, did_you_mean
+from qifsql.errors import InputError, quoted
 
 Goal = Literal["re-identification", "attribute inference", "membership"]
 
@@ -58,8 +58,7 @@ def model(name: str) -> Model:
     """The model of that acronym, in any case. Models that cannot run here yet say so."""
     found = MODELS.get(name.casefold())
     if found is None:
-        hint = did_you_mean(name.casefold(), MODELS)
-        raise InputError(f'there is no model "{name}"{hint}')
+        raise InputError(f"there is no model {quoted(name)}; use one of {', '.join(MODELS)}")
     if found.longitudinal or found.goal == "membership":
         can = ", ".join(m.acronym for m in MODELS.values() if runs(m))
         raise InputError(

@@ -8,7 +8,6 @@ from typing import Literal
 import polars as pl
 from sqlglot import exp
 
-from qifsql import dialect
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
@@ -64,7 +63,7 @@ def blocks(
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.dataset.name)
-        return Blocks(frame, origin.of(bound, spec, dialect.script(shown)))
+        return Blocks(frame, origin.of(bound, spec, shown))
 
 
 def records(
@@ -96,7 +95,7 @@ def records(
     with opened(spec, settings, ordered=True) as (engine, bound):
         check_records(engine, bound)
         every = records_plan(bound)
-        origin = origin.of(bound, spec, dialect.script(every))
+        origin = origin.of(bound, spec, every)
         return stream(engine, every, path, origin, what="writing records")
 
 

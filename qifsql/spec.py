@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from sqlglot import exp
 
@@ -15,6 +15,7 @@ from qifsql.expressions import column, not_an_expression, parse, split_name
 from qifsql.models import Model, model
 
 NullRule = Literal["distinct", "drop"]
+NULL_RULES = get_args(NullRule)
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
            "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
@@ -124,6 +125,9 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """
     schema = catalog.schema
     models = _models(attack.models)
+    if attack.null not in NULL_RULES:
+        rules = ", ".join(NULL_RULES)
+        raise InputError(f"there is no rule {quoted(attack.null)} for missing values; use {rules}")
     names = attack.qids or tuple(attack.target)
     qids = _attributes(names, schema, "quasi-identifier")
     secrets = _attributes(attack.secrets, schema, "secret")

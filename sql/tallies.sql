@@ -1,5 +1,5 @@
 -- One row per block: how many of its people have value number 1 of the secret.
--- The compiler repeats the last column for every value of every secret with few values,
+-- The compiler repeats the last column for every value but one of every secret with few values,
 -- so that one pass over the data serves them all.
 CREATE OR REPLACE VIEW tallies AS
 SELECT

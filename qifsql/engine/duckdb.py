@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -54,9 +55,11 @@ class DuckDB:
                 self._connection.execute("SET memory_limit = " + memory)
         except duckdb.Error as e:
             self._clean()
-            what = "--threads" if "thread" in str(e).casefold() else "--memory"
+            threads = "thread" in str(e).casefold()
             raise InputError(
-                f"{what} is not usable; give a size such as 8GB, and a number of threads",
+                f"threads={self.settings.threads} cannot be used; give a number from 1"
+                if threads
+                else f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
                 detail=str(e),
             ) from e
 

@@ -43,7 +43,7 @@ def translated(error: BaseException, where: str, settings: Settings | None = Non
 
 
 def _of_input(error: BaseException, where: str, words: str) -> QifError:
-    if "utf-8" in words.casefold() or "unicode" in words.casefold():
+    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", words, re.I):
         return DatasetError(
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
             "such as latin-1",

@@ -1,0 +1,121 @@
+-- microdata: One row per individual.
+-- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
+-- secret_values_2: One row per value of the secret, numbered from 1 in the secret's order, missing last.
+-- tallies: One row per block: how many of its people have value number 1 of the secret. The compiler repeats the last column for every value of every secret with few values, so that one pass over the data serves them all.
+-- signatures: One row per kind of block with the same size and the same tallies.
+-- profile_1: The profile of one secret with few values, from its tallies.
+-- profile_2: The profile of one secret with few values, from its tallies.
+WITH microdata AS NOT MATERIALIZED (
+  SELECT
+    source."age" AS qid_1,
+    source."illness" AS secret_1,
+    source."gender" AS secret_2
+  FROM READ_CSV(
+    ['data-samples/thesis_table_3_2.csv'],
+    delim = ',',
+    quote = '"',
+    escape = '"',
+    header = TRUE,
+    sample_size = -1,
+    strict_mode = TRUE,
+    auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
+    allow_quoted_nulls = FALSE
+  ) AS source
+), secret_values_1 AS MATERIALIZED (
+  SELECT
+    secret_1 AS value,
+    ROW_NUMBER() OVER (ORDER BY secret_1 ASC) AS code
+  FROM (
+    SELECT DISTINCT
+      secret_1
+    FROM microdata
+  ) AS domain
+), secret_values_2 AS MATERIALIZED (
+  SELECT
+    secret_2 AS value,
+    ROW_NUMBER() OVER (ORDER BY secret_2 ASC) AS code
+  FROM (
+    SELECT DISTINCT
+      secret_2
+    FROM microdata
+  ) AS domain
+), tallies AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    COUNT(*) AS size,
+    COUNT(*) FILTER(WHERE
+      secret_1 IS NOT DISTINCT FROM (
+        SELECT
+          value
+        FROM secret_values_1
+        WHERE
+          code = 1
+      )) AS tally_1_1,
+    COUNT(*) FILTER(WHERE
+      secret_1 IS NOT DISTINCT FROM (
+        SELECT
+          value
+        FROM secret_values_1
+        WHERE
+          code = 2
+      )) AS tally_1_2,
+    COUNT(*) FILTER(WHERE
+      secret_2 IS NOT DISTINCT FROM (
+        SELECT
+          value
+        FROM secret_values_2
+        WHERE
+          code = 1
+      )) AS tally_2_1,
+    COUNT(*) FILTER(WHERE
+      secret_2 IS NOT DISTINCT FROM (
+        SELECT
+          value
+        FROM secret_values_2
+        WHERE
+          code = 2
+      )) AS tally_2_2
+  FROM microdata
+  GROUP BY
+    qid_1
+), signatures AS MATERIALIZED (
+  SELECT
+    size,
+    tally_1_1,
+    tally_1_2,
+    tally_2_1,
+    tally_2_2,
+    COUNT(*) AS blocks
+  FROM tallies
+  GROUP BY
+    size,
+    tally_1_1,
+    tally_1_2,
+    tally_2_1,
+    tally_2_2
+), profile_1 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    LIST_MAX([tally_1_1, tally_1_2]) AS mode,
+    CAST(LIST_SUM([LEAST(tally_1_1, 1), LEAST(tally_1_2, 1)]) AS BIGINT) AS "values",
+    CAST(SUM(blocks) AS BIGINT) AS blocks
+  FROM signatures
+  GROUP BY ALL
+), profile_2 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    LIST_MAX([tally_2_1, tally_2_2]) AS mode,
+    CAST(LIST_SUM([LEAST(tally_2_1, 1), LEAST(tally_2_2, 1)]) AS BIGINT) AS "values",
+    CAST(SUM(blocks) AS BIGINT) AS blocks
+  FROM signatures
+  GROUP BY ALL
+)
+SELECT
+  1 AS secret,
+  *
+FROM profile_1
+UNION ALL
+SELECT
+  2 AS secret,
+  *
+FROM profile_2;

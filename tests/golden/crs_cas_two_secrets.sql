@@ -1,0 +1,284 @@
+-- microdata: One row per individual.
+-- prior_blocks_0: One row per block when the secret is whose record it is (re-identification): every person of the block is a value of its own, so the best guess is right for one.
+-- prior_profile_0: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- prior_cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
+-- prior_blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- prior_profile_1: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- prior_cells_2: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
+-- prior_blocks_2: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- prior_profile_2: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- blocks_0: One row per block when the secret is whose record it is (re-identification): every person of the block is a value of its own, so the best guess is right for one.
+-- profile_0: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
+-- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- profile_1: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- cells_2: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
+-- blocks_2: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- profile_2: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+-- answer_1: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+-- answer_2: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+WITH microdata AS NOT MATERIALIZED (
+  SELECT
+    source."age" AS qid_1,
+    source."illness" AS secret_1,
+    source."gender" AS secret_2
+  FROM READ_CSV(
+    ['data-samples/thesis_table_3_2.csv'],
+    delim = ',',
+    quote = '"',
+    escape = '"',
+    header = TRUE,
+    sample_size = -1,
+    strict_mode = TRUE,
+    auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
+    allow_quoted_nulls = FALSE
+  ) AS source
+), prior_blocks_0 AS NOT MATERIALIZED (
+  SELECT
+    COUNT(*) AS size,
+    CAST(1 AS BIGINT) AS mode,
+    COUNT(*) AS "values"
+  FROM microdata
+), prior_profile_0 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM prior_blocks_0 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), prior_cells_1 AS NOT MATERIALIZED (
+  SELECT
+    secret_1,
+    COUNT(*) AS weight
+  FROM microdata
+  GROUP BY
+    secret_1
+), prior_blocks_1 AS NOT MATERIALIZED (
+  SELECT
+    CAST(SUM(weight) AS BIGINT) AS size,
+    MAX(weight) AS mode,
+    COUNT(*) AS "values"
+  FROM prior_cells_1 AS cells
+), prior_profile_1 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM prior_blocks_1 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), prior_cells_2 AS NOT MATERIALIZED (
+  SELECT
+    secret_2,
+    COUNT(*) AS weight
+  FROM microdata
+  GROUP BY
+    secret_2
+), prior_blocks_2 AS NOT MATERIALIZED (
+  SELECT
+    CAST(SUM(weight) AS BIGINT) AS size,
+    MAX(weight) AS mode,
+    COUNT(*) AS "values"
+  FROM prior_cells_2 AS cells
+), prior_profile_2 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM prior_blocks_2 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), blocks_0 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    COUNT(*) AS size,
+    CAST(1 AS BIGINT) AS mode,
+    COUNT(*) AS "values"
+  FROM microdata
+  GROUP BY
+    qid_1
+), profile_0 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM blocks_0 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), cells_1 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    secret_1,
+    COUNT(*) AS weight
+  FROM microdata
+  GROUP BY
+    qid_1,
+    secret_1
+), blocks_1 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    CAST(SUM(weight) AS BIGINT) AS size,
+    MAX(weight) AS mode,
+    COUNT(*) AS "values"
+  FROM cells_1 AS cells
+  GROUP BY
+    qid_1
+), profile_1 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM blocks_1 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), cells_2 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    secret_2,
+    COUNT(*) AS weight
+  FROM microdata
+  GROUP BY
+    qid_1,
+    secret_2
+), blocks_2 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    CAST(SUM(weight) AS BIGINT) AS size,
+    MAX(weight) AS mode,
+    COUNT(*) AS "values"
+  FROM cells_2 AS cells
+  GROUP BY
+    qid_1
+), profile_2 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    mode,
+    "values",
+    COUNT(*) AS blocks
+  FROM blocks_2 AS blocks
+  GROUP BY
+    size,
+    mode,
+    "values"
+), answer_0 AS NOT MATERIALIZED (
+  SELECT
+    before.people AS records,
+    after.people AS matches,
+    after.blocks,
+    after.singled_out,
+    before.deterministic AS prior_deterministic,
+    after.deterministic AS posterior_deterministic,
+    before.probabilistic AS prior_probabilistic,
+    after.probabilistic AS posterior_probabilistic
+  FROM (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      CAST(SUM(blocks) AS BIGINT) AS blocks,
+      CAST(COALESCE(SUM(blocks) FILTER(WHERE
+        size = 1), 0) AS BIGINT) AS singled_out,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM profile_0 AS profile
+  ) AS after
+  CROSS JOIN (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM prior_profile_0 AS prior
+  ) AS before
+), answer_1 AS NOT MATERIALIZED (
+  SELECT
+    before.people AS records,
+    after.people AS matches,
+    after.blocks,
+    after.singled_out,
+    before.deterministic AS prior_deterministic,
+    after.deterministic AS posterior_deterministic,
+    before.probabilistic AS prior_probabilistic,
+    after.probabilistic AS posterior_probabilistic
+  FROM (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      CAST(SUM(blocks) AS BIGINT) AS blocks,
+      CAST(COALESCE(SUM(blocks) FILTER(WHERE
+        size = 1), 0) AS BIGINT) AS singled_out,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM profile_1 AS profile
+  ) AS after
+  CROSS JOIN (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM prior_profile_1 AS prior
+  ) AS before
+), answer_2 AS NOT MATERIALIZED (
+  SELECT
+    before.people AS records,
+    after.people AS matches,
+    after.blocks,
+    after.singled_out,
+    before.deterministic AS prior_deterministic,
+    after.deterministic AS posterior_deterministic,
+    before.probabilistic AS prior_probabilistic,
+    after.probabilistic AS posterior_probabilistic
+  FROM (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      CAST(SUM(blocks) AS BIGINT) AS blocks,
+      CAST(COALESCE(SUM(blocks) FILTER(WHERE
+        size = 1), 0) AS BIGINT) AS singled_out,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM profile_2 AS profile
+  ) AS after
+  CROSS JOIN (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      COALESCE(SUM(size * blocks) FILTER(WHERE
+        "values" = 1), 0) / SUM(size * blocks) AS deterministic,
+      SUM(mode * blocks) / SUM(size * blocks) AS probabilistic
+    FROM prior_profile_2 AS prior
+  ) AS before
+)
+SELECT
+  'CRS' AS model,
+  NULL AS secret,
+  *
+FROM answer_0
+UNION ALL
+SELECT
+  'CAS' AS model,
+  'illness' AS secret,
+  *
+FROM answer_1
+UNION ALL
+SELECT
+  'CAS' AS model,
+  'gender' AS secret,
+  *
+FROM answer_2;

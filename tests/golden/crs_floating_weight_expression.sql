@@ -1,0 +1,136 @@
+-- weight_scale: One row: the power of two that makes every weight a whole number.
+-- microdata: One row per individual.
+-- prior_blocks_0: One row per block when the secret is whose record it is (re-identification): the best guess is the heaviest person.
+-- prior_profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
+-- blocks_0: One row per block when the secret is whose record it is (re-identification): the best guess is the heaviest person.
+-- profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
+-- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+WITH weight_scale AS MATERIALIZED (
+  SELECT
+    POWER(2.0, 53 - FLOOR(LOG2(MIN(source."occupation" / 4)))) AS scale
+  FROM READ_CSV(
+    ['data-samples/thesis_table_3_2.csv'],
+    delim = ',',
+    quote = '"',
+    escape = '"',
+    header = TRUE,
+    sample_size = -1,
+    strict_mode = TRUE,
+    auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
+    allow_quoted_nulls = FALSE
+  ) AS source
+  WHERE
+    (
+      source."gender" = 'F'
+    ) AND (
+      source."occupation" / 4
+    ) > 0
+), microdata AS NOT MATERIALIZED (
+  SELECT
+    source."age" // 10 AS qid_1,
+    CAST(CAST((
+      source."occupation" / 4
+    ) AS DOUBLE) * (
+      SELECT
+        scale
+      FROM weight_scale
+    ) AS INT128) AS weight
+  FROM READ_CSV(
+    ['data-samples/thesis_table_3_2.csv'],
+    delim = ',',
+    quote = '"',
+    escape = '"',
+    header = TRUE,
+    sample_size = -1,
+    strict_mode = TRUE,
+    auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
+    allow_quoted_nulls = FALSE
+  ) AS source
+  WHERE
+    (
+      source."gender" = 'F'
+    ) AND (
+      source."occupation" / 4
+    ) > 0
+), prior_blocks_0 AS NOT MATERIALIZED (
+  SELECT
+    COUNT(*) AS size,
+    SUM(weight) AS weight,
+    MAX(weight) AS mode,
+    MAX(weight) AS heaviest,
+    COUNT(*) AS "values"
+  FROM microdata
+), prior_profile_0 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    "values",
+    COUNT(*) AS blocks,
+    SUM(weight) AS weight,
+    SUM(mode) AS mode,
+    SUM(heaviest) AS heaviest,
+    MAX(mode / weight) AS chance,
+    MAX(heaviest / weight) AS owner_chance
+  FROM prior_blocks_0 AS blocks
+  GROUP BY
+    size,
+    "values"
+), blocks_0 AS NOT MATERIALIZED (
+  SELECT
+    qid_1,
+    COUNT(*) AS size,
+    SUM(weight) AS weight,
+    MAX(weight) AS mode,
+    MAX(weight) AS heaviest,
+    COUNT(*) AS "values"
+  FROM microdata
+  GROUP BY
+    qid_1
+), profile_0 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    "values",
+    COUNT(*) AS blocks,
+    SUM(weight) AS weight,
+    SUM(mode) AS mode,
+    SUM(heaviest) AS heaviest,
+    MAX(mode / weight) AS chance,
+    MAX(heaviest / weight) AS owner_chance
+  FROM blocks_0 AS blocks
+  GROUP BY
+    size,
+    "values"
+), answer_0 AS NOT MATERIALIZED (
+  SELECT
+    before.people AS records,
+    after.people AS matches,
+    after.blocks,
+    after.singled_out,
+    before.deterministic AS prior_deterministic,
+    after.deterministic AS posterior_deterministic,
+    before.probabilistic AS prior_probabilistic,
+    after.probabilistic AS posterior_probabilistic
+  FROM (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      CAST(SUM(blocks) AS BIGINT) AS blocks,
+      CAST(COALESCE(SUM(blocks) FILTER(WHERE
+        size = 1), 0) AS BIGINT) AS singled_out,
+      COALESCE(SUM(weight) FILTER(WHERE
+        "values" = 1), 0) / SUM(weight) AS deterministic,
+      SUM(mode) / SUM(weight) AS probabilistic
+    FROM profile_0 AS profile
+  ) AS after
+  CROSS JOIN (
+    SELECT
+      CAST(SUM(size * blocks) AS BIGINT) AS people,
+      COALESCE(SUM(weight) FILTER(WHERE
+        "values" = 1), 0) / SUM(weight) AS deterministic,
+      SUM(mode) / SUM(weight) AS probabilistic
+    FROM prior_profile_0 AS prior
+  ) AS before
+)
+SELECT
+  'CRS' AS model,
+  NULL AS secret,
+  *
+FROM answer_0;
