@@ -8,14 +8,47 @@ Every command of the command line is a function of the same name here.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
+    from qifsql.assess import attack
+    from qifsql.assessment import Assessment
+    from qifsql.dataset import Dataset
+    from qifsql.demonstration import demo
+    from qifsql.description import Description, describe
+    from qifsql.engine.settings import Settings
+    from qifsql.errors import QifError
+    from qifsql.inspection import sql
+    from qifsql.partition import Blocks, blocks, records
+    from qifsql.prompt import shell
+    from qifsql.spec import Attack
 
 __version__ = "0.1.0"
 
-_HOME = {  # public name -> the module it lives in, imported when the name is first used
+__all__ = [
+    "Assessment",
+    "Attack",
+    "Blocks",
+    "Dataset",
+    "Description",
+    "QifError",
+    "Settings",
+    "__version__",
+    "attack",
+    "blocks",
+    "demo",
+    "describe",
+    "records",
+    "shell",
+    "sql",
+]
+
+_HOME = {
     "Assessment": "assessment",
     "Attack": "spec",
     "Blocks": "partition",
     "Dataset": "dataset",
+    "Description": "description",
     "QifError": "errors",
     "Settings": "engine.settings",
     "attack": "assess",
@@ -26,8 +59,6 @@ _HOME = {  # public name -> the module it lives in, imported when the name is fi
     "shell": "prompt",
     "sql": "inspection",
 }
-
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604 - the names are literals above
 
 
 def __getattr__(name: str) -> object:

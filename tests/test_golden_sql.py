@@ -28,6 +28,7 @@ from qifsql.spec import Attack, BoundAttack
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = Path(__file__).resolve().parent / "golden"
+WRITE = os.environ.get("QIFSQL_GOLDEN") == "write"
 THESIS = "data-samples/thesis_table_3_2.csv"
 
 Rows = list[tuple[Any, ...]]
@@ -136,12 +137,13 @@ def test_the_sql_of_an_attack_is_the_text_that_was_kept(
     monkeypatch.chdir(ROOT)
     script = written(CASES[name])
     file = GOLDEN / f"{name}.sql"
-    if os.environ.get("QIFSQL_GOLDEN") == "write":
+    if WRITE:
         file.parent.mkdir(exist_ok=True)
         file.write_text(script, encoding="utf-8")
     assert file.read_text(encoding="utf-8") == script
 
 
+@pytest.mark.skipif(WRITE, reason="the files are being written")
 def test_every_kept_text_belongs_to_an_attack() -> None:
     assert {file.stem for file in GOLDEN.iterdir()} == set(CASES)
 
@@ -153,15 +155,7 @@ def test_the_kept_text_runs_as_it_is_and_gives_the_numbers_of_the_thesis(
     monkeypatch.chdir(ROOT)
     with duckdb.connect() as con:
         found = con.execute((GOLDEN / f"{name}.sql").read_text(encoding="utf-8")).fetchall()
-    case = CASES[name]
-    if "ORDER BY" not in dialect.render(planned(case).result):
-        found = sorted(found, key=lambda row: position(row, case.rows))
-    assert found == case.rows
-
-
-def position(row: tuple[Any, ...], rows: Rows) -> int:
-    """Where a row stands among the expected ones; the engine promises no order."""
-    return rows.index(row) if row in rows else len(rows)
+    assert sorted(found, key=repr) == sorted(CASES[name].rows, key=repr)
 
 
 def planned(case: Case) -> Plan:
