@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from qifsql.binding import bind
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, WeightError, quoted
 from qifsql.microdata import records_plan, weights_plan
-from qifsql.spec import Attack, BoundAttack, bind
+from qifsql.spec import Attack, BoundAttack
 
 
 @contextmanager
