@@ -189,11 +189,11 @@ def test_an_expression_means_the_same_after_it_was_parsed(
 @st.composite
 def compound(draw: st.DrawFn) -> str:
     """Operators over operators, without brackets, so that precedence decides."""
-    leaf = st.sampled_from(("i", "j", "k", "1", "3", "-2", "abs(i)", "(k)"))
+    leaf = st.sampled_from(("i", "j", "k", "1", "3", "-2", "abs(i)", "(k)", "(~i)"))
     texts = [draw(leaf)]
     for _ in range(draw(st.integers(1, 4))):
         sign = draw(st.sampled_from(("+", "-", "*", "&", "|", "<<", ">>")))
-        before = draw(st.sampled_from(("", "", "- ", "~ ", "+ ")))
+        before = draw(st.sampled_from(("", "", "- ", "+ ")))
         texts += [sign, before + draw(leaf)]
     number = f" {' '.join(texts)} "
     wrapped = draw(
@@ -224,6 +224,15 @@ def outcome(con: duckdb.DuckDBPyConnection, sql: str) -> object:
         return evaluated(con, sql)
     except duckdb.Error as e:
         return type(e)
+
+
+@pytest.mark.xfail(strict=True, reason="after +, the engine's ~ takes in all that follows")
+def test_precedence_is_kept_where_a_bitwise_not_stands_in_a_sum(
+    people: tuple[duckdb.DuckDBPyConnection, Schema],
+) -> None:
+    con, schema = people
+    text = "8 >> 1 + ~1 & 3"
+    assert evaluated(con, render(parse(text, schema, "expression"))) == evaluated(con, text)
 
 
 @pytest.mark.xfail(strict=True, reason="the variable of a comprehension is taken for the column")

@@ -24,6 +24,11 @@ from qifsql.relation import attach
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
+STEADY_MACROS = {  # DuckDB says nothing of the stability of macros
+    "date_add", "days_in_month", "fdiv", "fmod", "list_first", "list_last", "list_max",
+    "list_min", "list_sum", "nullif", "split_part",
+}  # fmt: skip
+FROM_TODAY = {"age", "version"}  # said to be steady, but the day or the program decides
 POLL = 0.05  # seconds between looks at a running query
 
 
@@ -163,10 +168,11 @@ class DuckDB:
     def steady_functions(self) -> set[str]:
         """The functions that give the same value for the same row, always."""
         rows = self._fetch(
-            "SELECT function_name FROM duckdb_functions() GROUP BY ALL HAVING "
+            "SELECT function_name FROM duckdb_functions() "
+            "WHERE function_type NOT IN ('table', 'table_macro', 'pragma') GROUP BY ALL HAVING "
             "bool_and(function_type = 'scalar' AND stability = 'CONSISTENT')"
         )
-        return {r[0] for r in rows}
+        return ({r[0] for r in rows} | STEADY_MACROS) - FROM_TODAY
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
@@ -181,24 +187,27 @@ class DuckDB:
         """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""
         outcome: list[T] = []
         trouble: list[BaseException] = []
+        finished = threading.Event()  # not Thread.join, which a signal may end too early
 
         def work() -> None:
             try:
                 outcome.append(call())
             except BaseException as e:
                 trouble.append(e)
+            finally:
+                finished.set()
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
+        threading.Thread(target=work, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(POLL)
+            while not finished.wait(POLL):
                 share = self._connection.query_progress()
                 self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
-        except KeyboardInterrupt as e:
+        except BaseException as e:
             self._connection.interrupt()
-            thread.join()
-            raise Interrupted("interrupted; nothing was left behind") from e
+            finished.wait()
+            if isinstance(e, KeyboardInterrupt):
+                raise Interrupted("interrupted; nothing was left behind") from e
+            raise
         if not trouble:
             return outcome[0]
         if isinstance(trouble[0], duckdb.Error):
@@ -225,6 +234,8 @@ def _function_names(node: object) -> Iterator[str]:
     if isinstance(node, Mapping):
         if node.get("class") == "FUNCTION":
             yield node["function_name"]
+        if node.get("class") == "COLUMN_REF" and len(node["column_names"]) == 1:
+            yield node["column_names"][0]  # columns are qualified: this is a function like now
         for child in node.values():
             yield from _function_names(child)
     elif isinstance(node, list):

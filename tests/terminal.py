@@ -1,0 +1,32 @@
+"""Run the command line in this process and keep what it says."""
+
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from typing import NamedTuple
+from unittest.mock import patch
+
+from qifsql.cli import main
+
+
+class Done(NamedTuple):
+    """What a command left: its exit code, stdout and stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: object) -> Done:
+    """Run ``qifsql`` with these arguments."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["qifsql", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as stop:
+            return Done(int(stop.code or 0), out.getvalue(), err.getvalue())
+    raise AssertionError("main() must exit")
