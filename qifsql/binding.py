@@ -43,8 +43,10 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     schema = catalog.schema
     models = _models(attack.models)
     if attack.null not in NULL_RULES:
-        rules = ", ".join(NULL_RULES)
-        raise InputError(f"there is no rule {quoted(attack.null)} for missing values; use {rules}")
+        rules = " or ".join(NULL_RULES)
+        raise InputError(
+            f"missing values cannot be treated as {quoted(attack.null)} in this version; use {rules}"
+        )
     names = attack.qids or tuple(attack.target)
     qids = _attributes(names, schema, "quasi-identifier")
     secrets = _attributes(attack.secrets, schema, "secret")
