@@ -12,7 +12,7 @@ from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, InternalError, TargetError
+from qifsql.errors import InternalError, TargetError
 from qifsql.export import Origin
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
@@ -135,14 +135,12 @@ class _Run:
 
     def _check(self, prior: Mapping[int, Profile], after: Mapping[int, Profile]) -> None:
         everybody = max(p.individuals for p in prior.values())
-        name = self.bound.dataset.name
-        if everybody == 0:
-            raise DatasetError(f"{name} has no records left after dropping missing values")
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
                 raise TargetError(
-                    f"the target matches none of the {everybody:,} records of {name}, so there "
-                    "is nothing to infer; check the values, or ask for fewer quasi-identifiers"
+                    f"the target matches none of the {everybody:,} records of "
+                    f"{self.bound.dataset.name}, so there is nothing to infer; "
+                    "check the values, or ask for fewer quasi-identifiers"
                 )
         elif {p.individuals for p in after.values()} != {everybody}:
             raise InternalError("the blocks do not add up to the records; please report this")

@@ -45,7 +45,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     if attack.null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(
-            f"missing values cannot be treated as {quoted(attack.null)} in this version; use {rules}"
+            f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
         )
     names = attack.qids or tuple(attack.target)
     qids = _attributes(names, schema, "quasi-identifier")

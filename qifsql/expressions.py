@@ -40,6 +40,22 @@ def column(column: Column) -> exp.Column:
     return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
 
 
+FLOATING = ("FLOAT", "DOUBLE")
+
+
+def with_one_missing(tree: exp.Expr) -> exp.Expr:
+    """A floating value whose NaN is NULL and whose -0.0 is 0.0.
+
+    Not ``isnan``: DuckDB decides that from the statistics of Parquet, which leave NaN out.
+    """
+    inner = tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
+    finite = exp.Anonymous(this="isfinite", expressions=[tree.copy()])
+    infinite = exp.Anonymous(this="isinf", expressions=[tree.copy()])
+    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
+    zero = exp.Add(this=inner.copy(), expression=exp.Literal.number(0))
+    return exp.Case().when(nan, exp.null()).else_(zero)
+
+
 def split_name(text: str) -> tuple[str, str] | None:
     """``name=expression`` as its two parts; None where ``text`` has no name in front."""
     m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
@@ -76,13 +92,17 @@ def parse(text: str, schema: Schema, what: str) -> exp.Expr:
 
 
 def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
-    """Replace a column as written by the column of the dataset; ``a.b`` is field b of a."""
+    """Replace a column as written by the column of the dataset; ``a.b`` is field b of a.
+
+    NaN is missing inside expressions, too.
+    """
     if not isinstance(node, exp.Column):
         return node
     first, *fields = node.parts
-    found = column(schema[first.name])
+    named = schema[first.name]
+    found = column(named)
     if not fields:
-        return found
+        return exp.paren(with_one_missing(found)) if named.type in FLOATING else found
     return exp.Dot.build([found, *(identifier(f.name) for f in fields)])
 
 

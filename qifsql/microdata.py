@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qifsql.expressions import SOURCE
+from qifsql.expressions import SOURCE, with_one_missing
 from qifsql.plan import Plan, Step
 from qifsql.relation import attach, relation
 from qifsql.spec import Attribute, BoundAttack
@@ -48,27 +48,24 @@ def everybody(attack: BoundAttack) -> Step:
     if attack.weight is not None:
         zero = exp.Literal.number(0)
         counts = exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero)
+    kept = [attack.where.copy()] if attack.where is not None else []
+    kept += _nothing_missing(attack) if attack.null == "drop" else []
     columns = [
-        exp.column(RECORD, table=SOURCE),
+        exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
         *(exp.alias_(normal(a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
         *([exp.alias_(normal(attack.key), "key")] if attack.key else []),
         exp.alias_(counts, "counts"),
+        exp.alias_(exp.and_(*kept) if kept else exp.true(), "kept"),
     ]
-    query = _from_source(attack, columns, record=True)
-    if attack.null == "drop":
-        query = _without_missing(query, attack)
+    numbered = _from_source(attack, columns, filtered=False)
+    query = exp.select("*").from_(numbered.subquery("numbered")).where("kept")
     return Step("everybody", "One row per record, by its position in the input.", query)
 
 
 def normal(attribute: Attribute) -> exp.Expr:
     """The attribute with one value for missing (NaN is NULL) and one zero."""
     tree = attribute.expression.copy()
-    return _normal(tree) if attribute.floating else tree
-
-
-def _normal(tree: exp.Expr) -> exp.Expr:
-    zero = exp.Add(this=_wrapped(tree.copy()), expression=exp.Literal.number(0))
-    return exp.Case().when(exp.func("isnan", tree), exp.null()).else_(zero)
+    return with_one_missing(tree) if attribute.floating else tree
 
 
 def _wrapped(tree: exp.Expr) -> exp.Expr:
@@ -89,32 +86,31 @@ def _from_source(
     attack: BoundAttack,
     columns: Sequence[exp.Expr],
     *,
-    record: bool = False,
     people: bool = False,
+    filtered: bool = True,
 ) -> exp.Select:
     """A SELECT from the dataset under the user's filter.
 
     ``people`` keeps only records that count: of positive weight, and without missing
     quasi-identifiers and secrets where these are dropped.
     """
-    table: exp.Expr = relation(attack.dataset)
-    if record:
-        number = exp.Window(this=exp.RowNumber())
-        numbered = exp.select("*", exp.alias_(number, RECORD)).from_(table)
-        table = numbered.subquery()
-    query = exp.select(*columns).from_(exp.alias_(table, SOURCE, table=True))
-    if attack.where is not None:
+    source = exp.alias_(relation(attack.dataset), SOURCE, table=True)
+    query = exp.select(*columns).from_(source)
+    if filtered and attack.where is not None:
         query = query.where(exp.paren(attack.where))
     if people and attack.weight is not None:
         zero = exp.Literal.number(0)
         query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
-    return _without_missing(query, attack) if people and attack.null == "drop" else query
-
-
-def _without_missing(query: exp.Select, attack: BoundAttack) -> exp.Select:
-    for attribute in (*attack.qids, *attack.secrets):
-        query = query.where(exp.Not(this=exp.paren(normal(attribute)).is_(exp.null())))
+    if people and attack.null == "drop":
+        query = query.where(*_nothing_missing(attack))
     return query
+
+
+def _nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
+    return [
+        exp.not_(exp.paren(normal(attribute)).is_(exp.null()))
+        for attribute in (*attack.qids, *attack.secrets)
+    ]
 
 
 def candidates(attack: BoundAttack) -> Step:
@@ -125,7 +121,7 @@ def candidates(attack: BoundAttack) -> Step:
         known: exp.Expr = exp.null()
         if text is not None:
             known = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
-            known = _normal(known) if qid.floating else known
+            known = with_one_missing(known) if qid.floating else known
         query = query.where(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=known))
     doc = "One row per individual whom the adversary cannot tell from the target."
     return Step("candidates", doc, query)
@@ -138,7 +134,8 @@ def weights_plan(attack: BoundAttack) -> Plan:
     zero = exp.Literal.number(0)
     unusable: exp.Expr = exp.or_(w.is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
     if attack.weight.floating:
-        unusable = exp.or_(unusable, exp.func("isnan", w.copy()), exp.func("isinf", w.copy()))
+        finite = exp.Anonymous(this="isfinite", expressions=[w.copy()])
+        unusable = exp.or_(unusable, exp.not_(finite))
     above = exp.Where(this=exp.GT(this=w.copy(), expression=zero.copy()))
     counted = [
         exp.alias_(exp.Count(this=exp.Star()), "records"),
@@ -152,9 +149,10 @@ def weights_plan(attack: BoundAttack) -> Plan:
     return plan(attack, (), _from_source(attack, counted))
 
 
-def records_plan(attack: BoundAttack) -> Plan:
-    """How many records the dataset has, before missing values are dropped."""
-    query = _from_source(attack, [exp.alias_(exp.Count(this=exp.Star()), "records")])
+def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
+    """How many records the dataset has; ``people``: how many count as individuals."""
+    counted = [exp.alias_(exp.Count(this=exp.Star()), "records")]
+    query = _from_source(attack, counted, people=people)
     return plan(attack, (), query)
 
 

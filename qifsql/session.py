@@ -45,6 +45,10 @@ def check_records(engine: DuckDB, bound: BoundAttack) -> int:
     if not records:
         after = " after the filter (where)" if bound.where is not None else ""
         raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
+    if bound.null == "drop":
+        left = engine.rows(records_plan(bound, people=True), "counting records", where)[0][0]
+        if not left:
+            raise DatasetError(f"{where} has no records left when those with missing values go")
     return int(records)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
+from qifsql.expressions import FLOATING
 from qifsql.models import Model
 
 NullRule = Literal["distinct", "drop"]
@@ -78,7 +79,7 @@ class Attribute:
     @property
     def floating(self) -> bool:
         """Whether values may be NaN, which counts as missing."""
-        return self.type in ("FLOAT", "DOUBLE")
+        return self.type in FLOATING
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ ROOMS = (
     *("engine.settings", "engine.trouble", "engine.duckdb", "engine.catalog", "engine"),
     *("profile", "measures.*", "measures", "session", "export", "assessment", "assess"),
     *("partition", "description", "inspection", "prompt", "report.*", "report", "demonstration"),
-    *("cli.*", "cli"),
+    *("cli.*", "cli", "__main__"),
 )
 IMPORTERS = {  # library -> the rooms that may import it
     "duckdb": ("engine",),

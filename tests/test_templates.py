@@ -267,8 +267,8 @@ def agrees_about_a_secret(table: Table, weights: list[Any] | None) -> None:
         same(everything(con, "answer"), [r[2:] for r in run(compiler.answer_plan(attack))])
         shown = run(partition.blocks_plan(attack, "smallest", 20))
         same(everything(con, "counts"), [r[: len(table.qids)] + r[-1:] for r in shown])
-        if not weighted:  # of the one value that the file counts, before it is repeated for all
-            tallied = run(compiler.tally_plan(attack, {1: 1}))
+        if not weighted:  # the file tallies one value, and takes what is left for the second
+            tallied = run(compiler.tally_plan(attack, {1: 2}))
             same(everything(con, "tally_profile"), [r[1:] for r in tallied])
     con.close()
 

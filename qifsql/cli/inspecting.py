@@ -67,7 +67,10 @@ def blocks(
             settings=limits,
         )
     title = f"qifsql: {order} blocks of {dataset.name}"
-    shown = show.Shown(result.frame, result.origin, lambda: tables.frame(result.frame), title)
+    secrets = result.origin.spec["secrets"]
+    shown = show.Shown(
+        result.frame, result.origin, lambda: tables.blocks(result.frame, secrets), title
+    )
     show.show(shown, format_, out)
 
 

@@ -17,6 +17,7 @@ from qifsql.expressions import SOURCE
 from qifsql.relation import header_line, relation
 
 DELIMITERS = (",", ";", "\t", "|")
+HEADER = 100  # lines that the names of columns may take, where they contain line breaks
 
 
 class Catalog:
@@ -93,13 +94,14 @@ def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
 
 
 def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """The names in the first line of a CSV file; its delimiter is the one with most fields."""
-    lines = engine.query(exp.select("line").from_(header_line(dataset)).limit(1), dataset.name)
-    if not lines or not (lines[0][0] or "").strip():
+    """The names at the head of a CSV file; its delimiter is the one with most fields."""
+    query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
+    lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
+    if not lines or not lines[0].strip():
         raise DatasetError(f"{dataset.name} is empty; its first line must name the columns")
-    line = lines[0][0].removeprefix("\ufeff")
+    lines[0] = lines[0].removeprefix("\ufeff")
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {d: next(csv.reader([line], delimiter=d)) for d in candidates}
+    split = {d: next(csv.reader(lines, delimiter=d)) for d in candidates}
     best = max(candidates, key=lambda d: len(split[d]))
     return replace(dataset, delimiter=best), split[best]
 

@@ -1,6 +1,7 @@
 """Tables for the terminal and for text files. Names and values are text, never markup."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from io import StringIO
 from typing import Any
 
@@ -15,6 +16,18 @@ from qifsql.assessment import Assessment
 from qifsql.report import words
 
 SHOWN = 5  # values of a list that are shown in a cell
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>pre {{ font: 15px/1.3 ui-monospace, monospace; overflow-x: auto; }}</style>
+</head>
+<body><pre>{body}</pre></body>
+</html>
+"""
 
 
 def assessment(result: Assessment) -> RenderableType:
@@ -63,6 +76,19 @@ def frame(data: pl.DataFrame) -> Table:
     return table
 
 
+def blocks(data: pl.DataFrame, secrets: Sequence[str]) -> RenderableType:
+    """Blocks of a partition: what is known, how many people, and the values of each secret."""
+    known = data.width - 2 - 4 * len(secrets)
+    table = _table([*data.columns[:known], "size", *secrets], right=(known,))
+    for row in data.iter_rows():
+        counts = row[known + 5 :: 4]
+        cells = [*map(_cell, row[:known]), words.count(row[known]), *map(_cell, counts)]
+        table.add_row(*map(Text, cells))
+    if not secrets:
+        return table
+    return Group(table, Text("People with each value in brackets; the first is the best guess."))
+
+
 def description(data: pl.DataFrame) -> Table:
     """The columns of a dataset, as people read them."""
     heads = ["column", "type", "missing", "distinct", "entropy (bits)", "singled out", "role?"]
@@ -91,9 +117,10 @@ def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
 
 def html(content: RenderableType, title: str) -> str:
     """What the terminal shows, as one HTML file without anything from outside."""
-    console = Console(record=True, file=StringIO(), width=110, force_terminal=False)
-    console.print(Text(title, style="bold"), "", content)
-    return console.export_html(inline_styles=True)
+    console = Console(record=True, file=StringIO(), width=100, force_terminal=False)
+    console.print(Group(Text(title, style="bold"), Text(), content))
+    body = console.export_html(inline_styles=True, code_format="{code}")
+    return PAGE.format(title=escape(title), body=body)
 
 
 def markdown(data: pl.DataFrame) -> str:
@@ -122,8 +149,6 @@ def _cell(value: Any) -> str:
         return "(missing)"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return words.count(value) if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):

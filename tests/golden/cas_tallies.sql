@@ -1,10 +1,10 @@
 -- microdata: One row per individual.
 -- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- secret_values_2: One row per value of the secret, numbered from 1 in the secret's order, missing last.
--- tallies: One row per block: how many of its people have value number 1 of the secret. The compiler repeats the last column for every value of every secret with few values, so that one pass over the data serves them all.
+-- tallies: One row per block: how many of its people have value number 1 of the secret. The compiler repeats the last column for every value but one of every secret with few values, so that one pass over the data serves them all.
 -- signatures: One row per kind of block with the same size and the same tallies.
--- profile_1: The profile of one secret with few values, from its tallies.
--- profile_2: The profile of one secret with few values, from its tallies.
+-- profile_1: The profile of one secret with few values, from its tallies. The last value is not tallied: it is what the others leave.
+-- profile_2: The profile of one secret with few values, from its tallies. The last value is not tallied: it is what the others leave.
 WITH microdata AS NOT MATERIALIZED (
   SELECT
     source."age" AS qid_1,
@@ -52,29 +52,13 @@ WITH microdata AS NOT MATERIALIZED (
           code = 1
       )) AS tally_1_1,
     COUNT(*) FILTER(WHERE
-      secret_1 IS NOT DISTINCT FROM (
-        SELECT
-          value
-        FROM secret_values_1
-        WHERE
-          code = 2
-      )) AS tally_1_2,
-    COUNT(*) FILTER(WHERE
       secret_2 IS NOT DISTINCT FROM (
         SELECT
           value
         FROM secret_values_2
         WHERE
           code = 1
-      )) AS tally_2_1,
-    COUNT(*) FILTER(WHERE
-      secret_2 IS NOT DISTINCT FROM (
-        SELECT
-          value
-        FROM secret_values_2
-        WHERE
-          code = 2
-      )) AS tally_2_2
+      )) AS tally_2_1
   FROM microdata
   GROUP BY
     qid_1
@@ -82,32 +66,38 @@ WITH microdata AS NOT MATERIALIZED (
   SELECT
     size,
     tally_1_1,
-    tally_1_2,
     tally_2_1,
-    tally_2_2,
     COUNT(*) AS blocks
   FROM tallies
   GROUP BY
     size,
     tally_1_1,
-    tally_1_2,
-    tally_2_1,
-    tally_2_2
+    tally_2_1
 ), profile_1 AS NOT MATERIALIZED (
   SELECT
     size,
-    LIST_MAX([tally_1_1, tally_1_2]) AS mode,
-    CAST(LIST_SUM([LEAST(tally_1_1, 1), LEAST(tally_1_2, 1)]) AS BIGINT) AS "values",
+    LIST_MAX(LIST_APPEND([tally_1_1], last_tally)) AS mode,
+    CAST(LIST_SUM(LIST_APPEND([LEAST(tally_1_1, 1)], LEAST(last_tally, 1))) AS BIGINT) AS "values",
     CAST(SUM(blocks) AS BIGINT) AS blocks
-  FROM signatures
+  FROM (
+    SELECT
+      *,
+      size - CAST(COALESCE(LIST_SUM([tally_1_1]), 0) AS BIGINT) AS last_tally
+    FROM signatures
+  ) AS signatures
   GROUP BY ALL
 ), profile_2 AS NOT MATERIALIZED (
   SELECT
     size,
-    LIST_MAX([tally_2_1, tally_2_2]) AS mode,
-    CAST(LIST_SUM([LEAST(tally_2_1, 1), LEAST(tally_2_2, 1)]) AS BIGINT) AS "values",
+    LIST_MAX(LIST_APPEND([tally_2_1], last_tally)) AS mode,
+    CAST(LIST_SUM(LIST_APPEND([LEAST(tally_2_1, 1)], LEAST(last_tally, 1))) AS BIGINT) AS "values",
     CAST(SUM(blocks) AS BIGINT) AS blocks
-  FROM signatures
+  FROM (
+    SELECT
+      *,
+      size - CAST(COALESCE(LIST_SUM([tally_2_1]), 0) AS BIGINT) AS last_tally
+    FROM signatures
+  ) AS signatures
   GROUP BY ALL
 )
 SELECT
