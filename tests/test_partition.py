@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import NAMES, Table, tables, to_arrow, weights
 
 import qifsql
-from qifsql.errors import InputError, OutputError
+from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.partition import Order, unique
 
 MASS = "mass"  # the column of weights: no name that is drawn
@@ -118,6 +118,11 @@ def test_records_that_are_left_out_keep_their_numbers(drawn: Table) -> None:
     seen = oracle.records([*kept.values()], drawn.qids, drawn.secrets[0]) if kept else []
     with parquet(drawn) as path:
         out = path.with_name("records.parquet")
+        if not kept:
+            with pytest.raises(DatasetError, match="no records left"):
+                qifsql.records(path, out, qids=drawn.qids, secret=drawn.secrets, null="drop")
+            assert not out.exists()
+            return
         qifsql.records(path, out, qids=drawn.qids, secret=drawn.secrets, null="drop")
         found = [row[:2] for row in read(out)]
     assert found == [[i, r["block_size"]] for i, r in zip(kept, seen, strict=True)]
