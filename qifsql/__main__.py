@@ -1,6 +1,6 @@
 """``python -m qifsql`` is ``qifsql``."""
 
-from qifsql.cli import main
+from qifsql.cli import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

@@ -18,7 +18,9 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     """A plan as one ``WITH`` statement."""
     query = plan.result.copy()
     for step in plan.steps:
-        query = query.with_(step.name, as_=step.query.copy(), materialized=step.materialized)
+        query = query.with_(
+            step.name, as_=step.query.copy(), materialized=step.materialized, copy=False
+        )
     return render(query, pretty=pretty)
 
 

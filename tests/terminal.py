@@ -25,8 +25,5 @@ def run(*arguments: object) -> Done:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        try:
-            main()
-        except SystemExit as stop:
-            return Done(int(stop.code or 0), out.getvalue(), err.getvalue())
-    raise AssertionError("main() must exit")
+        code = main()
+    return Done(code, out.getvalue(), err.getvalue())

@@ -59,7 +59,8 @@ ENDLESS = plan(
     "SELECT a.i AS x, b.i AS y, c.i AS z FROM range(100000) AS a(i), range(100000) AS b(i), "
     "range(100000) AS c(i)",
 )
-FAILING = plan("SELECT i, 1 // (90000 - i) AS x FROM range(100000) AS t(i)")
+# It fails in its first rows: DuckDB 2.0.0 may never return from a COPY to CSV that fails later.
+FAILING = plan("SELECT i, 1 // (5 - i) AS x FROM range(10) AS t(i)")
 
 
 @pytest.fixture
@@ -240,10 +241,12 @@ with DuckDB() as engine:
 
 
 @pytest.mark.xfail(strict=True, reason="an interruption before the query has begun is forgotten")
-def test_ctrl_c_is_heard_though_the_query_has_not_begun() -> None:
-    command = [sys.executable, "-c", EARLY]
+def test_ctrl_c_is_heard_though_the_query_has_not_begun(temp: Path) -> None:
+    command, env = [sys.executable, "-c", EARLY], os.environ | {"TMPDIR": str(temp)}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=6, check=True)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=6, check=True, env=env
+        )
     except subprocess.TimeoutExpired:
         pytest.fail("the query goes on")
     assert done.stdout.split() == ["interrupted"]

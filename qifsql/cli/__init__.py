@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -44,14 +45,25 @@ def _options(
         sys.stdout.write(context.get_help() + "\n")
 
 
-def main() -> None:
-    """Run the command line and exit with its code (0, 1, 2, 3, 4 or 130)."""
+def main() -> int:
+    """Run the command line; its exit code (0, 1, 2, 3 or 130)."""
     code = guarded(_run, debug="--debug" in sys.argv)
     try:
         sys.stdout.flush()
     except (BrokenPipeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
+    return code
+
+
+def entry() -> NoReturn:
+    """Run the command line and leave at once.
+
+    All that is ours is closed and removed by then; taking the libraries apart would only take
+    time (a tenth of a small attack) and have them talk about it on stderr.
+    """
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _run() -> int | None:

@@ -30,7 +30,6 @@ def attack(
     from qifsql.assess import attack as run
     from qifsql.cli import show
     from qifsql.dataset import Dataset
-    from qifsql.report import tables
 
     show.check(format_, out)
     known = names(qids)
@@ -49,7 +48,11 @@ def attack(
             settings=limits,
         )
     running.remarks(result.notes, quiet=quiet)
-    drawn = show.Shown(
-        result.frame, result.origin, lambda: tables.assessment(result), f"qifsql: {dataset.name}"
-    )
-    show.show(drawn, format_, out)
+
+    def render() -> object:
+        from qifsql.report import tables
+
+        return tables.assessment(result)
+
+    shown = show.Shown(result.frame, result.origin, render, f"qifsql: {dataset.name}")
+    show.show(shown, format_, out)

@@ -28,9 +28,8 @@ def demo(
     with running.settings(memory, threads, temp, progress) as limits:
         result = run(settings=limits)
     shown = show.Shown(result.frame, result.origin, lambda: tables.assessment(result), TITLE)
-    console = show.console()
-    console.print(TITLE, style="bold")
-    console.print(shown.render())
+    tables.draw(TITLE)
+    tables.draw(shown.render())
     folder.mkdir(parents=True, exist_ok=True)
     for ending in (".parquet", ".csv", ".html"):
         show.save(shown, folder / f"census{ending}")

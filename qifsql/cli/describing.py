@@ -37,12 +37,9 @@ def describe(
     debug: options.Debug = False,
 ) -> None:
     """Describe the columns: missing, distinct, entropy, who is singled out, suggested roles."""
-    from rich.console import Group
-
     from qifsql.cli import show
     from qifsql.dataset import Dataset
     from qifsql.description import describe as run
-    from qifsql.report import tables
 
     show.check(format_, out)
     dataset = Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
@@ -57,9 +54,10 @@ def describe(
         )
     listed = result.values if values else result.frame
 
-    def render() -> Group:
-        parts = [tables.description(result.frame)]
-        return Group(*parts, *([tables.frame(result.values)] if values else []))
+    def render() -> object:
+        from qifsql.report import tables
+
+        return tables.description(result.frame, result.values if values else None)
 
     shown = show.Shown(listed, result.origin, render, f"qifsql: {dataset.name}")
     show.show(shown, format_, out)

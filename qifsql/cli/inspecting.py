@@ -49,7 +49,6 @@ def blocks(
     from qifsql.dataset import Dataset
     from qifsql.partition import blocks as run
     from qifsql.partition import order_of
-    from qifsql.report import tables
 
     show.check(format_, out)
     order, n = order_of(smallest, largest, revealing)
@@ -67,10 +66,13 @@ def blocks(
             settings=limits,
         )
     title = f"qifsql: {order} blocks of {dataset.name}"
-    secrets = result.origin.spec["secrets"]
-    shown = show.Shown(
-        result.frame, result.origin, lambda: tables.blocks(result.frame, secrets), title
-    )
+
+    def render() -> object:
+        from qifsql.report import tables
+
+        return tables.blocks(result.frame, result.origin.spec["secrets"])
+
+    shown = show.Shown(result.frame, result.origin, render, title)
     show.show(shown, format_, out)
 
 
@@ -173,7 +175,6 @@ def shell(
     debug: options.Debug = False,
 ) -> None:
     """Open a DuckDB prompt with the views of the partition ready."""
-    from qifsql.cli.show import console
     from qifsql.dataset import Dataset
     from qifsql.prompt import shell as run
     from qifsql.prompt import write_csv
@@ -190,7 +191,7 @@ def shell(
             where=where,
             null=null,  # type: ignore[arg-type]
             init_only=init_only,
-            show=(lambda n, r: console().print(tables.rows(n, r))) if people else write_csv,
+            show=(lambda n, r: tables.draw(tables.rows(n, r))) if people else write_csv,
             settings=limits,
         )
     if init_only:

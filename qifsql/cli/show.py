@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from rich.console import Console, RenderableType
 
 from qifsql import __version__
 from qifsql.errors import InputError
 from qifsql.export import Origin, check_ending, manifest, write_parquet, write_text
-from qifsql.report import tables
 
 FORMATS = ("table", "json", "csv", "markdown")
 
@@ -23,7 +21,7 @@ class Shown:
 
     frame: pl.DataFrame
     origin: Origin
-    render: Callable[[], RenderableType]
+    render: Callable[[], object]
     title: str
 
 
@@ -43,7 +41,9 @@ def show(shown: Shown, format_: str | None, out: Path | None) -> None:
             return
     chosen = format_ or ("table" if sys.stdout.isatty() else "csv")
     if chosen == "table":
-        console().print(shown.render())
+        from qifsql.report import tables
+
+        tables.draw(shown.render())
     else:
         sys.stdout.write(_text(shown, chosen))
     sys.stdout.flush()
@@ -55,15 +55,12 @@ def save(shown: Shown, out: Path) -> None:
     if ending == ".parquet":
         write_parquet(out, shown.frame, shown.origin)
     elif ending == ".html":
+        from qifsql.report import tables
+
         write_text(out, tables.html(shown.render(), shown.title), shown.origin)
     else:
         kind = {".csv": "csv", ".json": "json", ".md": "markdown"}[ending]
         write_text(out, _text(shown, kind), shown.origin)
-
-
-def console() -> Console:
-    """The console for results: as wide as the terminal, or wide enough where there is none."""
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
 
 
 def _text(shown: Shown, kind: str) -> str:
@@ -72,7 +69,11 @@ def _text(shown: Shown, kind: str) -> str:
         document = {"qifsql": __version__, "spec": spec, "results": shown.frame.to_dicts()}
         return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
     flat = flattened(shown.frame)
-    return flat.write_csv() if kind == "csv" else tables.markdown(flat)
+    if kind == "csv":
+        return flat.write_csv()
+    from qifsql.report import tables
+
+    return tables.markdown(flat)
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Tables for the terminal and for text files. Names and values are text, never markup."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from io import StringIO
@@ -89,8 +90,8 @@ def blocks(data: pl.DataFrame, secrets: Sequence[str]) -> RenderableType:
     return Group(table, Text("People with each value in brackets; the first is the best guess."))
 
 
-def description(data: pl.DataFrame) -> Table:
-    """The columns of a dataset, as people read them."""
+def description(data: pl.DataFrame, values: pl.DataFrame | None) -> RenderableType:
+    """The columns of a dataset, as people read them, and their frequent values."""
     heads = ["column", "type", "missing", "distinct", "entropy (bits)", "singled out", "role?"]
     table = _table([*heads, "why"], right=(2, 3, 4, 5))
     for row in data.iter_rows(named=True):
@@ -104,7 +105,7 @@ def description(data: pl.DataFrame) -> Table:
             ]
         cells = [_cell(row["column"]), row["type"], *numbers, row["suggested_role"], row["why"]]
         table.add_row(*map(Text, cells))
-    return table
+    return table if values is None else Group(table, frame(values))
 
 
 def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
@@ -115,10 +116,17 @@ def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
     return table
 
 
-def html(content: RenderableType, title: str) -> str:
+def draw(content: object) -> None:
+    """Print to stdout: as wide as the terminal, or wide enough where there is none."""
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False, markup=False).print(content)
+
+
+def html(content: object, title: str) -> str:
     """What the terminal shows, as one HTML file without anything from outside."""
     console = Console(record=True, file=StringIO(), width=100, force_terminal=False)
-    console.print(Group(Text(title, style="bold"), Text(), content))
+    console.print(Text(title, style="bold"), end="\n\n")
+    console.print(content)
     body = console.export_html(inline_styles=True, code_format="{code}")
     return PAGE.format(title=escape(title), body=body)
 
