@@ -139,14 +139,23 @@ def write_parquet(path: Path, frame: pl.DataFrame, origin: Origin) -> None:
 
 
 def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
-    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number."""
+    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
+
+    CSV is made from Parquet: DuckDB 2.0.0 may wait forever when writing CSV fails midway.
+    """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
+    note = json.dumps(manifest(origin), default=str)
     with whole(path) as temporary:
-        note = json.dumps(manifest(origin), default=str)
-        rows = engine.copy(plan, temporary, what=what, where=where, note=note)
-    if path.suffix.casefold() != ".parquet":
-        write_manifest(path, origin)
+        if path.suffix.casefold() == ".parquet":
+            return engine.copy(plan, temporary, what=what, where=where, note=note)
+        between = engine.scratch / "rows.parquet"
+        rows = engine.copy(plan, between, what=what, where=where, note=note)
+        try:
+            pl.scan_parquet(between).sink_csv(temporary)
+        except pl.exceptions.PolarsError as e:
+            raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
+    write_manifest(path, origin)
     return rows
 
 

@@ -9,7 +9,7 @@ import re
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ErrorLevel, SqlglotError
 
 from qifsql.dataset import Column, Schema
 from qifsql.errors import ExpressionError, quoted
@@ -27,6 +27,10 @@ _FORBIDDEN = {
     exp.Command: "a statement",
     exp.Unnest: "a function that makes rows",
     exp.Explode: "a function that makes rows",
+    exp.Columns: "several columns at once",
+    exp.Lambda: "a lambda",
+    exp.Comprehension: "a comprehension",
+    exp.BitwiseNot: "the operator ~",  # DuckDB gives it a precedence of its own
 }
 
 
@@ -78,17 +82,30 @@ def parse(text: str, schema: Schema, what: str) -> exp.Expr:
         raise ExpressionError(f"{what} must be one SQL expression")
     tree = trees[0]
     for node in tree.walk():
-        for kind, name in _FORBIDDEN.items():
-            if isinstance(node, kind):
-                raise ExpressionError(
-                    f"{what} has {name}; use only columns, constants, operators and functions "
-                    "of one row"
-                )
+        if found := _forbidden(node):
+            raise ExpressionError(
+                f"{what} has {found}; use only columns, constants, operators and functions "
+                "of one row"
+            )
+        node.comments = None
     if not isinstance(tree, exp.Condition | exp.Column | exp.Paren | exp.Binary | exp.Interval):
         raise ExpressionError(f"{what} must be one SQL expression")
-    for node in tree.walk():
-        node.comments = None
-    return tree.transform(lambda node: _look_up(node, schema))
+    tree = tree.transform(lambda node: _look_up(node, schema))
+    try:
+        tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
+    except (SqlglotError, RecursionError) as e:
+        raise ExpressionError(
+            f"{what} holds something that cannot be told to the engine; say it in another way",
+            detail=str(e),
+        ) from e
+    return tree
+
+
+def _forbidden(node: exp.Expr) -> str | None:
+    """What is not let in, in words."""
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return "a function written behind a dot"
+    return next((name for kind, name in _FORBIDDEN.items() if isinstance(node, kind)), None)
 
 
 def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:

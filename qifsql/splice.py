@@ -55,7 +55,9 @@ def _spread_qids(query: exp.Select, width: int, where: str) -> None:
                 exp.NullSafeEQ(this=_qid(left, i), expression=_qid(right, i))
                 for i in range(1, width + 1)
             ]
-            equal.replace(exp.and_(*pairs) if pairs else exp.true())
+            together = exp.and_(*pairs) if pairs else exp.true()
+            in_brackets = isinstance(equal.parent, exp.Not)
+            equal.replace(exp.paren(together) if in_brackets else together)
     for node in [c for c in query.find_all(exp.Column) if _is_qid(c)]:
         parent = node.parent
         if not isinstance(parent, exp.Select | exp.Group):
@@ -63,6 +65,8 @@ def _spread_qids(query: exp.Select, width: int, where: str) -> None:
         _replace(parent, node, [_qid(node, i) for i in range(1, width + 1)])
         if isinstance(parent, exp.Group) and not parent.expressions:
             parent.pop()
+    if any(name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)):
+        raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
 
 
 def _is_qid(node: exp.Expr) -> bool:

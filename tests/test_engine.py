@@ -240,7 +240,6 @@ with DuckDB() as engine:
 """
 
 
-@pytest.mark.xfail(strict=True, reason="an interruption before the query has begun is forgotten")
 def test_ctrl_c_is_heard_though_the_query_has_not_begun(temp: Path) -> None:
     command, env = [sys.executable, "-c", EARLY], os.environ | {"TMPDIR": str(temp)}
     try:
@@ -352,7 +351,6 @@ def test_a_result_is_written_whole_with_where_it_comes_from(name: str, tmp_path:
     assert note["qifsql"] == qifsql.__version__
 
 
-@pytest.mark.xfail(strict=True, reason="the ending is compared without regard to case in one place")
 def test_an_ending_in_capitals_says_the_same(tmp_path: Path) -> None:
     path = tmp_path / "out.PARQUET"
     with DuckDB() as engine:
@@ -525,7 +523,6 @@ def test_the_engine_s_words_are_kept_for_those_who_ask(trouble: str, tmp_path: P
     "expression",
     ["7 // (n - 1)", "7 % (n - 1)", "strptime(age, '%Y')", "regexp_matches('a', age || '(')"],
 )
-@pytest.mark.xfail(strict=True, reason="the engine has one kind of error for these and for files")
 def test_an_expression_that_fails_on_a_cell_is_not_called_a_corrupt_file(
     expression: str, tmp_path: Path
 ) -> None:

@@ -67,17 +67,12 @@ def test_a_tuple_is_refused_where_only_a_column_can_stand(sql: str, width: int) 
     assert "\n" not in str(caught.value)
 
 
-def not_yet(sql: str, reason: str) -> object:
-    """A case that fails for a known reason, and must be taken off this list when it passes."""
-    return pytest.param(sql, marks=pytest.mark.xfail(reason=reason, strict=True))
-
-
 @pytest.mark.parametrize(
     "sql",
     [
-        not_yet("SELECT x FROM a JOIN b USING (qid)", "USING holds names, not columns"),
-        not_yet("SELECT QID, x FROM a", "the engine knows no case, the look-up does"),
-        not_yet("SELECT qid.age FROM a", "a field of the tuple reads as a column of a table"),
+        "SELECT x FROM a JOIN b USING (qid)",
+        "SELECT QID, x FROM a",
+        "SELECT qid.age FROM a",
     ],
 )
 def test_qid_never_stays_in_a_query_unseen(sql: str) -> None:
@@ -147,10 +142,6 @@ def test_a_join_on_one_or_the_other_keeps_the_comparisons_of_a_key_together() ->
     )
 
 
-@pytest.mark.xfail(
-    reason="several comparisons take the place of one without brackets: NOT binds the first alone",
-    strict=True,
-)
 def test_a_key_that_must_differ_stays_one_condition() -> None:
     sql = "SELECT a.x FROM a JOIN b ON NOT a.qid IS NOT DISTINCT FROM b.qid"
     rendered = sqlglot.parse_one(spliced(sql, 2), read="duckdb")

@@ -97,17 +97,18 @@ class DuckDB:
         return self._run(what, where, lambda: self._fetch(sql))
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str) -> int:
-        """Stream a plan's result to a Parquet or CSV file; returns the number of rows.
+        """Stream a plan's result to a Parquet file with ``note`` as its metadata ``qifsql``.
 
-        ``note`` becomes the metadata ``qifsql`` of a Parquet file.
+        Returns the number of rows.
         """
-        options = (
-            f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{qifsql: {_text(note)}}}"
-            if path.suffix == ".parquet"
-            else "FORMAT CSV, HEADER"
-        )
+        options = f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{qifsql: {_text(note)}}}"
         sql = f"COPY ({statement(plan)}) TO {_text(str(path))} ({options})"
         return int(self._run(what, where, lambda: self._fetch(sql))[0][0])
+
+    @property
+    def scratch(self) -> Path:
+        """The private folder for temporary files; it goes when the engine is closed."""
+        return self._temp
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """A plan's result in frames of at most so many rows, and at least one frame.
@@ -160,7 +161,11 @@ class DuckDB:
     def functions_of(self, expression: exp.Expr, what: str) -> list[str]:
         """The functions that the engine's own parser finds in an expression."""
         query = _text(render(exp.select(expression.copy())))
-        found = json.loads(self._fetch(f"SELECT json_serialize_sql({query})")[0][0])
+        text = self._fetch(f"SELECT json_serialize_sql({query})")[0][0]
+        try:
+            found = json.loads(text)
+        except RecursionError as e:
+            raise ExpressionError(f"{what} is nested too deeply; make it simpler") from e
         if found.get("error"):
             raise ExpressionError(f"{what} is not a SQL expression; check quotes and brackets")
         return sorted(set(_function_names(found["statements"][0]["node"]["select_list"])))
@@ -203,8 +208,8 @@ class DuckDB:
                 share = self._connection.query_progress()
                 self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
         except BaseException as e:
-            self._connection.interrupt()
-            finished.wait()
+            while not finished.wait(POLL):
+                self._connection.interrupt()  # again: a query that is about to begin forgets it
             if isinstance(e, KeyboardInterrupt):
                 raise Interrupted("interrupted; nothing was left behind") from e
             raise

@@ -18,7 +18,16 @@ from qifsql.errors import (
 )
 
 _DISK = re.compile(r"no space left|file too large|could not write|failed to offload|disk", re.I)
-_DATA = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.TypeMismatchException)
+_FILE = re.compile(
+    r"failed to read file|magic bytes|parquet file|decompress|corrupt|thrift|TProtocol|payload",
+    re.I,
+)
+_DATA = (
+    duckdb.InvalidInputException,
+    duckdb.ConversionException,
+    duckdb.OutOfRangeException,
+    duckdb.TypeMismatchException,
+)
 
 
 def translated(error: BaseException, where: str, settings: Settings | None = None) -> QifError:
@@ -55,7 +64,11 @@ def _of_input(error: BaseException, where: str, words: str) -> QifError:
             "fields, or a quote is not closed; mend the file or name its --delimiter",
             detail=words,
         )
-    if isinstance(error, _DATA):
+    if "encoding" in words:
+        return DatasetError(
+            f"{where} cannot be read in that encoding; use utf-8, utf-16 or latin-1", detail=words
+        )
+    if isinstance(error, _DATA) and not _FILE.search(words):
         return ExpressionError(
             f"a value of {where} does not fit an expression, a filter or a type; "
             "use try_cast in the expression, or look with --debug",
