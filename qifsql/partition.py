@@ -16,7 +16,7 @@ from qifsql.expressions import identifier
 from qifsql.microdata import RECORD, everybody, plan
 from qifsql.plan import Plan, Step
 from qifsql.session import check_records, opened
-from qifsql.spec import Attack, BoundAttack, NullRule
+from qifsql.spec import Attack, Attribute, BoundAttack, NullRule
 from qifsql.steps import Steps
 from qifsql.templates import load
 
@@ -167,7 +167,7 @@ def records_plan(attack: BoundAttack) -> Plan:
     )
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
     if attack.key:
-        columns.append((exp.column("key", "everybody"), attack.key.name))
+        columns.append((_written(exp.column("key", "everybody"), attack.key), attack.key.name))
     columns += [
         (size, "block_size"),
         (alone, "singled_out"),
@@ -180,7 +180,10 @@ def records_plan(attack: BoundAttack) -> Plan:
     for j, secret in enumerate(attack.secrets, 1):
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
-            (exp.column("best_guess", f"revealed_{j}"), f"best_guess_{secret.name}"),
+            (
+                _written(exp.column("best_guess", f"revealed_{j}"), secret),
+                f"best_guess_{secret.name}",
+            ),
         ]
     query = query.select(*_named(columns)).order_by(exp.column(RECORD, "everybody"))
     return plan(attack, steps.steps, query)
@@ -200,6 +203,11 @@ def _revealed(attack: BoundAttack) -> tuple[Steps, list[str]]:
         steps.add("revealed", j)
         tables.append(f"revealed_{j}")
     return steps, tables
+
+
+def _written(value: exp.Expr, attribute: Attribute) -> exp.Expr:
+    """A value as a file can hold it: Parquet has no 128-bit integers, so they become text."""
+    return exp.cast(value, "VARCHAR") if attribute.type in ("HUGEINT", "UHUGEINT") else value
 
 
 def _same_block(left: str, right: str, width: int) -> exp.Expr:

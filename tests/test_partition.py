@@ -344,3 +344,26 @@ def test_unique_names_are_distinct_and_change_only_what_is_taken(names: list[str
         taken = {name.casefold() for name in given_names[:i]}
         assert (new == old) == (old.casefold() not in taken)
         assert new.startswith(old)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_whole_numbers_beyond_64_bits_stay_whole(tmp_path: Path, ending: str) -> None:
+    source, out = tmp_path / "release.csv", tmp_path / f"records.{ending}"
+    long = ["12345678901234567890", "12345678901234567891"]
+    source.write_text(f"id,s,q\n{long[0]},{long[1]},1\n{long[1]},{long[0]},2\n")
+    qifsql.records(source, out, qids="q", secret="s", key="id")
+    read = pl.read_csv(out, infer_schema=False) if ending == "csv" else pl.read_parquet(out)
+    assert read["id"].to_list() == long
+    assert read["best_guess_s"].to_list() == long[::-1]
+
+
+def test_a_missing_value_and_an_empty_text_are_told_apart_in_csv(tmp_path: Path) -> None:
+    source, out = tmp_path / "release.parquet", tmp_path / "records.csv"
+    pl.DataFrame({"id": ["", None, 'a,"b'], "q": [1, 2, 3]}).write_parquet(source)
+    qifsql.records(source, out, qids="q", key="id")
+    lines = out.read_text().splitlines()
+    assert [line.split(",", 1)[1] for line in lines[1:]] == [
+        '"",1,true,1.0',
+        ",1,true,1.0",
+        '"a,""b",1,true,1.0',
+    ]

@@ -1,6 +1,6 @@
 -- One row, the answer: success before (prior) and after (posterior) the release.
 -- `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people
--- attacked: everybody, or the look-alikes of one person.
+-- attacked: everybody, or the look-alikes of one person. Only people of positive weight count.
 CREATE OR REPLACE VIEW answer AS
 SELECT
     before.people AS records,

@@ -9,8 +9,8 @@
 -- cells_1: One row per block and value of the secret that occurs in it: how many people have it, their weight together, and the heaviest of them.
 -- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, their weight, the weight of the most likely value of the secret, the weight of the most likely person, and how many values occur.
 -- profile_1: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
--- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
--- answer_1: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+-- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person. Only people of positive weight count.
+-- answer_1: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person. Only people of positive weight count.
 WITH microdata AS NOT MATERIALIZED (
   SELECT
     source."age" AS qid_1,

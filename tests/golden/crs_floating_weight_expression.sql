@@ -4,7 +4,7 @@
 -- prior_profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
 -- blocks_0: One row per block when the secret is whose record it is (re-identification): the best guess is the heaviest person.
 -- profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
--- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person.
+-- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person. Only people of positive weight count.
 WITH weight_scale AS MATERIALIZED (
   SELECT
     POWER(2.0, 53 - FLOOR(LOG2(MIN(source."occupation" / 4)))) AS scale
