@@ -8,6 +8,7 @@ import typer
 
 from qifsql import __version__
 from qifsql.cli import attacking, demo, describing, inspecting
+from qifsql.cli.options import grouped
 from qifsql.cli.running import guarded
 
 app = typer.Typer(
@@ -18,13 +19,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-app.command()(demo.demo)
-app.command()(describing.describe)
-app.command()(attacking.attack)
-app.command()(inspecting.blocks)
-app.command()(inspecting.records)
-app.command()(inspecting.sql)
-app.command()(inspecting.shell)
+for _command in (
+    demo.demo,
+    describing.describe,
+    attacking.attack,
+    inspecting.blocks,
+    inspecting.records,
+    inspecting.sql,
+    inspecting.shell,
+):
+    app.command()(grouped(_command))
 
 
 def _version(wanted: bool) -> None:

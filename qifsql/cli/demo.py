@@ -6,18 +6,15 @@ from typing import Annotated
 import typer
 
 from qifsql.cli import options, running
+from qifsql.cli.options import Limits
 
 
 def demo(
+    limits: Limits,
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the reports go.")] = Path(
         "demo-report"
     ),
-    memory: options.Memory = None,
-    threads: options.Threads = None,
-    temp: options.Temp = None,
-    progress: options.ShowProgress = None,
     quiet: options.Quiet = False,
-    debug: options.Debug = False,
 ) -> None:
     """Run the main job on the bundled sample: print the tables, write the reports."""
     from qifsql.cli import show
@@ -25,8 +22,8 @@ def demo(
     from qifsql.demonstration import demo as run
     from qifsql.report import tables
 
-    with running.settings(memory, threads, temp, progress) as limits:
-        result = run(settings=limits)
+    with limits.settings() as settings:
+        result = run(settings=settings)
     shown = show.Shown(result.frame, result.origin, lambda: tables.assessment(result), TITLE)
     tables.draw(TITLE)
     tables.draw(shown.render())

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
-from qifsql.cli.options import names
+from qifsql.cli.options import Data, Limits, Output, names
 
 
 def describe(
-    file: options.File,
+    data: Data,
+    output: Output,
+    limits: Limits,
     columns: Annotated[
         list[str] | None, typer.Option("--columns", help="Only these columns.")
     ] = None,
@@ -24,33 +25,21 @@ def describe(
     rare: Annotated[
         bool, typer.Option("--rare", help="With --values: values of fewer records, too.")
     ] = False,
-    where: options.Where = None,
-    all_varchar: options.AllVarchar = False,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    format_: options.Format = None,
-    out: options.Out = None,
-    memory: options.Memory = None,
-    threads: options.Threads = None,
-    temp: options.Temp = None,
-    progress: options.ShowProgress = None,
-    debug: options.Debug = False,
 ) -> None:
     """Describe the columns: missing, distinct, entropy, who is singled out, suggested roles."""
     from qifsql.cli import show
-    from qifsql.dataset import Dataset
     from qifsql.description import describe as run
 
-    show.check(format_, out)
-    dataset = Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
-    with running.settings(memory, threads, temp, progress) as limits:
+    show.check(output)
+    dataset = data.dataset()
+    with limits.settings() as settings:
         result = run(
             dataset,
             columns=names(columns),
-            where=where,
+            where=data.where,
             values=values,
             rare=rare,
-            settings=limits,
+            settings=settings,
         )
     listed = result.values if values else result.frame
 
@@ -59,5 +48,4 @@ def describe(
 
         return tables.description(result.frame, result.values if values else None)
 
-    shown = show.Shown(listed, result.origin, render, f"qifsql: {dataset.name}")
-    show.show(shown, format_, out)
+    show.show(show.Shown(listed, result.origin, render, f"qifsql: {dataset.name}"), output)

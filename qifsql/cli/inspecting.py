@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from qifsql.cli import options, running
-from qifsql.cli.options import names
+from qifsql.cli.options import Adversary, Data, Limits, Output
 
 
 def blocks(
-    file: options.File,
-    qids: options.Qids = None,
-    secret: options.Secrets = None,
+    data: Data,
+    adversary: Adversary,
+    output: Output,
+    limits: Limits,
     smallest: Annotated[
         int | None, typer.Option("--smallest", min=1, help="Show the N smallest blocks.")
     ] = None,
@@ -30,169 +31,105 @@ def blocks(
         int | None,
         typer.Option("--limit", min=0, help="At most so many blocks (0: all; default 20)."),
     ] = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "distinct",
-    all_varchar: options.AllVarchar = False,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    format_: options.Format = None,
-    out: options.Out = None,
-    memory: options.Memory = None,
-    threads: options.Threads = None,
-    temp: options.Temp = None,
-    progress: options.ShowProgress = None,
-    debug: options.Debug = False,
 ) -> None:
     """Show the partition: blocks with their size, counts per secret value and best guess."""
     from qifsql.cli import show
-    from qifsql.dataset import Dataset
     from qifsql.partition import blocks as run
     from qifsql.partition import order_of
 
-    show.check(format_, out)
+    show.check(output)
     order, n = order_of(smallest, largest, revealing)
-    dataset = Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
-    with running.settings(memory, threads, temp, progress) as limits:
+    dataset = data.dataset()
+    with limits.settings() as settings:
         result = run(
             dataset,
-            qids=names(qids),
-            secret=names(secret),
-            weight=weight,
-            where=where,
-            null=null,  # type: ignore[arg-type]
+            **adversary.arguments(),
+            where=data.where,
             order=order,
             limit=n if limit is None else limit,
-            settings=limits,
+            settings=settings,
         )
-    title = f"qifsql: {order} blocks of {dataset.name}"
 
     def render() -> object:
         from qifsql.report import tables
 
         return tables.blocks(result.frame, result.origin.spec["secrets"])
 
-    shown = show.Shown(result.frame, result.origin, render, title)
-    show.show(shown, format_, out)
+    title = f"qifsql: {order} blocks of {dataset.name}"
+    show.show(show.Shown(result.frame, result.origin, render, title), output)
 
 
 def records(
-    file: options.File,
+    data: Data,
+    adversary: Adversary,
+    limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
-    qids: options.Qids = None,
-    secret: options.Secrets = None,
     key: options.Key = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "distinct",
-    all_varchar: options.AllVarchar = False,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    memory: options.Memory = None,
-    threads: options.Threads = None,
-    temp: options.Temp = None,
-    progress: options.ShowProgress = None,
     quiet: options.Quiet = False,
-    debug: options.Debug = False,
 ) -> None:
     """Write one row per record, in input order: block size, success, best guess, singled out."""
-    from qifsql.dataset import Dataset
     from qifsql.partition import records as run
 
-    dataset = Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
-    with running.settings(memory, threads, temp, progress) as limits:
-        n = run(
-            dataset,
-            out,
-            qids=names(qids),
-            secret=names(secret),
-            key=key,
-            weight=weight,
-            where=where,
-            null=null,  # type: ignore[arg-type]
-            settings=limits,
-        )
+    asked = adversary.arguments()
+    with limits.settings() as settings:
+        n = run(data.dataset(), out, **asked, key=key, where=data.where, settings=settings)
     running.remarks([f"{n:,} records written to {out}"], quiet=quiet)
 
 
 def sql(
     model: options.Model,
-    file: options.File,
-    qids: options.Qids = None,
-    secret: options.Secrets = None,
+    data: Data,
+    adversary: Adversary,
+    limits: Limits,
     target: options.Targets = None,
+    key: options.Key = None,
     step: Annotated[
         str | None, typer.Option("--step", help="Stop after this step and show its rows.")
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
-    key: options.Key = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "distinct",
-    all_varchar: options.AllVarchar = False,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    debug: options.Debug = False,
 ) -> None:
     """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is run."""
-    from qifsql.dataset import Dataset
     from qifsql.inspection import sql as run
 
-    known = names(qids)
-    text = run(
-        model,
-        Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding),
-        qids=known,
-        secret=names(secret),
-        key=key,
-        weight=weight,
-        where=where,
-        null=null,  # type: ignore[arg-type]
-        target=options.targets(target, known),
-        step=step,
-        language=dialect,
-    )
+    asked = adversary.arguments()
+    known = options.targets(target, asked["qids"])
+    with limits.settings() as settings:
+        text = run(
+            model,
+            data.dataset(),
+            **asked,
+            key=key,
+            where=data.where,
+            target=known,
+            step=step,
+            language=dialect,
+            settings=settings,
+        )
     sys.stdout.write(text)
 
 
 def shell(
-    file: options.File,
-    qids: options.Qids = None,
-    secret: options.Secrets = None,
+    data: Data,
+    adversary: Adversary,
+    limits: Limits,
     init_only: Annotated[
         bool, typer.Option("--init-only", help="Print the statements, open nothing.")
     ] = False,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "distinct",
-    all_varchar: options.AllVarchar = False,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    memory: options.Memory = None,
-    threads: options.Threads = None,
-    temp: options.Temp = None,
-    progress: options.ShowProgress = None,
-    debug: options.Debug = False,
 ) -> None:
     """Open a DuckDB prompt with the views of the partition ready."""
-    from qifsql.dataset import Dataset
     from qifsql.prompt import shell as run
     from qifsql.prompt import write_csv
     from qifsql.report import tables
 
-    dataset = Dataset.open(file, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
     people = sys.stdout.isatty()
-    with running.settings(memory, threads, temp, progress) as limits:
+    with limits.settings() as settings:
         statements = run(
-            dataset,
-            qids=names(qids),
-            secret=names(secret),
-            weight=weight,
-            where=where,
-            null=null,  # type: ignore[arg-type]
+            data.dataset(),
+            **adversary.arguments(),
+            where=data.where,
             init_only=init_only,
             show=(lambda n, r: tables.draw(tables.rows(n, r))) if people else write_csv,
-            settings=limits,
+            settings=settings,
         )
     if init_only:
         sys.stdout.write(statements)

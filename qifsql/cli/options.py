@@ -1,69 +1,29 @@
-"""The options that commands share, each said once."""
+"""The options that commands share: groups of them, each said once.
+
+A command takes a whole group as one parameter (``data: Data``); ``grouped`` turns the fields of
+the group into options of the command line and puts what was given back together.
+"""
 
 import csv
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from qifsql.dataset import Dataset
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 
 DATA, ATTACK, RUN = "Data", "Attack", "Output and limits"
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="Parquet, CSV or TSV (.gz, .zst), a glob, a folder of Parquet, table@file.duckdb.",
-    ),
-]
 Model = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="crs, cas, irs or ias; several at once: crs,cas."),
-]
-Qids = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--qids",
-        "-q",
-        help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-        "NAME=EXPRESSION. Repeatable.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Secrets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--secret",
-        "-s",
-        help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(
-        "--weight",
-        help="A column or expression >= 0: the adversary's prior on records.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Where = Annotated[
-    str | None,
-    typer.Option("--where", help="Keep records that fulfil a SQL condition.", rich_help_panel=DATA),
-]
-Null = Annotated[
-    str,
-    typer.Option(
-        "--null",
-        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-        rich_help_panel=DATA,
-    ),
 ]
 Targets = Annotated[
     list[str] | None,
@@ -73,71 +33,196 @@ Targets = Annotated[
         rich_help_panel=ATTACK,
     ),
 ]
-AllVarchar = Annotated[
-    bool,
-    typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
-]
-Delimiter = Annotated[
+Key = Annotated[
     str | None,
-    typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", help="CSV: such as latin-1 (default UTF-8).", rich_help_panel=DATA),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        help="table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
-        rich_help_panel=RUN,
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        help="Write to a file: .parquet .csv .json .md .html.",
-        rich_help_panel=RUN,
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        help="At most so much memory, such as 8GB (default: half of the machine's, at most 4GB).",
-        rich_help_panel=RUN,
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", help="At most so many threads.", rich_help_panel=RUN),
-]
-Temp = Annotated[
-    Path | None,
-    typer.Option("--temp", help="The folder for temporary files.", rich_help_panel=RUN),
-]
-ShowProgress = Annotated[
-    bool | None,
-    typer.Option(
-        "--progress/--no-progress",
-        help="Show progress (default: on a terminal, for work over two seconds).",
-        rich_help_panel=RUN,
-    ),
+    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No remarks, only results.", rich_help_panel=RUN)
 ]
-Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug",
-        help="Show the engine's own words on errors; they may quote values.",
-        rich_help_panel=RUN,
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which records."""
+
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Parquet, CSV or TSV (.gz, .zst), a glob, a folder of Parquet, table@file.duckdb.",
+        ),
+    ]
+    where: Annotated[
+        str | None,
+        typer.Option("--where", help="Keep records under a SQL condition.", rich_help_panel=DATA),
+    ] = None
+    all_varchar: Annotated[
+        bool,
+        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
+    ] = False
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
+        ),
+    ] = None
+
+    def dataset(self) -> Dataset:
+        """The dataset that is named."""
+        return Dataset.open(
+            self.file,
+            all_varchar=self.all_varchar,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+        )
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What the adversary knows and wants."""
+
+    qids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qids",
+            "-q",
+            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+            "NAME=EXPRESSION. Repeatable.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret",
+            "-s",
+            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            "--weight",
+            help="A column or expression >= 0: the adversary's prior on records.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    null: Annotated[
+        str,
+        typer.Option(
+            "--null",
+            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+            rich_help_panel=DATA,
+        ),
+    ] = "distinct"
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {
+            "qids": names(self.qids),
+            "secret": names(self.secret),
+            "weight": self.weight,
+            "null": self.null,
+        }
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of the machine, and how much is told meanwhile."""
+
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            help="At most so much memory, such as 8GB (default: half of all, at most 4GB).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", help="At most so many threads.", rich_help_panel=RUN),
+    ] = None
+    temp: Annotated[
+        Path | None,
+        typer.Option("--temp", help="The folder for temporary files.", rich_help_panel=RUN),
+    ] = None
+    progress: Annotated[
+        bool | None,
+        typer.Option(
+            "--progress/--no-progress",
+            help="Show progress (default: on a terminal, for work over two seconds).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug",
+            help="Show the engine's own words on errors; they may quote values.",
+            rich_help_panel=RUN,
+        ),
+    ] = False
+
+    @contextmanager
+    def settings(self) -> Iterator[Settings]:
+        """The settings of an engine, with progress shown as long as it runs."""
+        from qifsql.cli.running import progress
+
+        with progress(self.progress) as shown:
+            yield Settings(self.memory, self.threads, self.temp, shown)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes and how it looks."""
+
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write to a file: .parquet .csv .json .md .html.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of its groups as parameters, for typer to read."""
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        found = [parameter]
+        group = parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            found = list(inspect.signature(group).parameters.values())
+            groups[parameter.name] = group, [p.name for p in found]
+        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in found]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, (make, fields) in groups.items():
+            given[name] = make(**{field: given.pop(field) for field in fields})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 def names(values: Sequence[str] | None) -> tuple[str, ...]:

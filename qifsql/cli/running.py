@@ -6,23 +6,19 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 
-from qifsql.engine.settings import Progress, Settings, silent
+from qifsql.engine.settings import Progress, silent
 from qifsql.errors import QifError
 
 AFTER = 2.0  # seconds of work before progress is shown
 
 
 @contextmanager
-def settings(
-    memory: str | None, threads: int | None, temp: Path | None, progress: bool | None
-) -> Iterator[Settings]:
-    """Settings whose progress is a bar on stderr, where that is wanted."""
-    wanted = sys.stderr.isatty() if progress is None else progress
-    if not wanted:
-        yield Settings(memory, threads, temp, silent)
+def progress(wanted: bool | None) -> Iterator[Progress]:
+    """A bar on stderr, where that is wanted (by default on a terminal)."""
+    if not (sys.stderr.isatty() if wanted is None else wanted):
+        yield silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -31,7 +27,7 @@ def settings(
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     try:
-        yield Settings(memory, threads, temp, _late(bar.start, bar.add_task, bar.update))
+        yield _late(bar.start, bar.add_task, bar.update)
     finally:
         bar.stop()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from qifsql import __version__
+from qifsql.cli.options import Output
 from qifsql.errors import InputError
 from qifsql.export import Origin, check_ending, manifest, write_parquet, write_text
 
@@ -25,21 +26,21 @@ class Shown:
     title: str
 
 
-def check(format_: str | None, out: Path | None) -> None:
+def check(output: Output) -> None:
     """Refuse a format or ending that cannot be written, before any work is done."""
-    if format_ is not None and format_ not in FORMATS:
-        raise InputError(f'there is no format "{format_}"; use one of {", ".join(FORMATS)}')
-    if out is not None:
-        check_ending(out)
+    if output.format_ is not None and output.format_ not in FORMATS:
+        raise InputError(f'there is no format "{output.format_}"; use one of {", ".join(FORMATS)}')
+    if output.out is not None:
+        check_ending(output.out)
 
 
-def show(shown: Shown, format_: str | None, out: Path | None) -> None:
+def show(shown: Shown, output: Output) -> None:
     """Write a result to stdout, and to a file if one is named."""
-    if out is not None:
-        save(shown, out)
-        if format_ is None and not sys.stdout.isatty():
+    if output.out is not None:
+        save(shown, output.out)
+        if output.format_ is None and not sys.stdout.isatty():
             return
-    chosen = format_ or ("table" if sys.stdout.isatty() else "csv")
+    chosen = output.format_ or ("table" if sys.stdout.isatty() else "csv")
     if chosen == "table":
         from qifsql.report import tables
 
