@@ -99,11 +99,14 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, origin: Origin) -> Iterator[Path]:
     """A temporary file beside ``path`` that takes its place at the end, or disappears.
 
-    Raises OutputError where the folder is missing or cannot be written.
+    Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
+    of the files that were read.
     """
+    if any(path.resolve() == Path(source).resolve() for source in origin.paths):
+        raise OutputError(f"{path} is the input; name another file for the result")
     if path.is_dir():
         raise OutputError(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():
@@ -118,22 +121,22 @@ def whole(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except OSError as e:
-        raise EngineError(f"{path} cannot be written: {e.strerror}; is the disk full?") from e
+    except (OSError, pl.exceptions.PolarsError) as e:
+        raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str, origin: Origin) -> None:
     """Write a text file (CSV, JSON, Markdown, HTML) and its manifest."""
-    with whole(path) as temporary:
+    with whole(path, origin) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
-    write_manifest(path, origin)
+        _write_manifest(path, origin)
 
 
 def write_parquet(path: Path, frame: pl.DataFrame, origin: Origin) -> None:
     """Write a Parquet file with the manifest in its metadata ``qifsql``."""
-    with whole(path) as temporary:
+    with whole(path, origin) as temporary:
         note = json.dumps(manifest(origin), default=str)
         frame.write_parquet(temporary, metadata={"qifsql": note})
 
@@ -145,24 +148,21 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
-    note = json.dumps(manifest(origin), default=str)
-    with whole(path) as temporary:
+    with whole(path, origin) as temporary:
+        note = json.dumps(manifest(origin), default=str)
         if path.suffix.casefold() == ".parquet":
             return engine.copy(plan, temporary, what=what, where=where, note=note)
         between = engine.scratch / "rows.parquet"
         rows = engine.copy(plan, between, what=what, where=where, note=note)
-        try:
-            pl.scan_parquet(between).sink_csv(temporary)
-        except pl.exceptions.PolarsError as e:
-            raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
-    write_manifest(path, origin)
-    return rows
+        pl.scan_parquet(between).sink_csv(temporary)
+        _write_manifest(path, origin)
+        return rows
 
 
-def write_manifest(path: Path, origin: Origin) -> None:
+def _write_manifest(path: Path, origin: Origin) -> None:
     """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
     beside = path.with_name(path.name + ".manifest.json")
-    with whole(beside) as temporary:
+    with whole(beside, origin) as temporary:
         temporary.write_text(json.dumps(manifest(origin), indent=2, default=str) + "\n", "utf-8")
 
 

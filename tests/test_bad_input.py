@@ -363,6 +363,14 @@ def test_an_output_that_is_a_folder(here: Path):
 
 
 @pytest.mark.parametrize("command", ["attack crs", "records"])
+@pytest.mark.parametrize("name", ["people.parquet", "./people.parquet"])
+def test_an_output_that_is_the_input(here: Path, command: str, name: str):
+    before = (here / "people.parquet").read_bytes()
+    refused(here, *command.split(), "people.parquet", "-q", "age", "-o", name, says="is the input")
+    assert (here / "people.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["attack crs", "records"])
 def test_a_read_only_output_folder(here: Path, command: str):
     folder = Path("/sys/kernel")  # read-only even for root
     if os.access(folder, os.W_OK) and os.geteuid() != 0:

@@ -366,10 +366,10 @@ def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
         assert not path.exists()
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), whole(path) as temporary:
+    with pytest.raises(ZeroDivisionError), whole(path, Origin.now()) as temporary:
         half(temporary)
     assert not list(tmp_path.iterdir())
-    with whole(path) as temporary:
+    with whole(path, Origin.now()) as temporary:
         temporary.write_text("all of it")
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert path.read_text() == "all of it"
@@ -377,7 +377,7 @@ def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_file_cannot_stand_where_a_folder_is_or_where_none_is(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "out.csv"):
-        with pytest.raises(OutputError), whole(path):
+        with pytest.raises(OutputError), whole(path, Origin.now()):
             pytest.fail("there is no place for the file")
 
 
