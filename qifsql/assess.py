@@ -1,7 +1,6 @@
 """Running an attack: SQL counts, Python divides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +87,6 @@ class _Run:
 
     def __init__(self, engine: DuckDB, bound: BoundAttack) -> None:
         self.engine = engine
-        if all(m.goal == "re-identification" for m in bound.models):
-            bound = replace(bound, secrets=())
         self.bound = bound
         self.sent: list[Plan] = []
 
@@ -101,7 +98,7 @@ class _Run:
         self._check(prior, after)
         guesses = self._guesses()
         origin = origin.of(bound, spec, *self.sent)
-        common = {"records": records, "seconds": origin.seconds}
+        common = {"records": max(p.individuals for p in prior.values()), "seconds": origin.seconds}
         rows = [
             self._row(m, j, prior[j or min(prior)], after[j or min(after)])
             | common

@@ -15,7 +15,16 @@ from qifsql.dataset import Schema
 from qifsql.errors import ColumnError, InputError, TargetError, WeightError, quoted
 from qifsql.expressions import column, not_an_expression, parse, split_name
 from qifsql.models import Model, model
-from qifsql.spec import NESTED, NULL_RULES, NUMBERS, Attack, Attribute, BoundAttack
+from qifsql.spec import (
+    INTEGERS,
+    NULL_RULES,
+    NUMBERS,
+    Attack,
+    Attribute,
+    BoundAttack,
+    family,
+    nested,
+)
 
 
 class Catalog(Protocol):
@@ -52,7 +61,9 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     secrets = _attributes(attack.secrets, schema, "secret")
     key = _column(attack.key, schema)
     weight = _weight(attack.weight, schema)
-    where = parse(attack.where, schema, "the filter (where)") if attack.where else None
+    where = None
+    if attack.where is not None:
+        where = parse(attack.where, schema, "the filter (where)")
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
     _disjoint(qids, secrets, key)
@@ -60,14 +71,17 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
     qids, secrets, key, weight = _typed(qids, secrets, key, weight, where, catalog)
     target = _target(models[0], attack.target, qids, catalog)
+    zoned = any("TIME ZONE" in c.type for c in schema.columns)
     notes = _notes(models, qids, secrets, key)
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()
     return BoundAttack(
-        models, attack.dataset, qids, secrets, key, weight, where, attack.null, target, notes
+        models, attack.dataset, qids, secrets, key, weight, where, attack.null, target, notes, zoned
     )
 
 
 def _models(names: Sequence[str]) -> tuple[Model, ...]:
-    models = tuple(dict.fromkeys(model(name) for name in names))
+    models = tuple(dict.fromkeys(model(name.strip()) for name in names))
     if not models:
         raise InputError("no model is named; name one, such as crs")
     if len({m.individual for m in models}) > 1:
@@ -96,8 +110,15 @@ def _named(text: str, schema: Schema, role: str) -> list[Attribute]:
         return [Attribute(name, parse(expression, schema, f"{role} {quoted(name)}"), "")]
     if any(c in text for c in "*?["):
         matches = [c for c in schema.columns if fnmatchcase(c.name, text)]
+        matches = matches or [
+            c for c in schema.columns if fnmatchcase(c.name.casefold(), text.casefold())
+        ]
         if matches:
             return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
+    if re.fullmatch(r"[\w*?]+", text) and set(text) & set("*?"):
+        raise ColumnError(
+            f"no column of {schema.dataset} matches {quoted(text)}; check the pattern"
+        )
     if hint := not_an_expression(text):
         raise ColumnError(f"column {quoted(text)} is not in {schema.dataset}{hint}")
     return [Attribute(text, column(schema[text]), "")]  # raises: it was not found above
@@ -152,13 +173,13 @@ def _typed(  # noqa: PLR0917 - the five roles and the filter
         catalog.condition(where)
     typed = [Attribute(a.name, a.expression, t) for a, t in zip(every, types, strict=True)]
     for attribute in typed:
-        if attribute.type.startswith(NESTED) or attribute.type.endswith("]"):
+        if nested(attribute.type):
             raise ColumnError(
-                f"column {quoted(attribute.name)} is nested ({_family(attribute.type)}); "
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
                 "use one of its parts as an expression, as in NAME=column.part"
             )
-    if weight is not None and _family(typed[-1].type) not in NUMBERS:
-        raise WeightError(f"weight {quoted(weight.name)} is of type {typed[-1].type}, not a number")
+    if weight is not None and (kind := family(typed[-1].type)) not in NUMBERS:
+        raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
     n, m = len(qids), len(qids) + len(secrets)
     others = iter(typed[m:])
     return (
@@ -167,10 +188,6 @@ def _typed(  # noqa: PLR0917 - the five roles and the filter
         next(others) if key else None,
         next(others) if weight else None,
     )
-
-
-def _family(type_: str) -> str:
-    return "LIST" if type_.endswith("]") else type_.split("(", maxsplit=1)[0]
 
 
 def _target(
@@ -203,12 +220,25 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
     if value is None:
         return None
     text = str(value)
-    whole = "INT" in qid.type and not re.fullmatch(r"\s*[-+]?\d+\s*", text)
-    if whole or not catalog.fits(text, qid.type):
+    if isinstance(value, bytes):
+        text = "".join(f"\\x{byte:02X}" for byte in value)
+    if not (_is_exact(text, qid.type) and catalog.fits(text, qid.type)):
         raise TargetError(
-            f"the target's value for {quoted(qid.name)} does not fit its type {qid.type}"
+            f"the target's value for {quoted(qid.name)} does not fit its type {family(qid.type)}"
         )
     return text
+
+
+def _is_exact(text: str, type_: str) -> bool:
+    """Whether reading the text as that type would neither round it nor cut it."""
+    text, kind = text.strip(), family(type_)
+    if kind == "DECIMAL":
+        scale = int(type_.rstrip(")").split(",")[1])
+        found = re.fullmatch(r"[-+]?\d*(?:\.(\d*?)0*)?", text)
+        return found is not None and len(found[1] or "") <= scale
+    if kind == "DATE":
+        return re.fullmatch(r"[-+]?\d+-\d\d?-\d\d?|-?infinity", text) is not None
+    return kind not in INTEGERS or re.fullmatch(r"[-+]?\d+", text) is not None
 
 
 def _notes(
@@ -222,7 +252,7 @@ def _notes(
     if key and any(q.expression == key.expression for q in qids):
         notes.append(
             f"the key {quoted(key.name)} is among the quasi-identifiers: "
-            "whoever knows it singles out everybody"
+            "a key that is unique singles out everybody"
         )
     if secrets and all(m.goal == "re-identification" for m in models):
         notes.append(

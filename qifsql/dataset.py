@@ -40,6 +40,10 @@ class Schema:
         exact = [c for c in self.columns if c.name == name]
         found = exact or [c for c in self.columns if c.name.casefold() == name.casefold()]
         if len(found) > 1:
+            if len({c.name for c in found}) == 1:
+                raise ColumnError(
+                    f"{self.dataset} has {len(found)} columns named {quoted(name)}; rename them"
+                )
             twins = ", ".join(quoted(c.name) for c in found)
             raise ColumnError(
                 f"column {quoted(name)} is ambiguous in {self.dataset}: it has {twins}; "
@@ -59,14 +63,16 @@ class Schema:
 class Dataset:
     """Where the rows of one release are.
 
-    ``paths`` are files that exist (for ``duckdb`` the one database file, ``table`` its table).
+    ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
+    once it was looked up, ``schema`` say which table).
     ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
     """
 
     name: str
     format: Format
     paths: tuple[str, ...]
-    table: str | None = None
+    table: str = ""
+    schema: str = ""
     hive: bool = False
     all_varchar: bool = False
     delimiter: str | None = None
@@ -105,22 +111,38 @@ class Dataset:
             raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
         if csv and delimiter is None and ".tsv" in ending:
             delimiter = "\t"
-        name = Path(text).name or text
-        kind: Format = "csv" if csv else "parquet"
-        return cls(name, kind, files, None, hive, all_varchar, delimiter, encoding)
+        return cls(
+            Path(text).name or text,
+            "csv" if csv else "parquet",
+            files,
+            hive=hive,
+            all_varchar=all_varchar,
+            delimiter=_delimiter(delimiter),
+            encoding=encoding,
+        )
 
     @classmethod
     def _table(cls, table: str, file: str, text: str) -> "Dataset":
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
-        return cls(text, "duckdb", (file,), table)
+        return cls(text, "duckdb", (file,), table=table)
+
+
+def _delimiter(text: str | None) -> str | None:
+    """One character; a backslash and t are a tab."""
+    found = "\t" if text == "\\t" else text
+    if found is not None and (len(found) != 1 or found in '"\r\n'):
+        raise DatasetError(
+            f"delimiter {quoted(found)} cannot be used; give one character, such as ;"
+        )
+    return found
 
 
 def _files(text: str) -> tuple[tuple[str, ...], bool]:
     """The files behind a path, and whether folder names may be columns (``year=2018/``)."""
     path = Path(text)
     if path.is_dir():
-        found = sorted(str(p) for p in path.rglob("*") if p.suffix in PARQUET_ENDINGS)
+        found = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
         if not found:
             raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
         return tuple(found), True
@@ -137,6 +159,13 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
     hint = hint if hint.startswith("; did") else "; check the path"
     raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _is_part(file: Path, folder: Path) -> bool:
+    """Whether a file belongs to a folder of Parquet; names like ``_log`` and ``.tmp`` do not."""
+    inside = file.relative_to(folder).parts
+    hidden = any(part.startswith(("_", ".")) for part in inside)
+    return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()
 
 
 def _ending(file: str, text: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from qifsql.export import Origin
 from qifsql.expressions import column, parse
 from qifsql.microdata import plan
 from qifsql.plan import Plan
-from qifsql.spec import NESTED, NUMBERS, Attribute, BoundAttack
+from qifsql.spec import NUMBERS, Attribute, BoundAttack, nested
 from qifsql.steps import Steps
 
 RARE = 10  # a value that fewer records have is not shown unless asked for
@@ -73,7 +73,7 @@ class Description:
 def describe(
     source: str | Path | Dataset,
     *,
-    columns: Sequence[str] = (),
+    columns: str | Sequence[str] = (),
     where: str | None = None,
     values: int = 0,
     rare: bool = False,
@@ -89,7 +89,8 @@ def describe(
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, dataset)
         description = _Describer(engine, catalog, where)
-        chosen = [catalog.schema[c] for c in columns] or list(catalog.schema.columns)
+        wanted = (columns,) if isinstance(columns, str) else columns
+        chosen = [catalog.schema[c] for c in wanted] or list(catalog.schema.columns)
         rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
         listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
@@ -178,12 +179,7 @@ class _Describer:
         return steps
 
 
-def nested(type_: str) -> bool:
-    """Whether a type holds parts."""
-    return type_.startswith(NESTED) or type_.endswith("]")
-
-
-def entropy(frequencies: "Sequence[tuple[int, int]] | Any") -> float:
+def entropy(frequencies: Iterable[tuple[int, int]]) -> float:
     """Shannon entropy in bits, sum of p log2(1/p), from pairs (records of a value, such values).
 
     Source: thesis appendix B. Summed exactly and in one order, so it depends on nothing else.

@@ -47,9 +47,9 @@ class Origin:
         """Every statement that ran, with what a row of each step is."""
         return "\n".join(dialect.script(plan) for plan in self.plans)
 
-    def of(self, attack: BoundAttack, spec: Attack, *plans: Plan) -> "Origin":
+    def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
-        return self.about(_plain(attack, spec), attack.dataset.paths, *plans)
+        return self.about(_plain(attack, spec) | more, attack.dataset.paths, *plans)
 
     def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
         """The same with what was asked for, what ran and what was read, and the time it took."""
@@ -68,6 +68,13 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": {
             a.name: dialect.render(a.expression) for a in named if a.name != a.expression.name
         },
+        "csv": {
+            "all_varchar": spec.dataset.all_varchar,
+            "delimiter": attack.dataset.delimiter,
+            "encoding": spec.dataset.encoding,
+        }
+        if attack.dataset.format == "csv"
+        else None,
         "key": spec.key,
         "weight": spec.weight,
         "where": spec.where,
@@ -107,6 +114,7 @@ def whole(path: Path, origin: Origin) -> Iterator[Path]:
     """
     if any(path.resolve() == Path(source).resolve() for source in origin.paths):
         raise OutputError(f"{path} is the input; name another file for the result")
+    path = path.resolve() if path.is_symlink() else path
     if path.is_dir():
         raise OutputError(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():
@@ -149,13 +157,13 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
     with whole(path, origin) as temporary:
-        note = json.dumps(manifest(origin), default=str)
+        note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
         if path.suffix.casefold() == ".parquet":
             return engine.copy(plan, temporary, what=what, where=where, note=note)
         between = engine.scratch / "rows.parquet"
         rows = engine.copy(plan, between, what=what, where=where, note=note)
         pl.scan_parquet(between).sink_csv(temporary)
-        _write_manifest(path, origin)
+        _write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
         return rows
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from qifsql.dataset import Column, Schema
-from qifsql.errors import ExpressionError, quoted
+from qifsql.errors import ColumnError, ExpressionError, quoted
 
 SOURCE = "source"  # the alias of the dataset in the one step that reads it
 
@@ -41,6 +41,8 @@ def identifier(name: str) -> exp.Identifier:
 
 def column(column: Column) -> exp.Column:
     """A reference to a column of the dataset."""
+    if not column.source_name:
+        raise ColumnError("a column without a name cannot be used; give it a name in the file")
     return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
 
 

@@ -158,5 +158,5 @@ def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
 
 def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:
     """The steps and their result, with what must be opened first."""
-    setup = attach(attack.dataset)
-    return Plan(tuple(steps), result, (setup,) if setup else ())
+    setup = [attach(attack.dataset), "SET TimeZone = 'UTC'" if attack.zoned else None]
+    return Plan(tuple(steps), result, tuple(s for s in setup if s))

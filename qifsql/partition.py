@@ -1,9 +1,9 @@
 """The partition itself: its blocks, and what each record's block reveals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 from sqlglot import exp
@@ -16,11 +16,16 @@ from qifsql.expressions import identifier
 from qifsql.microdata import RECORD, everybody, plan
 from qifsql.plan import Plan, Step
 from qifsql.session import check_records, opened
-from qifsql.spec import Attack, Attribute, BoundAttack, NullRule
+from qifsql.spec import Attack, Attribute, BoundAttack, NullRule, family
 from qifsql.steps import Steps
 from qifsql.templates import load
 
 Order = Literal["smallest", "largest", "revealing"]
+SHOWABLE = (  # types whose values every format and library shows in the same way
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN",
+)  # fmt: skip
+STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", "BLOB")
 SHOWN = 20  # blocks that are shown unless more are asked for
 
 
@@ -56,6 +61,8 @@ def blocks(
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
     them are held in memory. For other arguments see ``attack``.
     """
+    if order not in get_args(Order) or limit < 0:
+        raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now()
     model = "cas" if secret else "crs"
     spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
@@ -63,7 +70,7 @@ def blocks(
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.dataset.name)
-        return Blocks(frame, origin.of(bound, spec, shown))
+        return Blocks(frame, origin.of(bound, spec, shown, order=order, limit=limit))
 
 
 def records(
@@ -94,7 +101,7 @@ def records(
     )
     with opened(spec, settings, ordered=True) as (engine, bound):
         check_records(engine, bound)
-        every = records_plan(bound)
+        every = records_plan(bound, STORABLE if path.suffix == ".parquet" else SHOWABLE)
         origin = origin.of(bound, spec, every)
         return stream(engine, every, path, origin, what="writing records")
 
@@ -130,24 +137,30 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
     chosen = chosen.from_(exp.to_table(first))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
-    columns = [
-        *(
-            (exp.column(f"qid_{i}", "chosen"), q.name)
-            for i, q in zip(width, attack.qids, strict=True)
-        ),
+    columns: list[tuple[exp.Expr, str]] = [
+        (_written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
+        for i, q in enumerate(attack.qids, 1)
+    ]
+    columns += [
         (exp.column("size", "chosen"), "size"),
         (exp.column("owner_success", "chosen"), "success"),
     ]
     query = exp.select().from_("chosen")
     for j, secret in enumerate(attack.secrets, 1):
         steps.add("counts", j)
+        for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
+            if value.name == "value":
+                value.set("expression", _written(value.expression, secret, SHOWABLE))
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
             query = query.join(table, on=_same_block("chosen", table, len(attack.qids)))
         query = query.join(f"counts_{j}", on=_same_block("chosen", f"counts_{j}", len(attack.qids)))
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
-            (exp.column("best_guess", table), f"best_guess_{secret.name}"),
+            (
+                _written(exp.column("best_guess", table), secret, SHOWABLE),
+                f"best_guess_{secret.name}",
+            ),
             (exp.column("success", table), f"success_{secret.name}"),
             (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
         ]
@@ -155,8 +168,11 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     return plan(attack, steps.steps, query.select(*_named(columns)).order_by(*last))
 
 
-def records_plan(attack: BoundAttack) -> Plan:
-    """Every record with what its block reveals, in the order of the input."""
+def records_plan(attack: BoundAttack, native: Collection[str]) -> Plan:
+    """Every record with what its block reveals, in the order of the input.
+
+    Values of other than ``native`` types are given as text.
+    """
     steps, tables = _revealed(attack)
     steps.push(everybody(attack))
     first = tables[0]
@@ -167,7 +183,9 @@ def records_plan(attack: BoundAttack) -> Plan:
     )
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
     if attack.key:
-        columns.append((_written(exp.column("key", "everybody"), attack.key), attack.key.name))
+        columns.append(
+            (_written(exp.column("key", "everybody"), attack.key, native), attack.key.name)
+        )
     columns += [
         (size, "block_size"),
         (alone, "singled_out"),
@@ -181,7 +199,7 @@ def records_plan(attack: BoundAttack) -> Plan:
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (
-                _written(exp.column("best_guess", f"revealed_{j}"), secret),
+                _written(exp.column("best_guess", f"revealed_{j}"), secret, native),
                 f"best_guess_{secret.name}",
             ),
         ]
@@ -205,9 +223,9 @@ def _revealed(attack: BoundAttack) -> tuple[Steps, list[str]]:
     return steps, tables
 
 
-def _written(value: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """A value as a file can hold it: Parquet has no 128-bit integers, so they become text."""
-    return exp.cast(value, "VARCHAR") if attribute.type in ("HUGEINT", "UHUGEINT") else value
+def _written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
+    """A value as it can be shown or written; what is not ``native`` there becomes text."""
+    return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
 def _same_block(left: str, right: str, width: int) -> exp.Expr:

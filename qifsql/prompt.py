@@ -24,6 +24,7 @@ from qifsql.splice import splice
 from qifsql.templates import load
 
 Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
+TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
 OWNERS = "re-identification"  # the schema of the views when no secret is asked about
 
 
@@ -39,7 +40,9 @@ def shell(
     show: "Show | None" = None,
     settings: Settings | None = None,
 ) -> str:
-    """Open a prompt with the views microdata, cells, blocks, profile, guesses, revealed, answer.
+    """Open a prompt with the views microdata, blocks, profile, prior and answer, and more.
+
+    With a secret also cells, guesses and revealed, else owners and crowds.
 
     Each secret has a schema of its own, named like it; the first is the current one. The views
     are the files of ``sql/`` as they are; ``qid`` is a struct with the quasi-identifiers under
@@ -60,9 +63,11 @@ def shell(
 
 def views(attack: BoundAttack) -> list[str]:
     """The statements that make the views, schema by schema, and return to the first."""
-    schemas = unique([s.name for s in attack.secrets]) or [OWNERS]
+    names = [s.name for s in attack.secrets] or [OWNERS]
+    schemas = unique([*TAKEN, *names])[len(TAKEN) :]
     opening = attach(attack.dataset)
     made = [f"{opening};"] if opening else []
+    made += ["SET TimeZone = 'UTC';"] if attack.zoned else []
     for j, schema in enumerate(schemas, 1):
         made += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]
         made += [_use(schema), *_views_of(attack, j if attack.secrets else 0)]
@@ -147,8 +152,8 @@ class Prompt(cmd.Cmd):
     prompt = "qifsql> "
     more = "   ...> "
     intro = (
-        "Views: microdata, cells, blocks, profile, guesses, revealed, prior, answer. "
-        "End a statement with ;  Leave with Ctrl-D."
+        "Views: microdata, blocks, profile, prior, answer; with a secret cells, guesses and "
+        "revealed, else owners and crowds. End a statement with ;  Leave with Ctrl-D."
     )
 
     def __init__(self, engine: DuckDB, show: Show) -> None:

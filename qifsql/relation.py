@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from qifsql.dataset import Dataset
 
@@ -22,7 +21,11 @@ ATTACHED = "attached"  # the catalog of a DuckDB file, opened read-only
 def relation(dataset: Dataset) -> exp.Table:
     """The table function or table that yields the rows of ``dataset``."""
     if dataset.format == "duckdb":
-        return _table(dataset.table or "")
+        return exp.table_(
+            exp.to_identifier(dataset.table, quoted=True),
+            db=exp.to_identifier(dataset.schema or "main", quoted=True),
+            catalog=ATTACHED,
+        )
     files = exp.Array(expressions=[exp.Literal.string(_escaped(p)) for p in dataset.paths])
     if dataset.format == "parquet":
         options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
@@ -61,6 +64,8 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
         "escape": quote.copy(),
         "header": exp.true(),
         "sample_size": exp.Literal.number(-1),
+        "comment": exp.Literal.string(""),
+        "skip": exp.Literal.number(0),
         "strict_mode": exp.true(),
         "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
         "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
@@ -79,23 +84,10 @@ def attach(dataset: Dataset) -> str | None:
     path = exp.Literal.string(dataset.paths[0])
     statement = exp.Attach(
         this=exp.alias_(path, ATTACHED),
+        exists=True,
         expressions=[exp.AttachOption(this=exp.Var(this="READ_ONLY"))],
     )
     return statement.sql("duckdb")
-
-
-def _table(name: str) -> exp.Table:
-    """``people`` or ``schema.people`` in the attached file; other names as they are."""
-    try:
-        parts = [p.name for p in exp.to_table(name, dialect="duckdb").parts]
-    except SqlglotError:
-        parts = [name]
-    schema, table = parts if len(parts) == 2 else ("main", parts[0] if len(parts) == 1 else name)
-    return exp.table_(
-        exp.to_identifier(table, quoted=True),
-        db=exp.to_identifier(schema, quoted=True),
-        catalog=ATTACHED,
-    )
 
 
 def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:

@@ -14,9 +14,21 @@ from qifsql.models import Model
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
 
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
-           "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
-NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
+INTEGERS = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+)  # fmt: skip
+NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
+
+
+def family(type_: str) -> str:
+    """A type without its parts, which may be values (``ENUM``) or names (``STRUCT``)."""
+    return "LIST" if type_.endswith("]") else type_.split("(", maxsplit=1)[0]
+
+
+def nested(type_: str) -> bool:
+    """Whether values of a type have parts."""
+    return family(type_) in ("LIST", "STRUCT", "MAP", "UNION", "VARIANT")
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,7 @@ class BoundAttack:
     null: NullRule
     target: Mapping[str, str | None]
     notes: tuple[str, ...] = ()
+    zoned: bool = False
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -114,8 +114,9 @@ def _count(item: exp.Expr, tally: Tally, names: Mapping[str, str]) -> exp.Expr:
     changed.set("alias", exp.to_identifier(_tally(tally)))
     _each(changed, exp.Column, lambda n: n.name == "secret", f"secret_{j}")
     _each(changed, exp.Table, lambda n: n.name == "secret_values", f"secret_values_{j}")
-    for literal in changed.find_all(exp.Literal):
-        literal.set("this", str(code))
+    for equal in changed.find_all(exp.EQ):
+        if equal.this.name == "code":
+            equal.set("expression", exp.Literal.number(code))
     return changed
 
 

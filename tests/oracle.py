@@ -69,12 +69,12 @@ def attack(
     views = _views(rows, qids, secret, masses)
     assert prior is not None  # some weight is positive
     if target is None:
-        return {"records": len(rows), **_collective(masses, views, prior)}
+        return {"records": sum(m > 0 for m in masses), **_collective(masses, views, prior)}
     if set(target) != set(qids):
         raise ValueError("the target must have a value for each quasi-identifier")
     for row, view in zip(rows, views, strict=True):
         if view and all(value(row[qid]) == value(target[qid]) for qid in qids):
-            return {"records": len(rows), **_individual(view, prior)}
+            return {"records": sum(m > 0 for m in masses), **_individual(view, prior)}
     raise LookupError("the target is not in the release")
 
 

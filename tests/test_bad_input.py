@@ -102,7 +102,9 @@ def test_files_of_a_folder_with_different_columns(here: Path):
     (here / "parts").mkdir()
     pl.DataFrame({"age": [1], "sex": ["f"]}).write_parquet("parts/1.parquet")
     pl.DataFrame({"other": [1]}).write_parquet("parts/2.parquet")
-    refused(here, "attack", "crs", "parts", "-q", "age,sex", says="parts cannot be read")
+    refused(
+        here, "attack", "crs", "parts", "-q", "age,sex", says="differ in their columns or types"
+    )
 
 
 @pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
@@ -152,9 +154,7 @@ def test_a_table_that_the_database_lacks(here: Path):
 
     with duckdb.connect("census.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age")
-    refused(
-        here, "attack", "crs", "pupils@census.duckdb", "-q", "age", says="cannot be read as a table"
-    )
+    refused(here, "attack", "crs", "pupils@census.duckdb", "-q", "age", says="has no table")
     refused(here, "attack", "crs", "census.duckdb", "-q", "age", says="name a table in it")
     refused(here, "attack", "crs", "people@no.duckdb", "-q", "age", says="no.duckdb does not exist")
 

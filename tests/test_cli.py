@@ -249,7 +249,7 @@ def test_demo_prints_and_writes_the_reports(tmp_path: Path):
 
 def test_remarks_go_to_stderr_and_can_be_silenced():
     arguments = ("attack", "crs", PEOPLE, "-q", "id,age", "--key", "id")
-    assert "whoever knows it singles out everybody" in run(*arguments).err
+    assert "a key that is unique singles out everybody" in run(*arguments).err
     assert run(*arguments, "--quiet").err == ""
 
 

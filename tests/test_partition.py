@@ -4,6 +4,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -246,7 +247,7 @@ def test_every_block_is_described_and_ranked_as_by_the_oracle(
             order=order,
             limit=EVERY,
         )
-    assert rows_of(shown) == ordered(expected_blocks(drawn, secrets, masses), order)
+    assert rows_of(shown) == told(ordered(expected_blocks(drawn, secrets, masses), order))
     own = ("values", "best_guess", "success", "counts")
     assert shown.frame.columns == unique(
         [*drawn.qids, "size", "success", *(f"{what}_{s}" for s in secrets for what in own)]
@@ -258,7 +259,16 @@ def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) 
     with parquet(drawn) as path:
         shown = qifsql.blocks(path, qids=drawn.qids, secret=drawn.secrets, order=order, limit=limit)
     every = ordered(expected_blocks(drawn, drawn.secrets, None), order)
-    assert rows_of(shown) == every[:limit]
+    assert rows_of(shown) == told(every[:limit])
+
+
+def told(value: Any) -> Any:
+    """The same with dates as text, as blocks are shown."""
+    if isinstance(value, list):
+        return [told(v) for v in value]
+    if isinstance(value, dict):
+        return {k: told(v) for k, v in value.items()}
+    return str(value) if isinstance(value, date) else value
 
 
 @settings(max_examples=20)
@@ -270,7 +280,7 @@ def test_blocks_of_records_without_missing_values(drawn: Table) -> None:
     fewer = Table(drawn.columns, drawn.types, kept, drawn.qids, drawn.secrets)
     with parquet(drawn) as path:
         shown = qifsql.blocks(path, qids=drawn.qids, secret=drawn.secrets, null="drop", limit=EVERY)
-    assert rows_of(shown) == ordered(expected_blocks(fewer, drawn.secrets, None), "smallest")
+    assert rows_of(shown) == told(ordered(expected_blocks(fewer, drawn.secrets, None), "smallest"))
 
 
 def test_the_sizes_of_the_blocks_are_those_of_polars(samples: Path) -> None:

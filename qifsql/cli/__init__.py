@@ -2,6 +2,8 @@
 
 import os
 import sys
+from io import TextIOWrapper
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -9,7 +11,7 @@ import typer
 from qifsql import __version__
 from qifsql.cli import attacking, demo, describing, inspecting
 from qifsql.cli.options import grouped
-from qifsql.cli.running import guarded
+from qifsql.cli.running import guarded, talk
 
 app = typer.Typer(
     name="qifsql",
@@ -54,8 +56,11 @@ def main() -> int:
     code = guarded(_run, debug="--debug" in sys.argv)
     try:
         sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
+    except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(e, BrokenPipeError):
+            talk(f"error: the result cannot be written: {e.strerror}; is the disk full?")
+            return code or 3
     return code
 
 
@@ -65,9 +70,20 @@ def entry() -> NoReturn:
     All that is ours is closed and removed by then; taking the libraries apart would only take
     time (a tenth of a small attack) and have them talk about it on stderr.
     """
+    _open_streams()
     code = main()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Streams that the caller closed lead nowhere; names that a stream cannot say are escaped."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run() -> int | None:

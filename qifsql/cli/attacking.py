@@ -12,7 +12,6 @@ def attack(
     limits: Limits,
     target: options.Targets = None,
     key: options.Key = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Measure what an adversary gains from a release: success before, after, degradation."""
     from qifsql.assess import attack as run
@@ -25,7 +24,7 @@ def attack(
         result = run(
             model, dataset, **asked, key=key, where=data.where, target=known, settings=settings
         )
-    running.remarks(result.notes, quiet=quiet)
+    running.remarks(result.notes, quiet=limits.quiet)
 
     def render() -> object:
         from qifsql.report import tables

@@ -65,7 +65,6 @@ def records(
     limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
     key: options.Key = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Write one row per record, in input order: block size, success, best guess, singled out."""
     from qifsql.partition import records as run
@@ -73,7 +72,7 @@ def records(
     asked = adversary.arguments()
     with limits.settings() as settings:
         n = run(data.dataset(), out, **asked, key=key, where=data.where, settings=settings)
-    running.remarks([f"{n:,} records written to {out}"], quiet=quiet)
+    running.remarks([f"{n:,} records written to {out}"], quiet=limits.quiet)
 
 
 def sql(

@@ -37,9 +37,6 @@ Key = Annotated[
     str | None,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No remarks, only results.", rich_help_panel=RUN)
-]
 
 
 @dataclass(frozen=True)
@@ -169,6 +166,10 @@ class Limits:
         ),
     ] = False
 
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No remarks, only results.", rich_help_panel=RUN)
+    ] = False
+
     @contextmanager
     def settings(self) -> Iterator[Settings]:
         """The settings of an engine, with progress shown as long as it runs."""
@@ -228,7 +229,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 def names(values: Sequence[str] | None) -> tuple[str, ...]:
     """Names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
 
-    A comma inside brackets belongs to an expression: ``first=left(zip, 3)``.
+    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
     """
     return tuple(name for value in values or () for name in _row(value))
 
@@ -240,11 +241,21 @@ def _row(value: str) -> list[str]:
         return [value]
     result: list[str] = []
     for field in fields:
-        if result and "=" in result[-1] and result[-1].count("(") > result[-1].count(")"):
+        if result and "=" in result[-1] and _goes_on(result[-1]):
             result[-1] += f",{field}"
         else:
             result.append(field)
-    return [field for field in result if field]
+    return [field for field in result if field] or ([""] if value == '""' else [])
+
+
+def _goes_on(expression: str) -> bool:
+    """Whether a bracket or a text of an expression is still open."""
+    depth, in_text = 0, False
+    for character in expression:
+        in_text ^= character == "'"
+        if not in_text:
+            depth += (character in "([{") - (character in ")]}")
+    return in_text or depth > 0
 
 
 def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:

@@ -29,7 +29,8 @@ def progress(wanted: bool | None) -> Iterator[Progress]:
     try:
         yield _late(bar.start, bar.add_task, bar.update)
     finally:
-        bar.stop()
+        if bar.tasks:  # it was started
+            bar.stop()
 
 
 def _late(
@@ -77,8 +78,11 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     except KeyboardInterrupt:
         talk("error: interrupted; nothing was left behind")
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
         return 0  # the reader has seen enough
+    except OSError as e:
+        talk(f"error: the result cannot be written: {e.strerror}; is the disk full?")
+        return 3
     except Exception as e:
         talk(f"error: internal error ({type(e).__name__}); please report it with --debug")
         if debug:

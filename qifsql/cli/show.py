@@ -1,6 +1,7 @@
 """Where results go: stdout in a format, or a file by its ending."""
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import polars as pl
 from qifsql import __version__
 from qifsql.cli.options import Output
 from qifsql.errors import InputError
-from qifsql.export import Origin, check_ending, manifest, write_parquet, write_text
+from qifsql.export import Origin, check_ending, write_parquet, write_text
 
 FORMATS = ("table", "json", "csv", "markdown")
 
@@ -66,8 +67,8 @@ def save(shown: Shown, out: Path) -> None:
 
 def _text(shown: Shown, kind: str) -> str:
     if kind == "json":
-        spec = manifest(shown.origin)["spec"]
-        document = {"qifsql": __version__, "spec": spec, "results": shown.frame.to_dicts()}
+        rows = [{k: _plain(v) for k, v in row.items()} for row in shown.frame.to_dicts()]
+        document = {"qifsql": __version__, "spec": dict(shown.origin.spec), "results": rows}
         return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
     flat = flattened(shown.frame)
     if kind == "csv":
@@ -90,7 +91,14 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(columns)
 
 
+def _plain(value: object) -> object:
+    """A value as JSON can hold it: it has no infinity."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _joined(counts: list[dict[str, object]] | None) -> str | None:
     if counts is None:
         return None
-    return "; ".join(f"{c['value']}: {c['records']}" for c in counts)
+    return "; ".join(
+        f"{'(missing)' if c['value'] is None else c['value']}: {c['records']}" for c in counts
+    )

@@ -12,9 +12,17 @@ from sqlglot import exp
 
 from qifsql.dataset import Column, Dataset, Schema
 from qifsql.engine.duckdb import DuckDB
-from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
+from qifsql.errors import (
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InputError,
+    did_you_mean,
+    quoted,
+)
 from qifsql.expressions import SOURCE
-from qifsql.relation import header_line, relation
+from qifsql.relation import ATTACHED, header_line, relation
+from qifsql.spec import family
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
@@ -25,6 +33,8 @@ class Catalog:
 
     def __init__(self, engine: DuckDB, dataset: Dataset) -> None:
         engine.attach(dataset)
+        if dataset.format == "duckdb":
+            dataset = _found_table(engine, dataset)
         self.engine = engine
         self.dataset, self.schema = _read_schema(engine, dataset)
 
@@ -53,7 +63,7 @@ class Catalog:
         type_ = self.types([tree], [what])[0]
         if type_ != "BOOLEAN":
             raise ExpressionError(
-                f"{what} is of type {type_}, not a condition; compare it with something"
+                f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
 
     def _type(self, tree: exp.Expr, what: str) -> str:
@@ -82,10 +92,15 @@ def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
     header: list[str] = []
     if dataset.format == "csv":
         dataset, header = _header(engine, dataset)
+    if dataset.format == "parquet" and len(dataset.paths) > 1:
+        _check_same(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
+    if header and len(header) != len(described):
+        raise DatasetError(
+            f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
+            f"other lines {len(described)}; mend the file or name its --delimiter"
+        )
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
-    if len(names) > len(described) or (header and len(names) != len(described)):
-        names = []  # not the names of these columns; the engine's will do
     columns = [
         Column(names[i] if i < len(names) else source, source, type_)
         for i, (source, type_) in enumerate(described)
@@ -101,9 +116,52 @@ def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
         raise DatasetError(f"{dataset.name} is empty; its first line must name the columns")
     lines[0] = lines[0].removeprefix("\ufeff")
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {d: next(csv.reader(lines, delimiter=d)) for d in candidates}
+    try:
+        split = {d: next(csv.reader(lines, delimiter=d)) for d in candidates}
+    except csv.Error as e:
+        raise DatasetError(f"{dataset.name} has no readable first line of names") from e
     best = max(candidates, key=lambda d: len(split[d]))
+    for path in dataset.paths[1:]:
+        other = engine.query(
+            exp.select("line").from_(header_line(replace(dataset, paths=(path,)))).limit(1),
+            dataset.name,
+        )
+        if not other or other[0][0].removeprefix("\ufeff") != lines[0].rstrip("\n"):
+            raise DatasetError(f"the files of {dataset.name} differ in their first lines")
     return replace(dataset, delimiter=best), split[best]
+
+
+def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
+    """The dataset with its table looked up: as it is written, else as ``schema.table``."""
+    listed = exp.select("schema_name", "table_name").from_("duckdb_tables()")
+    viewed = exp.select("schema_name", "view_name").from_("duckdb_views()")
+    own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(ATTACHED))
+    query = exp.union(listed.where(own), viewed.where(own.copy()), distinct=False)
+    tables = engine.query(query, dataset.name)
+    for same in (str, str.casefold):
+        wanted = same(dataset.table)
+        for schema, table in tables:
+            if wanted in (same(table), same(f"{schema}.{table}")):
+                return replace(dataset, schema=schema, table=table)
+    hint = did_you_mean(dataset.table, (table for _, table in tables))
+    raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
+
+
+def _check_same(engine: DuckDB, dataset: Dataset) -> None:
+    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's."""
+    fields = ", ".join(("name", "type", "converted_type", "logical_type", "precision", "scale"))
+    columns = exp.select(
+        "file_name", exp.alias_(exp.func("list_sort", exp.func("list", f"({fields})")), "columns")
+    )
+    source = relation(dataset).this.expressions[:1]
+    table = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=source))
+    each = columns.from_(table).group_by("file_name").subquery("each_file")
+    different = exp.select("count(DISTINCT columns)").from_(each)
+    if engine.query(different, dataset.name)[0][0] > 1:
+        raise DatasetError(
+            f"the files of {dataset.name} differ in their columns or types, so values could be "
+            "changed when they are read together; write them again with one schema"
+        )
 
 
 def _parquet_names(engine: DuckDB, dataset: Dataset) -> list[str]:

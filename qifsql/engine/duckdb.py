@@ -52,8 +52,11 @@ class DuckDB:
         if self.settings.threads is not None:
             options["threads"] = self.settings.threads
         try:
+            if (self.settings.memory or "1")[:1] in "-+0":
+                raise duckdb.InvalidInputException("memory must be above 0")
             self._connection = duckdb.connect(config=options)
             self._connection.execute("SET enable_progress_bar = true")
+            self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
             if limit := self.settings.memory_limit:
                 memory = exp.Literal.string(limit).sql("duckdb")
@@ -89,7 +92,7 @@ class DuckDB:
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """The rows of a plan's result: few, whatever the size of the data."""
-        return pl.concat(self.batches(plan, what, where, rows=BATCH))
+        return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
         """The same as plain Python values, exact for any size of number."""
@@ -136,6 +139,10 @@ class DuckDB:
                     yield [d[0] for d in cursor.description], cursor.fetchall()
         except duckdb.Error as e:
             raise InputError(str(e).strip(), detail=str(e)) from e
+        except (ImportError, ValueError, OverflowError) as e:
+            raise InputError(
+                "a value cannot be shown as it is; cast its column to VARCHAR", detail=str(e)
+            ) from e
         except QifError as e:
             if e.detail is None:
                 raise
@@ -186,7 +193,7 @@ class DuckDB:
         try:
             return call()
         except duckdb.Error as e:
-            raise translated(e, where) from e
+            raise translated(e, where, self.settings) from e
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
         """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""

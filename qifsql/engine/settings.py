@@ -34,7 +34,7 @@ class Settings:
     @property
     def memory_limit(self) -> str | None:
         """The limit to set; None leaves the engine's own default where nothing is known."""
-        if self.memory:
+        if self.memory is not None:
             return self.memory
         try:
             machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

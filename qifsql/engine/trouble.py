@@ -33,42 +33,43 @@ _DATA = (
 def translated(error: BaseException, where: str, settings: Settings | None = None) -> QifError:
     """The error of the tree of ``qifsql.errors`` that says the same."""
     words = str(error)
+    told = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
     limit = (settings.memory_limit if settings else None) or "the default"
     if isinstance(error, duckdb.InterruptException):
         return Interrupted("interrupted; nothing was left behind")
-    if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", words):
+    if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", told):
         return EngineError(
             f"out of memory at the limit of {limit} while reading {where}; "
             "give more with --memory, or fewer threads with --threads",
             detail=words,
         )
-    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) and _DISK.search(words):
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) and _DISK.search(told):
         return EngineError(
             f"the disk for temporary files or results is full, or could not be written, while "
             f"reading {where}; name a folder with more room with --temp",
             detail=words,
         )
-    return _of_input(error, where, words)
+    return _of_input(error, where, words, told)
 
 
-def _of_input(error: BaseException, where: str, words: str) -> QifError:
-    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", words, re.I):
+def _of_input(error: BaseException, where: str, words: str, told: str) -> QifError:
+    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", told, re.I):
         return DatasetError(
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
             "such as latin-1",
             detail=words,
         )
-    if "sniff" in words or "CSV Error" in words:
+    if "sniff" in told or "CSV Error" in told:
         return DatasetError(
             f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
             "fields, or a quote is not closed; mend the file or name its --delimiter",
             detail=words,
         )
-    if "encoding" in words:
+    if "encoding" in told:
         return DatasetError(
             f"{where} cannot be read in that encoding; use utf-8, utf-16 or latin-1", detail=words
         )
-    if isinstance(error, _DATA) and not _FILE.search(words):
+    if isinstance(error, _DATA) and not _FILE.search(told):
         return ExpressionError(
             f"a value of {where} does not fit an expression, a filter or a type; "
             "use try_cast in the expression, or look with --debug",
@@ -79,7 +80,7 @@ def _of_input(error: BaseException, where: str, words: str) -> QifError:
             f"{where} cannot be read as a table; check the name of the table and the file",
             detail=words,
         )
-    if isinstance(error, duckdb.IOException) and "lock" in words:
+    if isinstance(error, duckdb.IOException) and "lock" in told:
         return DatasetError(f"{where} is in use by another program; close it there", detail=words)
     if isinstance(error, duckdb.InternalException | duckdb.FatalException):
         return InternalError(f"the engine failed on {where}; --debug shows more", detail=words)

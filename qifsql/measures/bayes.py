@@ -59,15 +59,21 @@ def inference(profile: Profile) -> Success:
 
 
 def additive(prior: Fraction, posterior: Fraction) -> Fraction:
-    """Posterior minus prior, in [0, 1] (thesis Eqs. 4.3, 4.10; Def. 7)."""
+    """Posterior minus prior (thesis Eqs. 4.3, 4.10; Def. 7).
+
+    In [0, 1] over everybody; for one person it may be negative, down to -1.
+    """
     return posterior - prior
 
 
 def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
-    """Posterior over prior, at least 1 (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0."""
+    """Posterior over prior (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0.
+
+    At least 1 over everybody; for one person it may be less: the crowd may mislead.
+    """
     return posterior / prior
 
 
 def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
-    """The binary logarithm of posterior over prior, in bits (thesis Def. 5)."""
+    """The binary logarithm of posterior over prior, in bits (thesis Def. 5), 0 for none."""
     return math.log2(multiplicative(prior, posterior))

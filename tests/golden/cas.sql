@@ -17,6 +17,8 @@ WITH microdata AS NOT MATERIALIZED (
     escape = '"',
     header = TRUE,
     sample_size = -1,
+    comment = '',
+    skip = 0,
     strict_mode = TRUE,
     auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
     allow_quoted_nulls = FALSE

@@ -15,6 +15,8 @@ WITH weight_scale AS MATERIALIZED (
     escape = '"',
     header = TRUE,
     sample_size = -1,
+    comment = '',
+    skip = 0,
     strict_mode = TRUE,
     auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
     allow_quoted_nulls = FALSE
@@ -42,6 +44,8 @@ WITH weight_scale AS MATERIALIZED (
     escape = '"',
     header = TRUE,
     sample_size = -1,
+    comment = '',
+    skip = 0,
     strict_mode = TRUE,
     auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
     allow_quoted_nulls = FALSE
