@@ -57,7 +57,10 @@ def shell(
             for statement in statements:
                 if not statement.startswith("ATTACH"):  # the engine has opened it already
                     list(engine.script(statement))
-            Prompt(engine, show or write_csv).cmdloop()
+            prompt = Prompt(engine, show or write_csv)
+            prompt.cmdloop()
+            if prompt.failed and not sys.stdin.isatty():
+                raise InputError("at least one statement failed")
     return "\n\n".join(statements) + "\n"
 
 
@@ -161,6 +164,7 @@ class Prompt(cmd.Cmd):
         self.engine = engine
         self.show = show
         self.typed: list[str] = []
+        self.failed = False
         if not sys.stdin.isatty():
             self.use_rawinput = False
             self.prompt = self.more = ""
@@ -187,4 +191,5 @@ class Prompt(cmd.Cmd):
             for names, rows in self.engine.script(statement):
                 self.show(names, rows)
         except (InputError, Interrupted) as e:
+            self.failed = True
             print(e, file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it

@@ -227,7 +227,7 @@ def test_the_shell_runs_what_is_typed_and_goes_on_after_a_mistake():
         [*COMMAND, "shell", PEOPLE, "-q", "age", "-s", "illness", "-s", "occupation"],
         input=typed, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert done.stdout.startswith("n\n3\nrecords,")
     assert "nonsense" in done.stderr
     assert "Traceback" not in done.stderr
@@ -262,6 +262,33 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert done.stdout.startswith("NU_DIA,NU_MES,CO_ENTIDADE,size")
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+CRS = f"{' '.join(COMMAND)} attack crs {PEOPLE} -q age"
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code"),
+    [(">&-", 0), ("2>&-", 0), ("<&-", 0), ("| true; exit ${PIPESTATUS[0]}", 0), (">/dev/full", 3)],
+)
+def test_streams_that_are_closed_or_full_are_no_mistake_of_ours(redirected: str, code: int):
+    done = subprocess.run(
+        f"{CRS} {redirected}", shell=True, executable="/bin/bash",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stderr == "" or code == 3
+
+
+def test_names_that_the_terminal_cannot_say_are_escaped(tmp_path: Path):
+    file = tmp_path / "t.parquet"
+    pl.DataFrame({"é": [1]}).write_parquet(file)
+    done = subprocess.run(
+        [*COMMAND, "attack", "crs", str(file), "-q", "é"], capture_output=True, text=True,
+        check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert "\\xe9" in done.stdout
 
 
 @pytest.fixture(scope="module")
