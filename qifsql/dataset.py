@@ -64,8 +64,8 @@ class Dataset:
     """Where the rows of one release are.
 
     ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
-    once it was looked up, ``schema`` say which table).
-    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
+    once it was looked up, ``schema`` say which table). ``loaded``: the CSV is in a table of the
+    engine. ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Dataset:
     paths: tuple[str, ...]
     table: str = ""
     schema: str = ""
+    loaded: bool = False
     hive: bool = False
     all_varchar: bool = False
     delimiter: str | None = None

@@ -88,7 +88,9 @@ def describe(
     dataset = Dataset.open(source)
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, dataset)
-        description = _Describer(engine, catalog, where)
+        read = catalog.dataset
+        read = engine.load(read) if read.format == "csv" else read  # every column is read once
+        description = _Describer(engine, catalog, read, where)
         wanted = (columns,) if isinstance(columns, str) else columns
         chosen = [catalog.schema[c] for c in wanted] or list(catalog.schema.columns)
         rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
@@ -105,9 +107,11 @@ def describe(
 class _Describer:
     """Asks about one column after the other."""
 
-    def __init__(self, engine: DuckDB, catalog: Catalog, where: str | None) -> None:
+    def __init__(
+        self, engine: DuckDB, catalog: Catalog, dataset: Dataset, where: str | None
+    ) -> None:
         self.engine = engine
-        self.dataset = catalog.dataset
+        self.dataset = dataset
         self.schema: Schema = catalog.schema
         self.where = None
         if where is not None:

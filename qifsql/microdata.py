@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.expressions import SOURCE, with_one_missing
 from qifsql.plan import Plan, Step
-from qifsql.relation import attach, relation
+from qifsql.relation import opening, relation
 from qifsql.spec import Attribute, BoundAttack
 
 RECORD = "record"  # the position of a record in the input, from 1
@@ -130,9 +130,9 @@ def candidates(attack: BoundAttack) -> Step:
 def weights_plan(attack: BoundAttack) -> Plan:
     """One row about the weights: records, how many are unusable, the least above 0, the most."""
     assert attack.weight is not None  # noqa: S101 - asked only of attacks with weights
-    w = attack.weight.expression
+    w = _wrapped(attack.weight.expression.copy())
     zero = exp.Literal.number(0)
-    unusable: exp.Expr = exp.or_(w.is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
+    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
     if attack.weight.floating:
         finite = exp.Anonymous(this="isfinite", expressions=[w.copy()])
         unusable = exp.or_(unusable, exp.not_(finite))
@@ -158,5 +158,5 @@ def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
 
 def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:
     """The steps and their result, with what must be opened first."""
-    setup = [attach(attack.dataset), "SET TimeZone = 'UTC'" if attack.zoned else None]
+    setup = [opening(attack.dataset), "SET TimeZone = 'UTC'" if attack.zoned else None]
     return Plan(tuple(steps), result, tuple(s for s in setup if s))

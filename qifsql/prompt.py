@@ -17,7 +17,7 @@ from qifsql.errors import InputError, Interrupted
 from qifsql.expressions import identifier
 from qifsql.microdata import microdata
 from qifsql.partition import unique
-from qifsql.relation import attach
+from qifsql.relation import opening
 from qifsql.session import opened
 from qifsql.spec import Attack, BoundAttack, NullRule
 from qifsql.splice import splice
@@ -68,8 +68,8 @@ def views(attack: BoundAttack) -> list[str]:
     """The statements that make the views, schema by schema, and return to the first."""
     names = [s.name for s in attack.secrets] or [OWNERS]
     schemas = unique([*TAKEN, *names])[len(TAKEN) :]
-    opening = attach(attack.dataset)
-    made = [f"{opening};"] if opening else []
+    first = opening(attack.dataset)
+    made = [f"{first};"] if first else []
     made += ["SET TimeZone = 'UTC';"] if attack.zoned else []
     for j, schema in enumerate(schemas, 1):
         made += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]

@@ -1,6 +1,7 @@
 """How the rows of a dataset are named in SQL."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -15,6 +16,7 @@ CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long
     "TIMESTAMP",
     "VARCHAR",
 )
+LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
 ATTACHED = "attached"  # the catalog of a DuckDB file, opened read-only
 
 
@@ -24,7 +26,7 @@ def relation(dataset: Dataset) -> exp.Table:
         return exp.table_(
             exp.to_identifier(dataset.table, quoted=True),
             db=exp.to_identifier(dataset.schema or "main", quoted=True),
-            catalog=ATTACHED,
+            catalog=LOADED if dataset.loaded else ATTACHED,
         )
     files = exp.Array(expressions=[exp.Literal.string(_escaped(p)) for p in dataset.paths])
     if dataset.format == "parquet":
@@ -77,8 +79,12 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     return options
 
 
-def attach(dataset: Dataset) -> str | None:
-    """The statement that opens the file of a DuckDB table, None for other datasets."""
+def opening(dataset: Dataset) -> str | None:
+    """The statement that must run first: to open a DuckDB file, or to load CSV; often none."""
+    if dataset.loaded:
+        rows = exp.select("*").from_(relation(replace(dataset, format="csv", loaded=False)))
+        create = exp.Create(this=relation(dataset), kind="TABLE", expression=rows)
+        return create.sql("duckdb")
     if dataset.format != "duckdb":
         return None
     path = exp.Literal.string(dataset.paths[0])

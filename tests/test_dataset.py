@@ -169,3 +169,18 @@ def test_values_of_every_type_are_shown_and_written() -> None:
     for ending in ("csv", "parquet"):
         assert qifsql.records("t@t.duckdb", f"r.{ending}", qids="i", secret=names) == 3
     assert pl.read_csv("r.csv")["best_guess_h"].to_list() == [0, 1, 2]
+
+
+def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT i // 3 AS a, CASE WHEN i % 4 > 0 THEN 'v' || i % 5 END AS b, "
+            "i * 0.5 AS c FROM range(40) AS r(i)"
+        )
+        connection.execute("COPY t TO 't.csv'")
+        connection.execute("COPY (SELECT a, b, c::DOUBLE AS c FROM t) TO 't.parquet'")
+    text, table = (qifsql.describe(f"t.{e}", values=3, where="a > 1") for e in ("csv", "parquet"))
+    assert text.frame.equals(table.frame)
+    assert text.values.equals(table.values)
+    assert text.origin.sql.startswith("-- microdata")
+    assert "CREATE TABLE memory.main.loaded AS SELECT" in text.origin.sql.replace('"', "")

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.trouble import translated
 from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
 from qifsql.plan import Plan
-from qifsql.relation import attach
+from qifsql.relation import opening
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
@@ -156,10 +157,17 @@ class DuckDB:
 
     def attach(self, dataset: Dataset) -> None:
         """Open the file of a DuckDB table, read-only; nothing for other datasets."""
-        sql = attach(dataset)
+        sql = opening(dataset)
         if sql and sql not in self._attached:
             self._guarded(dataset.name, lambda: self._fetch(sql))
             self._attached.add(sql)
+
+    def load(self, dataset: Dataset) -> Dataset:
+        """The rows of a CSV dataset in a table of the engine's own, to be read many times."""
+        loaded = replace(dataset, format="duckdb", schema="main", table="loaded", loaded=True)
+        sql = opening(loaded) or ""
+        self._run("loading", dataset.name, lambda: self._fetch(sql))
+        return loaded
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
         """A small look-up."""
