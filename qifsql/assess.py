@@ -77,7 +77,7 @@ def attack(
 
 def run(spec: Attack, settings: Settings | None = None) -> Assessment:
     """Run an attack as it is specified (see ``attack``)."""
-    origin = Origin.now()
+    origin = Origin.now(settings)
     with opened(spec, settings) as (engine, bound):
         return _Run(engine, bound).assess(spec, origin)
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from qifsql import __version__, dialect
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, OutputError
 from qifsql.plan import Plan
 from qifsql.spec import Attack, BoundAttack
@@ -36,11 +37,14 @@ class Origin:
     plans: tuple[Plan, ...] = ()
     paths: tuple[str, ...] = ()
     seconds: float = 0.0
+    seed: int | None = None
 
     @classmethod
-    def now(cls) -> "Origin":
+    def now(cls, settings: Settings | None = None) -> "Origin":
         """An origin whose clock starts now."""
-        return cls(datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter())
+        seed = settings.seed if settings else None
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(started, time.perf_counter(), seed=seed)
 
     @property
     def sql(self) -> str:
@@ -94,6 +98,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
         "spec": dict(origin.spec),
         "sql": origin.sql,
         "inputs": [_digest(Path(p)) for p in origin.paths],
+        "seed": origin.seed,
         "started": origin.started,
         "seconds": origin.seconds,
     }

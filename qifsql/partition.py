@@ -63,7 +63,7 @@ def blocks(
     """
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
-    origin = Origin.now()
+    origin = Origin.now(settings)
     model = "cas" if secret else "crs"
     spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
     with opened(spec, settings) as (engine, bound):
@@ -92,7 +92,7 @@ def records(
     ``best_guess_S``. Success is that of the best guess on the record's block, not the
     probability of the record's own value. Returns the number of rows.
     """
-    origin = Origin.now()
+    origin = Origin.now(settings)
     path = Path(out)
     check_ending(path, STREAMED)
     model = "cas" if secret else "crs"

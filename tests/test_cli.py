@@ -63,7 +63,7 @@ def test_markdown_is_a_table_in_which_names_are_text(tmp_path: Path):
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_every_ending_is_written_with_a_manifest(tmp_path: Path, ending: str):
     out = tmp_path / f"result.{ending}"
-    done = run("attack", "cas", PEOPLE, "-q", "age", "-s", "illness", "-o", out)
+    done = run("attack", "cas", PEOPLE, "-q", "age", "-s", "illness", "--seed", "7", "-o", out)
     assert done.out == ""
     if ending == "parquet":
         note = pl.read_parquet_metadata(out)["qifsql"]
@@ -73,6 +73,7 @@ def test_every_ending_is_written_with_a_manifest(tmp_path: Path, ending: str):
         note = (tmp_path / f"result.{ending}.manifest.json").read_text()
     manifest = json.loads(note)
     assert manifest["spec"]["secrets"] == ["illness"]
+    assert manifest["seed"] == 7
     assert manifest["inputs"][0]["bytes"] == Path(PEOPLE).stat().st_size
     assert len(manifest["inputs"][0]["sha256"]) == 64
     assert "GROUP BY" in manifest["sql"]

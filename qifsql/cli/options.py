@@ -149,6 +149,14 @@ class Limits:
         Path | None,
         typer.Option("--temp", help="The folder for temporary files.", rich_help_panel=RUN),
     ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            help="For what draws at random; kept in the manifest. Attacks draw nothing.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
     progress: Annotated[
         bool | None,
         typer.Option(
@@ -176,7 +184,7 @@ class Limits:
         from qifsql.cli.running import progress
 
         with progress(self.progress) as shown:
-            yield Settings(self.memory, self.threads, self.temp, shown)
+            yield Settings(self.memory, self.threads, self.temp, shown, self.seed)
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,15 @@ class Settings:
     ``memory`` is a size such as ``8GB`` (default: half of the machine's, at most 4 GiB: more makes
     grouping slower, because fresh memory costs more than cached files), ``threads`` a number
     (default: all cores), ``temp`` a folder for temporary files (default: the system's). What
-    is put there is readable by the user alone and is removed.
+    is put there is readable by the user alone and is removed. ``seed`` is for what draws at
+    random and is kept in manifests; attacks draw nothing.
     """
 
     memory: str | None = None
     threads: int | None = None
     temp: Path | None = None
     progress: Progress = silent
+    seed: int | None = None
 
     @property
     def memory_limit(self) -> str | None:
