@@ -16,12 +16,38 @@ def render(tree: exp.Expr, *, pretty: bool = False) -> str:
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
     """A plan as one ``WITH`` statement."""
+    return render(_whole(plan), pretty=pretty)
+
+
+def copying(plan: Plan, path: str, note: str) -> str:
+    """The statement that writes a plan's rows to a Parquet file with metadata ``qifsql``."""
+    options: dict[str, exp.Expr] = {
+        "FORMAT": exp.Var(this="PARQUET"),
+        "COMPRESSION": exp.Var(this="ZSTD"),
+        "KV_METADATA": exp.Struct(
+            expressions=[
+                exp.PropertyEQ(
+                    this=exp.to_identifier("qifsql"), expression=exp.Literal.string(note)
+                )
+            ]
+        ),
+    }
+    copy = exp.Copy(
+        this=exp.Subquery(this=_whole(plan)),
+        kind=False,
+        files=[exp.Literal.string(path)],
+        params=[exp.CopyParameter(this=exp.Var(this=k), expression=v) for k, v in options.items()],
+    )
+    return render(copy)
+
+
+def _whole(plan: Plan) -> exp.Query:
     query = plan.result.copy()
     for step in plan.steps:
         query = query.with_(
             step.name, as_=step.query.copy(), materialized=step.materialized, copy=False
         )
-    return render(query, pretty=pretty)
+    return query
 
 
 def script(plan: Plan, step: str | None = None) -> str:

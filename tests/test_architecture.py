@@ -197,7 +197,6 @@ def glued(tree: ast.Module) -> Iterator[tuple[str, int]]:
 # A rendered tree stands after the word that says what to do with it: where DDL and settings take
 # no parameters, and where the engine describes or copies the result of a statement.
 ALLOWED = {
-    "engine.duckdb": {"COPY (", "DESCRIBE ", "SET memory_limit = ", "SELECT json_serialize_sql("},
     "prompt": {"SET schema = "},
 }
 

@@ -16,7 +16,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
-from qifsql.dialect import render, statement
+from qifsql.dialect import copying, render, statement
 from qifsql.engine.settings import Settings
 from qifsql.engine.trouble import translated
 from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
@@ -52,6 +52,8 @@ class DuckDB:
         }
         if self.settings.threads is not None:
             options["threads"] = self.settings.threads
+        if (limit := self.settings.memory_limit) is not None:
+            options["memory_limit"] = limit
         try:
             if (self.settings.memory or "1")[:1] in "-+0":
                 raise duckdb.InvalidInputException("memory must be above 0")
@@ -59,9 +61,6 @@ class DuckDB:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
-            if limit := self.settings.memory_limit:
-                memory = exp.Literal.string(limit).sql("duckdb")
-                self._connection.execute("SET memory_limit = " + memory)
         except duckdb.Error as e:
             self._clean()
             threads = "thread" in str(e).casefold()
@@ -105,8 +104,7 @@ class DuckDB:
 
         Returns the number of rows.
         """
-        options = f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{qifsql: {_text(note)}}}"
-        sql = f"COPY ({statement(plan)}) TO {_text(str(path))} ({options})"
+        sql = copying(plan, str(path), note)
         return int(self._run(what, where, lambda: self._fetch(sql))[0][0])
 
     @property
@@ -152,7 +150,7 @@ class DuckDB:
     def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
         """The engine's names and types of the columns of a relation or query."""
         query = table if isinstance(table, exp.Query) else exp.select("*").from_(table.copy())
-        sql = "DESCRIBE " + render(query)
+        sql = render(exp.Describe(this=query))
         return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
 
     def attach(self, dataset: Dataset) -> None:
@@ -175,8 +173,8 @@ class DuckDB:
 
     def functions_of(self, expression: exp.Expr, what: str) -> list[str]:
         """The functions that the engine's own parser finds in an expression."""
-        query = _text(render(exp.select(expression.copy())))
-        text = self._fetch(f"SELECT json_serialize_sql({query})")[0][0]
+        query = exp.Literal.string(render(exp.select(expression.copy())))
+        text = self._fetch(render(exp.select(exp.func("json_serialize_sql", query))))[0][0]
         try:
             found = json.loads(text)
         except RecursionError as e:
@@ -244,10 +242,6 @@ def _private_folder(parent: Path | None) -> Path:
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
             f"cannot be used: {e.strerror}; name another with --temp"
         ) from e
-
-
-def _text(value: str) -> str:
-    return exp.Literal.string(value).sql("duckdb")
 
 
 def _function_names(node: object) -> Iterator[str]:
