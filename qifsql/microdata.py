@@ -52,7 +52,7 @@ def everybody(attack: BoundAttack) -> Step:
     kept += _nothing_missing(attack) if attack.null == "drop" else []
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
-        *(exp.alias_(normal(a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
+        *(exp.alias_(_where_kept(attack, a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
         *([exp.alias_(normal(attack.key), "key")] if attack.key else []),
         exp.alias_(counts, "counts"),
         exp.alias_(exp.and_(*kept) if kept else exp.true(), "kept"),
@@ -60,6 +60,14 @@ def everybody(attack: BoundAttack) -> Step:
     numbered = _from_source(attack, columns, filtered=False)
     query = exp.select("*").from_(numbered.subquery("numbered")).where("kept")
     return Step("everybody", "One row per record, by its position in the input.", query)
+
+
+def _where_kept(attack: BoundAttack, attribute: Attribute) -> exp.Expr:
+    """The attribute, not evaluated on records that the filter leaves out: it may fail there."""
+    tree = normal(attribute)
+    if attack.where is None or isinstance(attribute.expression, exp.Column):
+        return tree
+    return exp.Case().when(attack.where.copy(), tree)
 
 
 def normal(attribute: Attribute) -> exp.Expr:

@@ -377,3 +377,10 @@ def test_a_missing_value_and_an_empty_text_are_told_apart_in_csv(tmp_path: Path)
         ",1,true,1.0",
         '"a,""b",1,true,1.0',
     ]
+
+
+def test_an_expression_is_not_evaluated_where_the_filter_leaves_out(tmp_path: Path) -> None:
+    source, out = tmp_path / "release.parquet", tmp_path / "records.parquet"
+    pl.DataFrame({"text": ["1", "x", "2"], "n": [1, 0, 1]}).write_parquet(source)
+    qifsql.records(source, out, qids="number=text::INT", where="n = 1")
+    assert pl.read_parquet(out)["record"].to_list() == [1, 3]
