@@ -238,6 +238,10 @@ def _is_exact(text: str, type_: str) -> bool:
         return found is not None and len(found[1] or "") <= scale
     if kind == "DATE":
         return re.fullmatch(r"[-+]?\d+-\d\d?-\d\d?|-?infinity", text) is not None
+    if kind.startswith("TIME"):
+        fraction = re.search(r"\.(\d*?)0*(?:[^\d.].*)?$", text)
+        digits = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3, "TIMESTAMP_NS": 9}.get(kind, 6)
+        return fraction is None or len(fraction[1]) <= digits
     return kind not in INTEGERS or re.fullmatch(r"[-+]?\d+", text) is not None
 
 

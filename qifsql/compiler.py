@@ -74,9 +74,9 @@ def answer_plan(attack: BoundAttack) -> Plan:
 def guess_plan(attack: BoundAttack) -> Plan:
     """The best guess about the target: of each secret, and (0) of the owner if there is a key."""
     steps = Steps(attack, key=attack.key is not None)
-    numbers = list(range(1, len(attack.secrets) + 1)) + ([0] if attack.key else [])
+    asked = list(range(1, len(attack.secrets) + 1)) + ([0] if attack.key else [])
     rows: list[exp.Select] = []
-    for j in numbers:
+    for j in asked:
         steps.profile(j)
         steps.add("guesses" if j else "owner_guesses", j, as_="guesses")
         guess = exp.cast(exp.column("best_guess"), "VARCHAR")

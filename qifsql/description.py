@@ -58,7 +58,7 @@ _SENSITIVE = re.compile(
     r"lunch|benefi|union|dead|death|inj",
     re.I,
 )
-_WEIGHT = re.compile(r"weight|wei?ght|wgt|wgtp|^w(t|gt)$|_wt$|peso", re.I)
+_WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 
 
 @dataclass(frozen=True)

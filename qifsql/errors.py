@@ -14,7 +14,7 @@
 
 A message is one line: what is wrong, where, and what to try. It never contains a value of a
 cell. The engine's own message may quote values, so it is kept in ``detail`` and shown only
-when the user asks for it (``--debug``).
+when the user asks for it (``--debug``), and at the prompt of ``qifsql shell``.
 """
 
 from collections.abc import Iterable

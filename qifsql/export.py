@@ -117,9 +117,13 @@ def whole(path: Path, origin: Origin) -> Iterator[Path]:
     Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
     of the files that were read.
     """
-    if any(path.resolve() == Path(source).resolve() for source in origin.paths):
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError) as e:  # a link that leads to itself
+        raise OutputError(f"{path} leads nowhere; name another file") from e
+    if any(real == Path(source).resolve() for source in origin.paths):
         raise OutputError(f"{path} is the input; name another file for the result")
-    path = path.resolve() if path.is_symlink() else path
+    path = real if path.is_symlink() else path
     if path.is_dir():
         raise OutputError(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():

@@ -28,7 +28,8 @@ def sql(
 ) -> str:
     """The statement that gives the numbers of ``attack`` when it is pasted into a DuckDB prompt.
 
-    Only the columns of the dataset are read. ``step`` stops after that step and shows its rows.
+    Nothing is attacked: only names and types of columns are read, of CSV from all lines. ``step``
+    stops after that step and shows its rows.
     For other arguments see ``attack``.
     """
     if language != "duckdb":
@@ -45,4 +46,5 @@ def sql(
         target=target,
     )
     with opened(spec, settings) as (_, bound):
-        return dialect.script(compiler.answer_plan(bound), step)
+        about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
+        return "\n".join([*about, dialect.script(compiler.answer_plan(bound), step)])

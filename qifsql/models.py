@@ -15,7 +15,11 @@ Goal = Literal["re-identification", "attribute inference", "membership"]
 
 @dataclass(frozen=True)
 class Model:
-    """One of the twelve attacks. ``source`` names its definitions in the thesis and the paper."""
+    """One of the twelve attacks.
+
+    ``source`` names its definitions in the thesis and the paper, ``also`` the attacker model of
+    disclosure control.
+    """
 
     acronym: str
     goal: Goal
@@ -29,7 +33,8 @@ class Model:
         """The name in words: collective-target re-identification, single dataset."""
         target = "individual" if self.individual else "collective"
         access = "longitudinal collection" if self.longitudinal else "single dataset"
-        return f"{target}-target {self.goal}, {access}"
+        also = f" ({self.also})" if self.also else ""
+        return f"{target}-target {self.goal}, {access}{also}"
 
 
 _R: Goal = "re-identification"

@@ -101,7 +101,7 @@ def records(
     )
     with opened(spec, settings, ordered=True) as (engine, bound):
         check_records(engine, bound)
-        every = records_plan(bound, STORABLE if path.suffix == ".parquet" else SHOWABLE)
+        every = records_plan(bound, STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE)
         origin = origin.of(bound, spec, every)
         return stream(engine, every, path, origin, what="writing records")
 

@@ -51,6 +51,7 @@ def header_line(dataset: Dataset) -> exp.Table:
         "escape": nothing.copy(),
         "header": exp.false(),
         "auto_detect": exp.false(),
+        "strict_mode": exp.false(),  # a quoted cell may hold another end of line
     }
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)

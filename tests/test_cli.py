@@ -143,6 +143,8 @@ def test_a_missing_value_of_the_target_is_said_in_words(tmp_path: Path):
     pl.DataFrame({"a": [1, None, None], "b=c": ["x", "y", "x"]}).write_parquet(file)
     done = run("attack", "irs", file, "--target", "a is null", "-f", "json")
     assert json.loads(done.out)["results"][0]["matches"] == 2
+    done = run("attack", "irs", file, "-q", "b=c", "--target", "b=c is null", "-f", "json")
+    assert "matches none" in done.err
     done = run("attack", "irs", file, "-q", "b=c", "--target", "b=c=y", "-f", "json")
     assert json.loads(done.out)["results"][0]["matches"] == 1
 

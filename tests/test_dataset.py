@@ -6,10 +6,12 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import qifsql
-from qifsql.errors import ColumnError, DatasetError, TargetError
+from qifsql.errors import ColumnError, DatasetError, ExpressionError, TargetError
 
 
 @pytest.fixture(autouse=True)
@@ -184,3 +186,37 @@ def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
     assert text.values.equals(table.values)
     assert text.origin.sql.startswith("-- microdata")
     assert "CREATE TABLE memory.main.loaded AS SELECT" in text.origin.sql.replace('"', "")
+
+
+@pytest.mark.parametrize("line", [1, 2, 160])
+def test_a_quoted_cell_may_hold_another_end_of_line(line: int) -> None:
+    cells = {line: "x\ny"}
+    rows = [f'{i},"{cells.get(i, "z")}",{i}' for i in range(1, 200)]
+    Path("excel.csv").write_bytes(("id,m,c\r\n" + "\r\n".join(rows) + "\r\n").encode())
+    assert counts("excel.csv", "id") == (199, 199, 199)
+    assert counts("excel.csv", "m") == (199, 2, 1)
+
+
+def test_twins_in_another_order_are_not_swapped(here: Path) -> None:
+    (here / "twins").mkdir()
+    for name, names in (("1", ["ID", "id"]), ("2", ["id", "ID"])):
+        pq.write_table(pa.table([[1, 2], [3, 4]], names=names), here / "twins" / f"{name}.parquet")
+    with pytest.raises(DatasetError, match="differ in their columns or types"):
+        counts("twins", "ID")
+
+
+def test_files_of_several_writers_with_one_schema_are_read_together(here: Path) -> None:
+    (here / "parts").mkdir()
+    frame = pl.DataFrame({"a": [1, 2], "s": ["x", "y"], "d": [datetime.date(2020, 1, 1)] * 2})
+    frame.write_parquet(here / "parts" / "polars.parquet")
+    pq.write_table(frame.to_arrow().select(["s", "d", "a"]), here / "parts" / "arrow.parquet")
+    with duckdb.connect() as connection:
+        connection.execute("COPY 'parts/polars.parquet' TO 'parts/duckdb.parquet'")
+    assert counts("parts") == (6, 2, 0)
+    assert counts("parts", "s") == (6, 2, 0)
+
+
+def test_a_cast_that_fails_is_not_called_a_bad_file() -> None:
+    Path("t.csv").write_text("a,b\nword,2\nx,3\n")
+    with pytest.raises(ExpressionError, match="use try_cast"):
+        counts("t.csv", "n=a::INT")

@@ -284,6 +284,8 @@ def _known(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
     for name in sorted(qids, key=len, reverse=True):
         if text.startswith(f"{name}="):
             return name, text[len(name) + 1 :]
+        if text.casefold() == f"{name} is null".casefold():
+            return name, None
     name, equals, value = text.partition("=")
     if equals and name:
         return name, value

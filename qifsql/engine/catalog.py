@@ -29,7 +29,7 @@ HEADER = 100  # lines that the names of columns may take, where they contain lin
 
 
 class Catalog:
-    """What binding asks about one dataset (``qifsql.spec.Catalog``)."""
+    """What binding asks about one dataset (``qifsql.binding.Catalog``)."""
 
     def __init__(self, engine: DuckDB, dataset: Dataset) -> None:
         engine.attach(dataset)
@@ -110,25 +110,26 @@ def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
 
 def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
     """The names at the head of a CSV file; its delimiter is the one with most fields."""
+    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
+    split = {d: _names(engine, dataset, d) for d in candidates}
+    best = max(candidates, key=lambda d: len(split[d]))
+    for path in dataset.paths[1:]:
+        if _names(engine, replace(dataset, paths=(path,)), best) != split[best]:
+            raise DatasetError(f"the files of {dataset.name} differ in their first lines")
+    return replace(dataset, delimiter=best), split[best]
+
+
+def _names(engine: DuckDB, dataset: Dataset, delimiter: str) -> list[str]:
+    """The fields at the head of the first file, split by that delimiter."""
     query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
-        raise DatasetError(f"{dataset.name} is empty; its first line must name the columns")
+        raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
     lines[0] = lines[0].removeprefix("\ufeff")
-    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     try:
-        split = {d: next(csv.reader(lines, delimiter=d)) for d in candidates}
+        return next(csv.reader(lines, delimiter=delimiter))
     except csv.Error as e:
         raise DatasetError(f"{dataset.name} has no readable first line of names") from e
-    best = max(candidates, key=lambda d: len(split[d]))
-    for path in dataset.paths[1:]:
-        other = engine.query(
-            exp.select("line").from_(header_line(replace(dataset, paths=(path,)))).limit(1),
-            dataset.name,
-        )
-        if not other or other[0][0].removeprefix("\ufeff") != lines[0].rstrip("\n"):
-            raise DatasetError(f"the files of {dataset.name} differ in their first lines")
-    return replace(dataset, delimiter=best), split[best]
 
 
 def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
@@ -148,20 +149,23 @@ def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
 
 
 def _check_same(engine: DuckDB, dataset: Dataset) -> None:
-    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's."""
-    fields = ", ".join(("name", "type", "converted_type", "logical_type", "precision", "scale"))
-    columns = exp.select(
-        "file_name", exp.alias_(exp.func("list_sort", exp.func("list", f"({fields})")), "columns")
-    )
-    source = relation(dataset).this.expressions[:1]
-    table = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=source))
-    each = columns.from_(table).group_by("file_name").subquery("each_file")
-    different = exp.select("count(DISTINCT columns)").from_(each)
-    if engine.query(different, dataset.name)[0][0] > 1:
-        raise DatasetError(
-            f"the files of {dataset.name} differ in their columns or types, so values could be "
-            "changed when they are read together; write them again with one schema"
-        )
+    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's.
+
+    The order may differ, but not where names differ in case alone: these it tells by position.
+    """
+    first: list[tuple[str, str]] = []
+    for path in dataset.paths:
+        one = replace(dataset, paths=(path,), hive=False)
+        types = [type_ for _, type_ in engine.describe(relation(one), dataset.name)]
+        columns = list(zip(_parquet_names(engine, one), types, strict=True))
+        if len({name.casefold() for name, _ in columns}) == len(columns):
+            columns.sort()
+        first = first or columns
+        if columns != first:
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their columns or types, so values could be "
+                "changed when they are read together; write them again with one schema"
+            )
 
 
 def _parquet_names(engine: DuckDB, dataset: Dataset) -> list[str]:

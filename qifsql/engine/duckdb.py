@@ -196,10 +196,7 @@ class DuckDB:
         return self._connection.execute(sql).fetchall()
 
     def _guarded(self, where: str, call: Callable[[], T]) -> T:
-        try:
-            return call()
-        except duckdb.Error as e:
-            raise translated(e, where, self.settings) from e
+        return self._run("reading the columns", where, call)
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
         """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""

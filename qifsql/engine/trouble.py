@@ -1,6 +1,7 @@
 """DuckDB's errors as qifsql's: what, where, what to try. Never the words of DuckDB.
 
-DuckDB's messages quote values of cells, so they go into ``detail``, for ``--debug`` only.
+DuckDB's messages quote values of cells, so they go into ``detail``, for ``--debug`` only. The
+one exception is the prompt of ``qifsql shell``, where a person types SQL and sees its errors.
 """
 
 import re
@@ -24,7 +25,6 @@ _FILE = re.compile(
 )
 _DATA = (
     duckdb.InvalidInputException,
-    duckdb.ConversionException,
     duckdb.OutOfRangeException,
     duckdb.TypeMismatchException,
 )
@@ -59,6 +59,12 @@ def _of_input(error: BaseException, where: str, words: str, told: str) -> QifErr
             "such as latin-1",
             detail=words,
         )
+    if isinstance(error, duckdb.ConversionException):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
+            "the expression, --all-varchar for CSV of mixed types, or look with --debug",
+            detail=words,
+        )
     if "sniff" in told or "CSV Error" in told:
         return DatasetError(
             f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
@@ -77,7 +83,8 @@ def _of_input(error: BaseException, where: str, words: str, told: str) -> QifErr
         )
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
         return DatasetError(
-            f"{where} cannot be read as a table; check the name of the table and the file",
+            f"{where} cannot be read as a table; check the file, the name of the table and, for a "
+            "view, that it names its tables with their schema",
             detail=words,
         )
     if isinstance(error, duckdb.IOException) and "lock" in told:
