@@ -324,6 +324,26 @@ def test_an_interrupted_attack_leaves_nothing_behind(slow: list[str], sent: int,
     assert not out.exists()
 
 
+def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
+    file, temp = tmp_path / "long.csv", tmp_path / "temp"
+    numbers = pl.int_range(3_000_000, eager=True)
+    pl.DataFrame({"a": numbers, "b": numbers.cast(pl.String) + "x"}).write_csv(file)
+    temp.mkdir()
+    running = subprocess.Popen(
+        [*COMMAND, "describe", str(file), "--temp", str(temp)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 20
+    while not any(temp.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    output, errors = running.communicate(timeout=30)
+    assert (running.returncode, output) == (130, "")
+    assert errors == "error: interrupted; nothing was left behind\n"
+    assert list(temp.iterdir()) == []
+
+
 def test_progress_is_shown_on_stderr_for_long_work(slow: list[str]):
     running = subprocess.Popen(
         [*slow, "--progress"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
