@@ -80,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("census", type=Path)
     parser.add_argument("--memory", default="4GB")
-    parser.add_argument("--bvmlib", help="a Python that can import bvmlib")
+    parser.add_argument("--bvmlib", type=os.path.abspath, help="a Python that can import bvmlib")
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     census = str(options.census.resolve())

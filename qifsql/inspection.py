@@ -1,4 +1,4 @@
-"""The SQL of an attack, to read and to paste into a DuckDB prompt. Nothing is run here."""
+"""The SQL of an attack, to read and to paste into a DuckDB prompt. No attack is run here."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

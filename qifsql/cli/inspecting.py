@@ -87,7 +87,7 @@ def sql(
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
 ) -> None:
-    """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is run."""
+    """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is attacked."""
     from qifsql.inspection import sql as run
 
     asked = adversary.arguments()
