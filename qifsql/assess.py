@@ -1,136 +1,140 @@
 """Running an attack: SQL counts, Python divides."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql import compiler
-from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
+from qifsql import checks, compiler, findings, population
+from qifsql.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, Assessment
+from qifsql.compiler import Question
+from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InternalError, TargetError
+from qifsql.errors import InputError, InternalError, TargetError
 from qifsql.export import Origin
-from qifsql.measures import bayes
-from qifsql.measures.bayes import Success
+from qifsql.measures import bayes, gain
 from qifsql.models import Model
-from qifsql.plan import Plan
 from qifsql.profile import Profile
-from qifsql.session import check_records, opened
-from qifsql.spec import Attack, BoundAttack, NullRule
-
-FEW = 8  # a secret with at most so many values is counted by one tally per value
-TALLIES = 24  # and so many tallies at most in one pass
+from qifsql.session import opened
+from qifsql.spec import Attack, BoundAttack, Options
+from qifsql.wanted import Wanted
 
 
 def attack(
     model: str | Sequence[str],
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str] = (),
-    secret: str | Sequence[str] = (),
-    key: str | None = None,
-    weight: str | None = None,
-    where: str | None = None,
-    null: NullRule = "distinct",
-    target: Mapping[str, object] | None = None,
+    measures: str | Sequence[str] = (),
+    histogram: bool = False,
+    unit: str | None = None,
+    population: str | Path | Dataset | None = None,
+    store: str | Path | None = None,
     settings: Settings | None = None,
+    **options: Unpack[Options],
 ) -> Assessment:
     """Attack one release and measure what the adversary gains.
 
     Args:
         model: ``crs``, ``cas``, ``irs`` or ``ias``, or several of one kind of target.
         source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``.
-        qids: quasi-identifiers, what the adversary knows: columns, patterns such as ``CO_*``
-            or named expressions such as ``decade=birth_year//10``.
-        secret: one or several secrets (sensitive attributes), as columns or named expressions.
-        key: the column that identifies a person; used to name the best guess of ``irs``.
-        weight: a column or expression >= 0, the adversary's prior on records.
-        where: a SQL condition; other records are left out.
-        null: ``distinct`` (a missing value is a value) or ``drop`` (such records are left out).
-        target: for individual models, quasi-identifier -> value (None: missing).
+        measures: of ``shannon``, ``guessing``, ``capacity``, ``risks``, or ``all``.
+        histogram: count people by their success in percent.
+        unit: the unit of the gains, such as ``BRL``; for the words only.
+        population: the people who may be in the release, for the journalist's risk.
+        store: a DuckDB file that keeps the counts: asked again with another gain function,
+            measure or detail, the data are not read again.
         settings: memory, threads, temporary folder, progress.
+        **options: what the adversary knows and wants; see ``qifsql.spec.Options``.
 
     Returns:
-        An Assessment; its ``frame`` has one row per model and secret.
+        An Assessment; its ``frame`` has one row per model, secret and gain function.
 
     Raises:
         InputError: what was asked for does not fit the data; the message says what to try.
         EngineError: memory or disk ran out.
 
     """
-    spec = Attack.of(
-        model,
-        source,
-        qids=qids,
-        secret=secret,
-        key=key,
-        weight=weight,
-        where=where,
-        null=null,
-        target=target,
-    )
-    return run(spec, settings)
+    wanted = Wanted.of(measures, histogram=histogram, unit=unit, population=population, store=store)
+    return run(Attack.of(model, source, **options), wanted, settings)
 
 
-def run(spec: Attack, settings: Settings | None = None) -> Assessment:
+def run(spec: Attack, wanted: Wanted | None = None, settings: Settings | None = None) -> Assessment:
     """Run an attack as it is specified (see ``attack``)."""
     origin = Origin.now(settings)
     with opened(spec, settings) as (engine, bound):
-        return _Run(engine, bound).assess(spec, origin)
+        return _Run(engine, spec, bound, wanted or Wanted()).assess(origin)
 
 
 class _Run:
-    """One run: the engine, the bound attack, and every plan sent."""
+    """One run: the bound attack, what is wanted of it, and its counts."""
 
-    def __init__(self, engine: DuckDB, bound: BoundAttack) -> None:
-        self.engine = engine
+    def __init__(self, engine: DuckDB, spec: Attack, bound: BoundAttack, wanted: Wanted) -> None:
+        self.spec = spec
         self.bound = bound
-        self.sent: list[Plan] = []
+        self.wanted = wanted
+        self.asked = compiler.questions(bound)
+        details = bool(bound.thresholds or bound.quantiles or wanted.histogram or bound.by)
+        if bound.target and (details or wanted.store or wanted.population):
+            raise InputError(
+                "groups, histograms, thresholds, quantiles, populations and stores are about "
+                "everybody; ask for them with a collective model"
+            )
+        again = bool(bound.gains or wanted.measures or details)
+        people = wanted.population
+        plan = population.blocks_plan(engine, spec, bound, people) if people else None
+        self.counts = Counts(engine, bound, again=again, store=wanted.store)
+        if plan is not None:
+            self.counts.keep_rows("population", plan)
 
-    def assess(self, spec: Attack, origin: Origin) -> Assessment:
+    def assess(self, origin: Origin) -> Assessment:
+        """All rows and details."""
         bound = self.bound
-        records = check_records(self.engine, bound)
-        prior = self._profiles(compiler.profile_plan(bound, prior=True), "measuring the prior")
-        after = self._profiles(self._posterior_plan(prior), "attacking")
+        notes = checks.check(self.counts)
+        prior = self.counts.profiles(self.asked, prior=True)
+        after = self.counts.profiles(self.asked, prior=False)
         self._check(prior, after)
         guesses = self._guesses()
-        origin = origin.of(bound, spec, *self.sent)
-        common = {"records": max(p.individuals for p in prior.values()), "seconds": origin.seconds}
-        rows = [
-            self._row(m, j, prior[j or min(prior)], after[j or min(after)])
-            | common
-            | (self._individual(m, j, after, guesses) if m.individual else {})
-            for m in bound.models
-            for j in compiler.numbers(bound, m)
-        ]
-        schema = SCHEMA | (INDIVIDUAL if bound.models[0].individual else {})
-        notes = bound.notes + self._dropped(records, prior)
-        return Assessment(pl.DataFrame(rows, schema=schema, orient="row"), origin, notes)
-
-    def _posterior_plan(self, prior: Mapping[int, Profile]) -> Plan:
-        """One pass with tallies for secrets of few values, where nobody has a weight."""
-        few: dict[int, int] = {}
-        if self.bound.weight is None and not self.bound.target:
-            for j, profile in prior.items():
-                values = profile.frame["values"][0]
-                if j and values <= FEW and sum(few.values()) + values <= TALLIES:
-                    few[j] = values
-        return compiler.tally_plan(self.bound, few) if few else compiler.profile_plan(self.bound)
-
-    def _profiles(self, plan: Plan, what: str) -> dict[int, Profile]:
-        """The profile of each secret, by its number; 0 is re-identification."""
-        self.sent.append(plan)
-        frame = self.engine.frame(plan, what, self.bound.dataset.name)
-        of = Profile.of_counts if self.bound.weight is None else Profile.of_weights
-        return {
-            j: of(part.drop_nulls("size"))
-            for (j,), part in frame.group_by("secret", maintain_order=True)
+        measured = {
+            j: findings.measures(self.counts, self.wanted, j, prior[j, g], after[j, g])
+            for j, g in reversed(self.asked)
         }
+        details = findings.details(self.counts, self.asked, self.wanted, prior)
+        asked = _asked(self.spec)
+        origin = origin.of(bound, self.spec, *self.counts.sent, **asked)
+        rows = []
+        for m, j, g in self._rows():
+            row = self._row(m, j, g, prior, after) | measured[j]
+            row |= {"seconds": origin.seconds, "attack_id": attack_id(origin, m, j, g)}
+            row |= self._individual(m, j, g, after, guesses)
+            rows.append(row)
+        schema = self._schema(details)
+        frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
+        ids = {(j, g): attack_id(origin, m, j, g) for m, j, g in self._rows()}
+        notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
+        tables = {name: findings.table(name, found, ids) for name, found in details.items()}
+        return Assessment(frame, origin, tuple(notes), tables)
 
-    def _check(self, prior: Mapping[int, Profile], after: Mapping[int, Profile]) -> None:
+    def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
+        schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
+        schema |= GAIN if self.bound.gains else {}
+        for name in self.wanted.measures:
+            schema |= MEASURES[name]
+        return schema | ({"attack_id": pl.String()} if details else {})
+
+    def _rows(self) -> list[tuple[Model, int, int]]:
+        return [
+            (m, j, g)
+            for m in self.bound.models
+            for j in compiler.numbers(self.bound, m)
+            for g in self.bound.asked_gains
+        ]
+
+    def _check(self, prior: Mapping[Question, Profile], after: Mapping[Question, Profile]) -> None:
         everybody = max(p.individuals for p in prior.values())
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
@@ -139,22 +143,33 @@ class _Run:
                     f"{self.bound.dataset.name}, so there is nothing to infer; "
                     "check the values, or ask for fewer quasi-identifiers"
                 )
-        elif {p.individuals for p in after.values()} != {everybody}:
+            if set(after) != set(prior):
+                raise InputError("the prior rules out every value that people like the target have")
+        elif any(after[q].individuals != prior[q].individuals for q in prior):
             raise InternalError("the blocks do not add up to the records; please report this")
 
-    def _row(self, m: Model, j: int, prior: Profile, after: Profile) -> dict[str, Any]:
-        measure = bayes.inference if j else bayes.reidentification
-        before, success = measure(prior), measure(after)
+    def _row(
+        self,
+        m: Model,
+        j: int,
+        g: int,
+        prior: Mapping[Question, Profile],
+        after: Mapping[Question, Profile],
+    ) -> dict[str, Any]:
         names = [q.name for q in self.bound.qids]
+        profile = after[j, g]
         return {
             "model": m.acronym.upper(),
             "datasets": 1,
             "n_qids": len(names),
             "qids": names,
             "secret": self.bound.secrets[j - 1].name if j else None,
-            "blocks": after.blocks,
-            "singled_out": after.singled_out,
-            **_numbers(before, success),
+            "records": max(p.individuals for p in prior.values()),
+            "blocks": profile.blocks,
+            "singled_out": profile.singled_out,
+            "gain": self.bound.gain(g).text,
+            "unit": self.wanted.unit,
+            **bayes.row(*(gain.success(p, j, g) for p in (prior[j, g], profile))),
         }
 
     def _guesses(self) -> dict[int, str | None]:
@@ -162,38 +177,51 @@ class _Run:
         if not self.bound.target or not (self.bound.secrets or self.bound.key):
             return {}
         plan = compiler.guess_plan(self.bound)
-        self.sent.append(plan)
-        return dict(self.engine.rows(plan, "guessing", self.bound.dataset.name))
+        self.counts.sent.append(plan)
+        rows = self.counts.engine.rows(plan, "guessing", self.bound.dataset.name)
+        return {j: guess for j, _, guess in rows}
 
     def _individual(
-        self, m: Model, j: int, after: Mapping[int, Profile], guesses: Mapping[int, str | None]
+        self,
+        m: Model,
+        j: int,
+        g: int,
+        after: Mapping[Question, Profile],
+        guesses: Mapping[int, str | None],
     ) -> dict[str, Any]:
+        if not m.individual:
+            return {}
         known = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(known),
-            "matches": after[j or min(after)].individuals,
-            "best_guess": guesses.get(j),
+            "matches": after[j, g].individuals,
+            "best_guess": None if g else guesses.get(j),
         }
 
-    def _dropped(self, records: int, prior: Mapping[int, Profile]) -> tuple[str, ...]:
-        kept = max(p.individuals for p in prior.values())
+    def _dropped(self, prior: Mapping[Question, Profile]) -> tuple[str, ...]:
+        kept, records = max(p.individuals for p in prior.values()), self.counts.records
         if self.bound.null != "drop" or self.bound.weight is not None or kept == records:
             return ()
         return (f"{records - kept:,} of {records:,} records with missing values are left out",)
 
 
-def _numbers(before: Success, after: Success) -> dict[str, float | int]:
-    prior, posterior = before.probabilistic, after.probabilistic
-    added = bayes.additive(before.deterministic, after.deterministic)
-    return {
-        "prior_deterministic": float(before.deterministic),
-        "posterior_deterministic": float(after.deterministic),
-        "degradation_deterministic": float(added),
-        "prior_probabilistic": float(prior),
-        "posterior_probabilistic": float(posterior),
-        "degradation_probabilistic": float(bayes.multiplicative(prior, posterior)),
-        "leakage_additive": float(bayes.additive(prior, posterior)),
-        "min_entropy_leakage": bayes.min_entropy_leakage(prior, posterior),
-        "worst_case": after.worst_case,
-        "individuals_certain": after.certain,
-    }
+def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"the prior gain with {row['gain']} is 0, so posterior over prior is undefined"
+        for row in rows
+        if row["prior_probabilistic"] == 0
+    ]
+
+
+def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
+    """What joins details to their row: a digest of all that was asked, the same every time."""
+    asked = [dict(origin.spec), model.acronym, secret, gain]
+    text = json.dumps(asked, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _asked(spec: Attack) -> dict[str, object]:
+    """What was asked beside the simple question, for the manifest."""
+    asked: dict[str, object] = {"gains": list(spec.gains), "prior": spec.prior, "by": spec.by}
+    simple = {"gains": ["identity"], "prior": None, "by": None}
+    return {name: value for name, value in asked.items() if value != simple[name]}

@@ -1,6 +1,7 @@
-"""The result of an attack: one tidy table, and everything needed to check it."""
+"""The result of an attack: one tidy table, tables of details, and what is needed to check them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -44,20 +45,92 @@ INDIVIDUAL: dict[str, pl.DataType] = {
 }
 """Further columns of individual models: who was attacked, how many look alike, the best guess.
 
-``best_guess`` is NULL when the most likely value is a missing one, and for re-identification
-where no key was named."""
+``best_guess`` is NULL when the most likely value is a missing one, for re-identification where no
+key was named, and for gain functions other than identity."""
+
+GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
+"""Further columns where gain functions are named: one row for each.
+
+``prior_probabilistic``, ``posterior_probabilistic``, ``leakage_additive`` and ``worst_case`` are
+then expected gains in the unit of the gain function, and the two ratios are NULL where the prior
+gain is 0: they are undefined."""
+
+MEASURES: dict[str, dict[str, pl.DataType]] = {
+    "shannon": {
+        "prior_entropy": pl.Float64(),
+        "posterior_entropy": pl.Float64(),
+        "mutual_information": pl.Float64(),
+    },
+    "guessing": {"prior_guessing": pl.Float64(), "posterior_guessing": pl.Float64()},
+    "capacity": {"capacity": pl.Float64(), "capacity_bits": pl.Float64()},
+    "risks": {
+        "prosecutor_risk": pl.Float64(),
+        "journalist_risk": pl.Float64(),
+        "marketer_risk": pl.Float64(),
+    },
+}
+"""Further columns of measures beside ``bayes``, by the name they are asked for with.
+
+Entropies and mutual information are in bits; ``*_guessing`` is the expected number of guesses, at
+least 1; ``capacity`` is the most that any prior and gain function can leak multiplicatively, at
+least 1, NULL for one target; the three risks are of re-identification alone, ``journalist_risk``
+is NULL without a population."""
+
+DETAILS: dict[str, dict[str, pl.DataType]] = {
+    "histogram": {
+        "attack_id": pl.String(),
+        "bin": pl.Int64(),
+        "individuals": pl.Int64(),
+    },
+    "thresholds": {
+        "attack_id": pl.String(),
+        "threshold": pl.Float64(),
+        "individuals": pl.Int64(),
+        "share": pl.Float64(),
+    },
+    "quantiles": {
+        "attack_id": pl.String(),
+        "quantile": pl.Float64(),
+        "success": pl.Float64(),
+    },
+    "groups": {
+        "attack_id": pl.String(),
+        "by": pl.String(),
+        "group": pl.String(),
+        "individuals": pl.Int64(),
+        "singled_out": pl.Int64(),
+        "individuals_certain": pl.Int64(),
+        "posterior_deterministic": pl.Float64(),
+        "prior_probabilistic": pl.Float64(),
+        "posterior_probabilistic": pl.Float64(),
+        "degradation_probabilistic": pl.Float64(),
+        "worst_case": pl.Float64(),
+        "guessed_right": pl.Float64(),
+        "gap": pl.Float64(),
+    },
+}
+"""Tables of details, joined to the results by ``attack_id``.
+
+``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100.
+``thresholds``: individuals whose success is at least the threshold. ``quantiles``: the least
+success that this share of the individuals do not exceed. ``groups``: the same numbers within the
+individuals of each value of another column (NULL: missing); ``guessed_right`` is the share of them
+whose own value is the best guess (NULL for re-identification and other gains than identity),
+``gap`` how far the group's posterior is above the lowest of all groups."""
 
 
 @dataclass(frozen=True)
 class Assessment:
     """The table of results, where it comes from, and remarks for the reader.
 
-    ``frame`` has the columns of ``SCHEMA``, and of ``INDIVIDUAL`` for individual models.
+    ``frame`` has the columns of ``SCHEMA``, those of ``INDIVIDUAL`` for individual models, of
+    ``GAIN`` and ``MEASURES`` where asked for, and ``attack_id`` where there are ``details``.
     """
 
     frame: pl.DataFrame
     origin: Origin
     notes: tuple[str, ...] = ()
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
         """The results as plain dictionaries."""

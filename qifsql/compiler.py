@@ -9,7 +9,7 @@ one secret; here they are spliced into the numbered columns, in the parsed tree.
 several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2``, ...
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -19,68 +19,96 @@ from qifsql.plan import Plan
 from qifsql.spec import BoundAttack
 from qifsql.steps import Steps
 
+Question = tuple[int, int]  # the number of a secret, and of a gain function
 
-def profile_plan(attack: BoundAttack, *, prior: bool = False) -> Plan:
-    """The profile of every secret (numbered from 1; 0 is re-identification).
+
+def questions(attack: BoundAttack) -> list[Question]:
+    """What the models ask: of each secret (0: whose record it is) with each gain function."""
+    wanted = {j for m in attack.models for j in numbers(attack, m)}
+    return [(j, g) for j in sorted(wanted) for g in attack.asked_gains]
+
+
+def profile_plan(
+    attack: BoundAttack,
+    asked: Sequence[Question],
+    *,
+    prior: bool = False,
+    kept: Collection[str] = (),
+    values: Mapping[int, int] | None = None,
+) -> Plan:
+    """The profiles that answer the questions, numbered by secret and gain function.
 
     ``prior`` leaves out the quasi-identifiers: one block, and everybody even if there is a
-    target. Works for secrets of any number of values.
+    target. ``kept`` and ``values``: see ``Steps``.
     """
-    steps = Steps(attack, prior=prior)
-    return plan(attack, steps.steps, _profiles(steps.every_profile(), steps.prefix))
+    steps = Steps(attack, kept=kept, values=values)
+    rows = []
+    for j, g in asked:
+        name = steps.need("profile", j, g, prior=prior)
+        scale = exp.column("scale", steps.need("asked", j, g)) if g else exp.Literal.number(1)
+        query = numbered(j, g, exp.alias_(scale, "scale"), exp.Column(this=exp.Star(), table=name))
+        rows.append(query.from_(name))
+        if g:
+            rows[-1] = rows[-1].join(steps.need("asked", j, g), join_type="cross")
+    return plan(attack, steps.steps, union(rows))
 
 
-def tally_plan(attack: BoundAttack, values: Mapping[int, int]) -> Plan:
-    """The same profiles, faster where secrets have few values: ``values`` of each of these.
+def step_plan(
+    attack: BoundAttack,
+    name: str,
+    asked: Sequence[Question],
+    *,
+    prior: bool = False,
+    key: bool = False,
+    kept: Collection[str] = (),
+    values: Mapping[int, int] | None = None,
+) -> Plan:
+    """All rows of one step for each question, numbered by secret and gain function."""
+    steps = Steps(attack, key=key, kept=kept, values=values)
+    rows = [numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior)) for j, g in asked]
+    return plan(attack, steps.steps, union(rows))
 
-    Secrets that are not in ``values`` are counted as in ``profile_plan``.
-    """
-    steps = Steps(attack)
-    tallies = [(j, c) for j, n in values.items() for c in range(1, n)]
-    for j in values:
-        steps.add("secret_values", j, materialized=True)
-    steps.add("tallies", None, tallies=tallies)
-    steps.add("signatures", None, tallies=tallies, materialized=True)
-    for j in values:
-        own = [t for t in tallies if t[0] == j]
-        steps.add("tally_profile", j, as_="profile", tallies=own)
-    for j in range(1, len(attack.secrets) + 1):
-        if j not in values:
-            steps.profile(j)
-    return plan(attack, steps.steps, _profiles(range(1, len(attack.secrets) + 1)))
+
+def kept_plan(
+    attack: BoundAttack,
+    name: str,
+    secret: int = 0,
+    *,
+    prior: bool = False,
+    kept: Collection[str] = (),
+    values: Mapping[int, int] | None = None,
+) -> tuple[str, Plan]:
+    """The rows of one step as they are, and its name, to be kept as a table of that name."""
+    steps = Steps(attack, kept=kept, values=values)
+    actual = steps.need(name, secret, prior=prior)
+    return actual, plan(attack, steps.steps, exp.select("*").from_(actual))
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
     """The success before and after, divided in SQL too: what people paste into a prompt."""
-    wanted = [(m, j) for m in attack.models for j in numbers(attack, m)]
-    prior = Steps(attack, prior=True)
-    after = Steps(attack, skip=prior.names)
-    for _, j in wanted:
-        prior.profile(j)
-        after.profile(j)
+    steps = Steps(attack)
     rows: list[exp.Select] = []
-    for m, j in wanted:
-        after.add("answer", j, rename={"prior": f"prior_profile_{j}"})
-        secret = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
-        columns = (
-            exp.alias_(exp.Literal.string(m.acronym.upper()), "model"),
-            exp.alias_(secret, "secret", quoted=False),
-            exp.Star(),
-        )
-        rows.append(exp.select(*columns).from_(f"answer_{j}"))
-    return plan(attack, (*prior.steps, *after.steps), union(rows))
+    for m in attack.models:
+        for j in numbers(attack, m):
+            for g in attack.asked_gains:
+                name = steps.need("answer", j, g)
+                secret = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
+                columns: list[exp.Expr] = [
+                    exp.alias_(exp.Literal.string(m.acronym.upper()), "model"),
+                    exp.alias_(secret, "secret", quoted=False),
+                ]
+                if attack.gains:
+                    columns.append(exp.alias_(exp.Literal.string(attack.gain(g).text), "gain"))
+                rows.append(exp.select(*columns, exp.Star()).from_(name))
+    return plan(attack, steps.steps, union(rows))
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
     """The best guess about the target: of each secret, and (0) of the owner if there is a key."""
     steps = Steps(attack, key=attack.key is not None)
     asked = list(range(1, len(attack.secrets) + 1)) + ([0] if attack.key else [])
-    rows: list[exp.Select] = []
-    for j in asked:
-        steps.profile(j)
-        steps.add("guesses" if j else "owner_guesses", j, as_="guesses")
-        guess = exp.cast(exp.column("best_guess"), "VARCHAR")
-        rows.append(numbered(j, exp.alias_(guess, "best_guess")).from_(f"guesses_{j}"))
+    guess = exp.alias_(exp.cast(exp.column("best_guess"), "VARCHAR"), "best_guess")
+    rows = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in asked]
     return plan(attack, steps.steps, union(rows))
 
 
@@ -91,15 +119,15 @@ def numbers(attack: BoundAttack, model: Model) -> list[int]:
     return list(range(1, len(attack.secrets) + 1))
 
 
-def numbered(j: int, *columns: exp.Expr) -> exp.Select:
-    """A SELECT of the number of a secret, and more columns."""
-    return exp.select(exp.alias_(exp.Literal.number(j), "secret"), *columns)
+def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
+    """A SELECT of the numbers of a secret and of a gain function, and more columns."""
+    return exp.select(
+        exp.alias_(exp.Literal.number(j), "secret"),
+        exp.alias_(exp.Literal.number(g), "gain"),
+        *columns,
+    )
 
 
 def union(queries: Sequence[exp.Select]) -> exp.Query:
     """All rows of all queries."""
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-
-
-def _profiles(numbers: Sequence[int], prefix: str = "") -> exp.Query:
-    return union([numbered(j, exp.Star()).from_(f"{prefix}profile_{j}") for j in numbers])

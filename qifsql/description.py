@@ -125,9 +125,9 @@ class _Describer:
             empty = dict.fromkeys(SCHEMA)
             why = "use a part of it as an expression"
             return empty | {"column": name, "type": type_, "suggested_role": "nested", "why": why}
-        steps = self._cells(source_name)
-        steps.add("frequencies", 1)
-        asked = plan(steps.attack, steps.steps, exp.select("*").from_(steps.steps[-1].name))
+        steps = self._steps(source_name)
+        frequencies = steps.need("frequencies", 1, prior=True)
+        asked = plan(steps.attack, steps.steps, exp.select("*").from_(frequencies))
         self.sent.append(asked)
         found = self.engine.rows(asked, f"describing {name}", self.dataset.name)
         records = sum(n * v for n, _, v in found)
@@ -157,8 +157,8 @@ class _Describer:
         found = next(c for c in self.schema.columns if c.source_name == source_name)
         if not values or nested(found.type):
             return []
-        steps = self._cells(source_name)
-        cells, secret = exp.to_table(steps.steps[-1].name), exp.column("secret_1")
+        steps = self._steps(source_name)
+        cells, secret = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
         weight = exp.column("weight")
         query = exp.select(exp.cast(secret, "VARCHAR"), weight).from_(cells)
         if not rare:
@@ -171,16 +171,14 @@ class _Describer:
         )
         return [{"column": found.name, "value": v, "records": n} for v, n in rows]
 
-    def _cells(self, source_name: str) -> Steps:
-        """The counts of every value of one column: its cells, where nobody knows anything."""
+    def _steps(self, source_name: str) -> Steps:
+        """One column as the secret of an attack in which nobody knows anything."""
         found = next(c for c in self.schema.columns if c.source_name == source_name)
         attribute = Attribute(found.name, column(found), found.type)
         attack = BoundAttack(
             (), self.dataset, (), (attribute,), None, None, self.where, "distinct", {}
         )
-        steps = Steps(attack, prior=True)
-        steps.add("cells", 1)
-        return steps
+        return Steps(attack)
 
 
 def entropy(frequencies: Iterable[tuple[int, int]]) -> float:

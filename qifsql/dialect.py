@@ -5,6 +5,7 @@ from sqlglot.errors import ErrorLevel
 
 from qifsql.errors import InputError, did_you_mean
 from qifsql.plan import Plan
+from qifsql.relation import KEPT
 
 DUCKDB = "duckdb"
 
@@ -39,6 +40,12 @@ def copying(plan: Plan, path: str, note: str) -> str:
         params=[exp.CopyParameter(this=exp.Var(this=k), expression=v) for k, v in options.items()],
     )
     return render(copy)
+
+
+def keeping(plan: Plan, name: str) -> str:
+    """The statement that keeps a plan's rows as a table."""
+    table = exp.table_(name, db="main", catalog=KEPT)
+    return render(exp.Create(this=table, kind="TABLE", expression=_whole(plan)))
 
 
 def _whole(plan: Plan) -> exp.Query:

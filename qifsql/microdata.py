@@ -34,10 +34,16 @@ def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
             steps.append(_weight_scale(attack, w))
             scale = exp.select("scale").from_("weight_scale").subquery()
             w = exp.Mul(this=exp.cast(_wrapped(w), "DOUBLE"), expression=scale)
-        exact = attack.weight.type if attack.weight.type.startswith("DECIMAL") else "HUGEINT"
-        columns.append(exp.alias_(exp.cast(w, exact), "weight"))
+        if attack.weight.type.startswith("DECIMAL"):  # its digits, without the point
+            digits = exp.func(
+                "replace", exp.cast(w, "VARCHAR"), *map(exp.Literal.string, (".", ""))
+            )
+            w = digits
+        columns.append(exp.alias_(exp.cast(w, "HUGEINT"), "weight"))
     if key and attack.key is not None:
         columns.append(exp.alias_(normal(attack.key), "key"))
+    if attack.by is not None:
+        columns.append(exp.alias_(normal(attack.by), "member_of"))
     query = _from_source(attack, columns, people=True)
     return [*steps, Step("microdata", "One row per individual.", query)]
 

@@ -3,22 +3,26 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import polars as pl
 from sqlglot import exp
 
+from qifsql import checks
+from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.export import STREAMED, Origin, check_ending, stream
 from qifsql.expressions import identifier
+from qifsql.gains import OF_VALUES
 from qifsql.microdata import RECORD, everybody, plan
 from qifsql.plan import Plan, Step
 from qifsql.session import check_records, opened
-from qifsql.spec import Attack, Attribute, BoundAttack, NullRule, family
+from qifsql.spec import Attack, Attribute, BoundAttack, Options, family
 from qifsql.steps import Steps
 from qifsql.templates import load
+from qifsql.wanted import chosen
 
 Order = Literal["smallest", "largest", "revealing"]
 SHOWABLE = (  # types whose values every format and library shows in the same way
@@ -46,26 +50,21 @@ class Blocks:
 def blocks(
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
-    weight: str | None = None,
-    where: str | None = None,
-    null: NullRule = "distinct",
     order: Order = "smallest",
     limit: int = SHOWN,
     settings: Settings | None = None,
+    **options: Unpack[Options],
 ) -> Blocks:
     """Show blocks of the partition: the smallest, the largest or the most revealing.
 
     The most revealing are those with the highest success on the first secret (without a secret:
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
-    them are held in memory. For other arguments see ``attack``.
+    them are held in memory. ``options`` are those of ``qifsql.spec.Options``.
     """
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings)
-    model = "cas" if secret else "crs"
-    spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
     with opened(spec, settings) as (engine, bound):
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
@@ -77,31 +76,31 @@ def records(
     source: str | Path | Dataset,
     out: str | Path,
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
-    key: str | None = None,
-    weight: str | None = None,
-    where: str | None = None,
-    null: NullRule = "distinct",
+    measures: str | Sequence[str] = (),
     settings: Settings | None = None,
+    **options: Unpack[Options],
 ) -> int:
     """Write one row per record, in the order of the input, to a Parquet or CSV file.
 
     Columns: ``record`` (position in the input, from 1), the key under its name, ``block_size``,
     ``singled_out``, ``success`` (of re-identification), and for each secret ``success_S`` and
     ``best_guess_S``. Success is that of the best guess on the record's block, not the
-    probability of the record's own value. Returns the number of rows.
+    probability of the record's own value. ``measures`` (``shannon``, ``guessing``) add ``entropy``
+    and ``guessing`` of the owner and of each secret, and every gain function G of ``options`` adds
+    ``G`` of the owner (where it is about owners) and ``G_S``. Returns the number of rows.
     """
     origin = Origin.now(settings)
     path = Path(out)
     check_ending(path, STREAMED)
-    model = "cas" if secret else "crs"
-    spec = Attack.of(
-        model, source, qids=qids, secret=secret, key=key, weight=weight, where=where, null=null
-    )
+    named = chosen(measures)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
     with opened(spec, settings, ordered=True) as (engine, bound):
-        check_records(engine, bound)
-        every = records_plan(bound, STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE)
+        if bound.gains or bound.beliefs:
+            checks.check(Counts(engine, bound, again=False))
+        else:
+            check_records(engine, bound)
+        native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
+        every = records_plan(bound, native, named)
         origin = origin.of(bound, spec, every)
         return stream(engine, every, path, origin, what="writing records")
 
@@ -121,7 +120,8 @@ def order_of(smallest: int | None, largest: int | None, revealing: int | None) -
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     """The blocks to be shown, with what is known about each secret in them."""
-    steps, tables = _revealed(attack)
+    steps = Steps(attack)
+    tables = _revealed(steps)
     width = range(1, len(attack.qids) + 1)
     first = tables[0]
     success = "success" if attack.secrets else "owner_success"
@@ -147,7 +147,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     ]
     query = exp.select().from_("chosen")
     for j, secret in enumerate(attack.secrets, 1):
-        steps.add("counts", j)
+        steps.need("counts", j)
         for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
             if value.name == "value":
                 value.set("expression", _written(value.expression, secret, SHOWABLE))
@@ -168,12 +168,16 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     return plan(attack, steps.steps, query.select(*_named(columns)).order_by(*last))
 
 
-def records_plan(attack: BoundAttack, native: Collection[str]) -> Plan:
+def records_plan(
+    attack: BoundAttack, native: Collection[str], measures: Collection[str] = ()
+) -> Plan:
     """Every record with what its block reveals, in the order of the input.
 
     Values of other than ``native`` types are given as text.
     """
-    steps, tables = _revealed(attack)
+    steps = Steps(attack)
+    tables = _revealed(steps)
+    more = _measured(steps, measures)
     steps.push(everybody(attack))
     first = tables[0]
     size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
@@ -192,7 +196,7 @@ def records_plan(attack: BoundAttack, native: Collection[str]) -> Plan:
         (exp.column("owner_success", first), "success"),
     ]
     query = exp.select().from_("everybody")
-    for table in tables:
+    for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
         on = _same_block("everybody", table, len(attack.qids))
         query = query.join(table, on=on, join_type="left")
     for j, secret in enumerate(attack.secrets, 1):
@@ -203,24 +207,35 @@ def records_plan(attack: BoundAttack, native: Collection[str]) -> Plan:
                 f"best_guess_{secret.name}",
             ),
         ]
+    columns += [(value, name) for _, value, name in more]
     query = query.select(*_named(columns)).order_by(exp.column(RECORD, "everybody"))
     return plan(attack, steps.steps, query)
 
 
-def _revealed(attack: BoundAttack) -> tuple[Steps, list[str]]:
-    """Steps up to what each block reveals, and the names of the tables that say it."""
-    steps = Steps(attack)
-    if not attack.secrets:
-        steps.blocks(0)
-        steps.add("crowds", 0)
-        return steps, ["crowds_0"]
-    tables = []
-    for j in range(1, len(attack.secrets) + 1):
-        steps.blocks(j)
-        steps.add("guesses", j)
-        steps.add("revealed", j)
-        tables.append(f"revealed_{j}")
-    return steps, tables
+def _revealed(steps: Steps) -> list[str]:
+    """Have what each block reveals of each secret; the names of the tables that say it."""
+    secrets = range(1, len(steps.attack.secrets) + 1)
+    return [steps.need("revealed", j) for j in secrets] or [steps.need("crowds", 0)]
+
+
+def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
+    """Further columns of records: table, value and name of each measure and gain function."""
+    found: list[tuple[str, exp.Expr, str]] = []
+    attack = steps.attack
+    for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.secrets)]):
+        for measure, column in (("shannon", "entropy"), ("guessing", "guessing")):
+            if measure in measures:
+                table = steps.need("doubts", j)
+                found.append((table, exp.column(column, table), f"{column}{suffix}"))
+        for g, bound in enumerate(attack.gains, 1):
+            if j == 0 and bound.gain.kind in OF_VALUES:
+                continue
+            table, asked = steps.need("gained", j, g), steps.need("asked", j, g)
+            one = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
+            scale = exp.select("scale").from_(asked).subquery()
+            value = exp.Div(this=one, expression=scale)
+            found.append((table, value, f"{bound.gain.text}{suffix}"))
+    return found
 
 
 def _written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:

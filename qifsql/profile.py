@@ -13,6 +13,9 @@ A row says how many blocks are alike, and what they hold together:
 ``owner``      largest max w / n_b among them, in (0, 1]
 =============  ======================================================================
 
+With a gain function other than identity ``mode`` and ``chance`` are gains times ``scale``, a power
+of two or the denominator of a penalty.
+
 Counts and weights are whole numbers (weights up to a common factor), so that every success
 is an exact fraction. The profile of no quasi-identifiers is one block: the prior.
 """
@@ -29,6 +32,7 @@ class Profile:
     """The blocks of one partition by size, mode and number of values of one secret."""
 
     frame: pl.DataFrame
+    scale: float = 1
 
     @classmethod
     def of_counts(cls, frame: pl.DataFrame) -> "Profile":
@@ -44,7 +48,8 @@ class Profile:
                 heaviest=blocks,
                 chance=mode / size,
                 owner=1 / size,
-            )
+            ),
+            _scale(frame),
         )
 
     @classmethod
@@ -60,7 +65,8 @@ class Profile:
                 "heaviest",
                 "chance",
                 owner="owner_chance",
-            )
+            ),
+            _scale(frame),
         )
 
     @property
@@ -92,3 +98,8 @@ class Profile:
     @staticmethod
     def _whole(total: Any) -> int:
         return int(total or 0)
+
+
+def _scale(frame: pl.DataFrame) -> float:
+    """The factor of gains in ``mode``, which is one for the whole profile; 1 where none is said."""
+    return float(frame["scale"][0]) if "scale" in frame.columns and frame.height else 1

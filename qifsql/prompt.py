@@ -5,11 +5,11 @@ import csv
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from sqlglot import exp
 
-from qifsql import dialect
+from qifsql import asking, dialect
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
@@ -19,26 +19,23 @@ from qifsql.microdata import microdata
 from qifsql.partition import unique
 from qifsql.relation import opening
 from qifsql.session import opened
-from qifsql.spec import Attack, BoundAttack, NullRule
+from qifsql.spec import Attack, BoundAttack, Options
 from qifsql.splice import splice
 from qifsql.templates import load
 
 Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
 TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
+INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # what others read them as
 OWNERS = "re-identification"  # the schema of the views when no secret is asked about
 
 
 def shell(
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
-    weight: str | None = None,
-    where: str | None = None,
-    null: NullRule = "distinct",
     init_only: bool = False,
-    show: "Show | None" = None,
+    show: Show | None = None,
     settings: Settings | None = None,
+    **options: Unpack[Options],
 ) -> str:
     """Open a prompt with the views microdata, blocks, profile, prior and answer, and more.
 
@@ -49,8 +46,7 @@ def shell(
     their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
     opens nothing. Returns the statements.
     """
-    model = "cas" if secret else "crs"
-    spec = Attack.of(model, source, qids=qids, secret=secret, weight=weight, where=where, null=null)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
     with opened(spec, settings) as (engine, bound):
         statements = views(bound)
         if not init_only:
@@ -84,11 +80,18 @@ def _views_of(attack: BoundAttack, j: int) -> list[str]:
     *before, people = microdata(attack)
     made = [_view(step.name, step.query) for step in before]
     made.append(_view("microdata", _with_struct(people.query, attack, j)))
-    counted = [f"{folder}cells", f"{folder}blocks"] if j else [f"{folder}owners"]
-    made += [load(name).text.strip() for name in counted]
-    if not j:
-        made.append(_view("blocks", exp.select("*").from_("owners")))
-    shown = ["guesses", f"{folder}revealed"] if j else [f"{folder}crowds"]
+    asked = asking.made(attack, "asked", j, 0)
+    assert asked is not None  # noqa: S101 - it is always made
+    made.append(_view("asked", asked.query({})))
+    counted = [f"{folder}cells", f"{folder}blocks"] if j else ["owners"]
+    if weighted and not j:
+        counted = ["weighted/people", "weighted/blocks"]
+    for name in counted:
+        made.append(load(name).text.strip())
+        if name in INSTEAD:
+            view = load(name).name
+            made.append(_view(INSTEAD[name], exp.select("*").from_(view)))
+    shown = ["guesses", "revealed"] if j else ["crowds"]
     made += [load(name).text.strip() for name in (f"{folder}profile", *shown)]
     made += _prior(counted, folder)
     made.append(load(f"{folder}answer").text.strip())
@@ -97,7 +100,12 @@ def _views_of(attack: BoundAttack, j: int) -> list[str]:
 
 def _prior(counted: Sequence[str], folder: str) -> list[str]:
     """The same files with no quasi-identifiers: one block, the view ``prior``."""
-    names = {"cells": "prior_cells", "blocks": "prior_blocks", "owners": "prior_blocks"}
+    names = {
+        "cells": "prior_cells",
+        "people": "prior_cells",
+        "blocks": "prior_blocks",
+        "owners": "prior_blocks",
+    }
     made = []
     for name in (*counted, f"{folder}profile"):
         template = load(name)

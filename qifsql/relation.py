@@ -18,6 +18,7 @@ CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long
 )
 LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
 ATTACHED = "attached"  # the catalog of a DuckDB file, opened read-only
+KEPT = "kept"  # the catalog of steps that are kept as tables
 
 
 def relation(dataset: Dataset) -> exp.Table:
@@ -88,11 +89,14 @@ def opening(dataset: Dataset) -> str | None:
         return create.sql("duckdb")
     if dataset.format != "duckdb":
         return None
-    path = exp.Literal.string(dataset.paths[0])
+    return attaching(dataset.paths[0], ATTACHED, read_only=True)
+
+
+def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
+    """The statement that opens a DuckDB file as a catalog."""
+    options = [exp.AttachOption(this=exp.Var(this="READ_ONLY"))] if read_only else []
     statement = exp.Attach(
-        this=exp.alias_(path, ATTACHED),
-        exists=True,
-        expressions=[exp.AttachOption(this=exp.Var(this="READ_ONLY"))],
+        this=exp.alias_(exp.Literal.string(path), catalog), exists=True, expressions=options
     )
     return statement.sql("duckdb")
 

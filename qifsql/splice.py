@@ -1,8 +1,8 @@
 """The placeholders of ``sql/`` become columns, in the parsed tree.
 
 - ``qid``, the whole tuple, becomes ``qid_1 .. qid_k``. It may stand as a selected column, as a
-  key of GROUP BY, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere else the
-  template is refused, because a tuple is not a column there.
+  key of GROUP BY or PARTITION BY, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere
+  else the template is refused, because a tuple is not a column there.
 - ``secret`` becomes ``secret_j``.
 - ``tally`` becomes one column for each counted value; where it is defined the definition is
   repeated, and in a list ``[...]`` the element is.
@@ -60,6 +60,11 @@ def _spread_qids(query: exp.Select, width: int, where: str) -> None:
             equal.replace(exp.paren(together) if in_brackets else together)
     for node in [c for c in query.find_all(exp.Column) if _is_qid(c)]:
         parent = node.parent
+        if isinstance(parent, exp.Window) and node.arg_key == "partition_by":
+            items = parent.args["partition_by"]
+            spread = [_qid(node, i) for i in range(1, width + 1)]
+            parent.set("partition_by", [n for x in items for n in (spread if x is node else [x])])
+            continue
         if not isinstance(parent, exp.Select | exp.Group):
             raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
         _replace(parent, node, [_qid(node, i) for i in range(1, width + 1)])

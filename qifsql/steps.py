@@ -1,87 +1,177 @@
-"""The steps of a plan as they are added: files of ``sql/``, spliced for one secret at a time."""
+"""The steps of a plan, made when they are needed: a step brings along all that it reads.
 
-from collections.abc import Mapping, Sequence
+A file of ``sql/`` says what it reads by its FROM clauses. ``Steps.need`` splices it for one
+secret and one gain function, and first needs each table that stands there. Names are numbered:
+``cells_2`` are those of the second secret, ``profile_2_1`` is that of its first gain function
+beside identity; 0 is the secret whose record it is. ``prior_`` stands before the same without
+quasi-identifiers.
+"""
 
-from qifsql.microdata import candidates, microdata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql import asking, microdata
+from qifsql.gains import STAKED
 from qifsql.plan import Step
+from qifsql.relation import KEPT
 from qifsql.spec import BoundAttack
 from qifsql.splice import splice
-from qifsql.templates import load
+from qifsql.templates import Template, load
 
-PER_SECRET = (
-    "answer", "blocks", "cells", "counts", "crowds", "guesses", "profile", "revealed",
-    "secret_values",
+SHARED = ("population", "signatures", "tallies")  # one for all secrets
+PER_GAIN = (
+    "answer", "asked", "chances", "expected", "gained", "groups", "histogram", "listed", "numbers",
+    "pairs", "profile", "quantiles", "reaches", "scale", "stakes", "thresholds", "unusual",
+)  # fmt: skip
+OF_THE_QUESTION = (  # the same before and after the release
+    "asked", "beliefs", "listed", "numbers", "pairs", "reaches", "scale", "secret_values", "stakes",
+    "unusual",
 )  # fmt: skip
 WEIGHTED = (
-    "answer", "blocks", "cells", "counts", "crowds", "owner_guesses", "owners", "profile",
-    "revealed",
+    "answer", "blocks", "cells", "chances", "counts", "members", "owner_guesses", "owner_members",
+    "people", "profile", "uncertainty",
 )  # fmt: skip
+MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a step is about: a secret (0: the owner of the record), a gain function, the prior."""
+
+    secret: int
+    gain: int = 0
+    prior: bool = False
 
 
 class Steps:
-    """The steps of a plan as they come; ``names`` are those already there."""
+    """The steps of a plan as they come.
+
+    ``kept`` are tables of the engine that hold steps already; ``values`` are the numbers of
+    values of the secrets that are counted by tallies.
+    """
 
     def __init__(
         self,
         attack: BoundAttack,
         *,
-        prior: bool = False,
         key: bool = False,
-        skip: Sequence[str] = (),
+        kept: Collection[str] = (),
+        values: Mapping[int, int] | None = None,
     ) -> None:
         self.attack = attack
-        self.prefix = "prior_" if prior else ""
-        self.width = 0 if prior else len(attack.qids)
-        self.people = "microdata"
+        self.key = key
+        self.kept = kept
+        self.values = dict(values or {})
         self.steps: list[Step] = []
-        self.names = list(skip)
-        for step in microdata(attack, key=key):
-            self.push(step)
-        if attack.target and not prior:
-            self.people = "candidates"
-            self.push(candidates(attack))
 
-    def every_profile(self) -> list[int]:
-        """The profiles of all secrets, or of re-identification where there is none."""
-        numbers = list(range(1, len(self.attack.secrets) + 1)) or [0]
-        for j in numbers:
-            self.profile(j)
-        return numbers
+    def need(self, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False) -> str:
+        """Have a step and all that it reads; the step's name."""
+        return self._need(name, About(secret, gain, prior))
 
-    def profile(self, j: int) -> None:
-        """The profile of secret ``j``: cells, blocks, profile."""
-        self.blocks(j)
-        self.add("profile", j)
-
-    def blocks(self, j: int) -> None:
-        """The blocks of secret ``j`` (0: of re-identification)."""
-        if j:
-            self.add("cells", j)
-            self.add("blocks", j)
-        else:
-            self.add("owners", j, as_="blocks")
-
-    def add(
-        self,
-        name: str,
-        j: int | None,
-        *,
-        as_: str | None = None,
-        rename: Mapping[str, str] | None = None,
-        tallies: Sequence[tuple[int, int]] = (),
-        materialized: bool = False,
-    ) -> None:
-        """Splice ``sql/name.sql`` for secret ``j`` (None: for all secrets at once)."""
-        weighted = self.attack.weight is not None and name in WEIGHTED
-        template = load(f"weighted/{name}" if weighted else name)
-        numbered = {n: f"{self.prefix}{n}_{j}" for n in PER_SECRET}
-        names = {**numbered, "microdata": self.people, **(rename or {})}
-        query = splice(template, width=self.width, secret=j, names=names, tallies=tallies)
-        own = as_ or name
-        self.push(Step(numbered.get(own, own), template.doc, query, materialized))
-
-    def push(self, step: Step) -> None:
-        """Add a step, unless it is there already."""
-        if step.name not in self.names:
-            self.names.append(step.name)
+    def push(self, step: Step) -> str:
+        """Add a step that is made elsewhere, unless it is there already."""
+        if all(s.name != step.name for s in self.steps):
             self.steps.append(step)
+        return step.name
+
+    def _need(self, name: str, about: About) -> str:
+        if name == "microdata":
+            return self._people(about)
+        actual = _actual(name, about)
+        if any(s.name == actual for s in self.steps):
+            return actual
+        if actual in self.kept:
+            return self.push(_kept(actual))
+        made = asking.made(self.attack, name, about.secret, about.gain)
+        if made is not None:
+            names = {table: self._need(table, about) for table in made.reads}
+            return self.push(Step(actual, made.doc, made.query(names)))
+        template = self._template(name, about)
+        query = self._splice(template, name, about)
+        return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
+
+    def _people(self, about: About) -> str:
+        """Everybody, or the look-alikes of the target."""
+        for step in microdata.microdata(self.attack, key=self.key):
+            self.push(step)
+        if not self.attack.target or about.prior:
+            return "microdata"
+        return self.push(microdata.candidates(self.attack))
+
+    def _template(self, name: str, about: About) -> Template:
+        file = self._file(name, about)
+        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
+        return load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
+
+    def weighted(self, secret: int, *, raw: bool = False) -> bool:
+        """Whether the people are weighed, by their weights or by the belief in their secret."""
+        return self.attack.weight is not None or (not raw and secret in self.attack.beliefs)
+
+    def _file(self, name: str, about: About) -> str:
+        """Which file of ``sql/`` makes a step."""
+        owners = about.secret == 0
+        tallied = about.secret in self.values and not about.prior and not about.gain
+        if name == "gained":
+            kind = self.attack.gains[about.gain - 1].gain.kind
+            if kind == "tries" and owners and not self.weighted(0):
+                return "owner_tries"
+            return "staked" if kind in STAKED else kind
+        if name == "stakes" and self.attack.gains[about.gain - 1].gain.kind != "sql":
+            return f"{self.attack.gains[about.gain - 1].gain.kind}_stakes"
+        if owners:
+            if name == "profile" and self.values and not (about.prior or about.gain):
+                return "tally_owners"
+            if name in ("blocks", "doubts") and not self.weighted(0):
+                return {"blocks": "owners", "doubts": "owner_doubts"}[name]
+            return {"cells": "people", "members": "owner_members", "guesses": "owner_guesses"}.get(
+                name, name
+            )
+        if tallied and name in ("profile", "spectra", "capacity"):
+            return f"tally_{name}"
+        return name
+
+    def _splice(self, template: Template, name: str, about: About) -> exp.Select:
+        names = {
+            table.name: self._read(table.name, name, about)
+            for table in template.query.find_all(exp.Table)
+        }
+        counted = [j for j in self.values if name in SHARED or j == about.secret]
+        return splice(
+            template,
+            width=0 if about.prior else len(self.attack.qids),
+            secret=about.secret,
+            names=names,
+            tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
+        )
+
+    def _read(self, table: str, reader: str, about: About) -> str:
+        """The step that a file means by a name in its FROM clause."""
+        if reader == "tallies" and table == "secret_values":
+            for j in self.values:
+                self._need("secret_values", About(j))
+            return table
+        if table == "prior":
+            return self._need("profile", replace(about, prior=True))
+        if table.startswith("prior_"):
+            table, about = table.removeprefix("prior_"), replace(about, prior=True)
+        if table == "cells" and reader != "believed" and about.secret in self.attack.beliefs:
+            table = "believed"
+        if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
+            table = "gained"
+        return self._need(table, about)
+
+
+def _actual(name: str, about: About) -> str:
+    """The name of a step: with the numbers of the secret and the gain, where they matter."""
+    if name in SHARED or name == "microdata":
+        return name
+    gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
+    prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
+    return f"{prior}{name}_{about.secret}{gain}"
+
+
+def _kept(name: str) -> Step:
+    query = exp.select("*").from_(exp.table_(name, catalog=KEPT, db="main"))
+    return Step(name, "Counted before.", query)

@@ -18,7 +18,7 @@ FROM (
         coalesce(sum(blocks) FILTER (WHERE size = 1), 0)::BIGINT AS singled_out,
         coalesce(sum(size * blocks) FILTER (WHERE "values" = 1), 0) / sum(size * blocks)
             AS deterministic,
-        sum(mode * blocks) / sum(size * blocks) AS probabilistic
+        sum(mode * blocks) / sum(size * blocks) / (SELECT scale FROM asked) AS probabilistic
     FROM profile
 ) AS after
 CROSS JOIN (
@@ -26,6 +26,6 @@ CROSS JOIN (
         sum(size * blocks)::BIGINT AS people,
         coalesce(sum(size * blocks) FILTER (WHERE "values" = 1), 0) / sum(size * blocks)
             AS deterministic,
-        sum(mode * blocks) / sum(size * blocks) AS probabilistic
+        sum(mode * blocks) / sum(size * blocks) / (SELECT scale FROM asked) AS probabilistic
     FROM prior
 ) AS before;

@@ -4,5 +4,5 @@ CREATE OR REPLACE VIEW crowds AS
 SELECT
     qid,
     size,
-    mode / size AS owner_success
+    heaviest / weight AS owner_success
 FROM blocks;

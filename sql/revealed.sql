@@ -5,8 +5,8 @@ SELECT
     blocks.qid,
     blocks.size,
     blocks."values",
-    blocks.mode / blocks.size AS success,
-    1 / blocks.size AS owner_success,
+    blocks.mode / blocks.weight AS success,
+    blocks.heaviest / blocks.weight AS owner_success,
     guesses.best_guess
 FROM blocks
 JOIN guesses ON guesses.qid IS NOT DISTINCT FROM blocks.qid;

@@ -3,4 +3,4 @@ CREATE OR REPLACE VIEW secret_values AS
 SELECT
     secret AS value,
     row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
-FROM (SELECT DISTINCT secret FROM microdata) AS domain;
+FROM prior_cells;

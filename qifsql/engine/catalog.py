@@ -5,7 +5,7 @@ The names that stand in the file are read from it, so that both columns can be u
 """
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -20,9 +20,9 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import SOURCE
+from qifsql.expressions import SOURCE, identifier
 from qifsql.relation import ATTACHED, header_line, relation
-from qifsql.spec import family
+from qifsql.spec import NUMBERS, family
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
@@ -36,11 +36,11 @@ class Catalog:
         if dataset.format == "duckdb":
             dataset = _found_table(engine, dataset)
         self.engine = engine
+        self.steady: set[str] = set()
         self.dataset, self.schema = _read_schema(engine, dataset)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ExpressionError where one cannot be evaluated."""
-        steady = None
         types: list[str] = []
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
@@ -48,15 +48,40 @@ class Catalog:
                     next(c.type for c in self.schema.columns if c.source_name == tree.name)
                 )
                 continue
-            steady = steady or self.engine.steady_functions()
-            for name in self.engine.functions_of(tree, what):
-                if name not in steady:
-                    raise ExpressionError(
-                        f"{what} uses the function {name}, which is unknown or does not give "
-                        "one lasting value for each row; use another"
-                    )
-            types.append(self._type(tree, what))
+            self._vet(tree, what)
+            source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+            types.append(self._type(tree, source, what))
         return types
+
+    def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
+        """Refuse an expression over columns of these types that gives no number."""
+        self._vet(tree, what)
+        empty = [
+            exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(name))
+            for name, type_ in columns.items()
+        ]
+        kind = family(self._type(tree, exp.select(*empty).subquery(SOURCE), what))
+        if kind not in NUMBERS:
+            raise ExpressionError(
+                f"{what} is of type {kind}, not a number; cast it, as in (guess = secret)::INTEGER"
+            )
+
+    def beside(self, path: str) -> tuple[Dataset, Schema]:
+        """A small file of the user's, of which CSV is read as text, and its columns."""
+        opened = Dataset.open(path)
+        if opened.format == "duckdb":
+            raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
+        return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
+
+    def _vet(self, tree: exp.Expr, what: str) -> None:
+        """Refuse functions that do not give the same value for the same row."""
+        self.steady = self.steady or self.engine.steady_functions()
+        for name in self.engine.functions_of(tree, what):
+            if name not in self.steady:
+                raise ExpressionError(
+                    f"{what} uses the function {name}, which is unknown or does not give "
+                    "one lasting value for each row; use another"
+                )
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
         """Refuse an expression that is not true or false."""
@@ -66,8 +91,7 @@ class Catalog:
                 f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
 
-    def _type(self, tree: exp.Expr, what: str) -> str:
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+    def _type(self, tree: exp.Expr, source: exp.Expr, what: str) -> str:
         query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)
         try:
             return self.engine.describe(query, self.dataset.name)[0][1]

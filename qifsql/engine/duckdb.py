@@ -16,12 +16,12 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
-from qifsql.dialect import copying, render, statement
+from qifsql.dialect import copying, keeping, render, statement
 from qifsql.engine.settings import Settings
 from qifsql.engine.trouble import translated
 from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
 from qifsql.plan import Plan
-from qifsql.relation import opening
+from qifsql.relation import KEPT, attaching, opening
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
@@ -106,6 +106,23 @@ class DuckDB:
         """
         sql = copying(plan, str(path), note)
         return int(self._run(what, where, lambda: self._fetch(sql))[0][0])
+
+    def open_kept(self, path: Path | None = None) -> set[str]:
+        """Open the catalog of steps that are kept as tables; the names of those there are.
+
+        ``path`` is the file that holds them; without one they go when the engine is closed.
+        """
+        attach = attaching(str(path) if path else ":memory:", KEPT)
+        self._guarded(path.name if path else "kept tables", lambda: self._fetch(attach))
+        own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(KEPT))
+        tables = exp.select("table_name").from_("duckdb_tables()").where(own)
+        return {name for (name,) in self.query(tables, "kept tables")}
+
+    def keep(self, name: str, plan: Plan, what: str, where: str) -> str:
+        """Keep the rows of a plan's result as a table that other plans can read; its name."""
+        sql = keeping(plan, name)
+        self._run(what, where, lambda: self._fetch(sql))
+        return name
 
     @property
     def scratch(self) -> Path:

@@ -77,3 +77,23 @@ def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
 def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
     """The binary logarithm of posterior over prior, in bits (thesis Def. 5), 0 for none."""
     return math.log2(multiplicative(prior, posterior))
+
+
+def row(before: Success, after: Success) -> dict[str, float | int | None]:
+    """The numbers of one row of results; ratios are None (undefined) where the prior is 0."""
+    prior, posterior = before.probabilistic, after.probabilistic
+    ratio = bool(prior)
+    return {
+        "prior_deterministic": float(before.deterministic),
+        "posterior_deterministic": float(after.deterministic),
+        "degradation_deterministic": float(additive(before.deterministic, after.deterministic)),
+        "prior_probabilistic": float(prior),
+        "posterior_probabilistic": float(posterior),
+        "degradation_probabilistic": float(multiplicative(prior, posterior)) if ratio else None,
+        "leakage_additive": float(additive(prior, posterior)),
+        "min_entropy_leakage": min_entropy_leakage(prior, posterior)
+        if ratio and posterior
+        else None,
+        "worst_case": after.worst_case,
+        "individuals_certain": after.certain,
+    }

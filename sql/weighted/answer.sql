@@ -17,13 +17,13 @@ FROM (
         sum(blocks)::BIGINT AS blocks,
         coalesce(sum(blocks) FILTER (WHERE size = 1), 0)::BIGINT AS singled_out,
         coalesce(sum(weight) FILTER (WHERE "values" = 1), 0) / sum(weight) AS deterministic,
-        sum(mode) / sum(weight) AS probabilistic
+        sum(mode) / sum(weight) / (SELECT scale FROM asked) AS probabilistic
     FROM profile
 ) AS after
 CROSS JOIN (
     SELECT
         sum(size * blocks)::BIGINT AS people,
         coalesce(sum(weight) FILTER (WHERE "values" = 1), 0) / sum(weight) AS deterministic,
-        sum(mode) / sum(weight) AS probabilistic
+        sum(mode) / sum(weight) / (SELECT scale FROM asked) AS probabilistic
     FROM prior
 ) AS before;

@@ -1,0 +1,180 @@
+"""The counts of one attack, kept in the engine: counted once, asked again and again.
+
+What is kept depends on what will be asked. Secrets of few values are counted by tallies, all in
+one pass; others by cells, the records of each block that have each value. Every profile, measure,
+gain function and histogram is a question to these tables, not to the data.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql import compiler, dialect
+from qifsql.compiler import Question
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError
+from qifsql.plan import Plan
+from qifsql.profile import Profile
+from qifsql.relation import KEPT
+from qifsql.session import check_records
+from qifsql.spec import BoundAttack
+
+FEW = 8  # a secret with at most so many values is counted by one tally per value
+TALLIES = 24  # and so many tallies at most in one pass
+FORM = 1  # of the tables in a file of counts
+
+
+class Counts:
+    """The counts of one attack.
+
+    ``again``: more than the profile will be asked. ``store`` is a DuckDB file in which counts stay
+    for another time. ``sent`` are the plans that ran, ``records`` the number of records.
+    """
+
+    def __init__(
+        self, engine: DuckDB, bound: BoundAttack, *, again: bool, store: Path | None = None
+    ) -> None:
+        self.engine = engine
+        self.bound = bound
+        self.where = bound.dataset.name
+        self.sent: list[Plan] = []
+        self.values: dict[int, int] = {}
+        self.kept = engine.open_kept(store)
+        found = self._stored(store) if store else None
+        self.records: int = found["records"] if found else check_records(engine, bound)
+        if found is None:
+            self._count(again or store is not None, tallied=store is None)
+        if store and found is None:
+            self._sign()
+
+    def profiles(self, asked: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
+        """The profile of each question: of a secret (0: the owner) with a gain function."""
+        instead = {q: self._same_blocks(q) for q in asked}
+        wanted = sorted(set(instead.values()))
+        what = "measuring the prior" if prior else "attacking"
+        plan = compiler.profile_plan(
+            self.bound, wanted, prior=prior, kept=self.kept, values=self.values
+        )
+        frame = self._frame(plan, what)
+        found = {
+            (j, g): self._profile(part.drop_nulls("size"), j)
+            for (j, g), part in frame.group_by("secret", "gain", maintain_order=True)
+        }
+        return {q: found[i] for q, i in instead.items() if i in found}
+
+    def frame(self, name: str, asked: Sequence[Question], *, prior: bool = False) -> pl.DataFrame:
+        """All rows of one step for each question, numbered by ``secret`` and ``gain``."""
+        plan = compiler.step_plan(
+            self.bound, name, asked, prior=prior, kept=self.kept, values=self.values
+        )
+        return self._frame(plan, "measuring")
+
+    def number_of_values(self, secret: int) -> int:
+        """How many values a secret has."""
+        (rows,) = self.frame("domain", [(secret, 0)]).select("values").row(0)
+        return int(rows)
+
+    def keep(self, name: str, secret: int = 0, *, prior: bool = False) -> None:
+        """Keep one step as a table."""
+        name, plan = compiler.kept_plan(
+            self.bound, name, secret, prior=prior, kept=self.kept, values=self.values
+        )
+        self.keep_rows(name, plan)
+
+    def keep_rows(self, name: str, plan: Plan) -> None:
+        """Keep the rows of any plan as a table of that name."""
+        if name not in self.kept:
+            self.sent.append(plan)
+            self.kept.add(self.engine.keep(name, plan, "counting", self.where))
+
+    def _count(self, again: bool, *, tallied: bool) -> None:
+        bound = self.bound
+        secrets = range(1, len(bound.secrets) + 1)
+        for j in secrets:
+            self.keep("cells", j, prior=True)
+        if tallied and not (
+            bound.gains or bound.beliefs or bound.by or bound.target or bound.weight
+        ):
+            self.values = self._few()
+        if self.values:
+            self.keep("signatures")
+        for j in secrets:
+            if again and j not in self.values:
+                self.keep("cells", j)
+        if again and 0 in self._numbers() and not self.values:
+            self.keep("cells" if bound.weight else "blocks", 0)
+        for j in self._numbers() if bound.by else ():
+            self.keep("members", j)
+
+    def _numbers(self) -> set[int]:
+        return {j for j, _ in compiler.questions(self.bound)}
+
+    def _few(self) -> dict[int, int]:
+        """The numbers of values of the secrets that are counted by tallies."""
+        few: dict[int, int] = {}
+        for j in range(1, len(self.bound.secrets) + 1):
+            values = self.number_of_values(j)
+            if values <= FEW and sum(few.values()) + values <= TALLIES:
+                few[j] = values
+        return few
+
+    def _same_blocks(self, question: Question) -> Question:
+        """Whose record it is needs the blocks alone: those of any secret will do."""
+        others = [j for j in range(1, len(self.bound.secrets) + 1) if j not in self.bound.beliefs]
+        return (others[0], 0) if question == (0, 0) and others else question
+
+    def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
+        weighted = self.bound.weight is not None or secret in self.bound.beliefs
+        return Profile.of_weights(frame) if weighted else Profile.of_counts(frame)
+
+    def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
+        self.sent.append(plan)
+        return self.engine.frame(plan, what, self.where)
+
+    def _stored(self, store: Path) -> dict[str, Any] | None:
+        """What a file of counts holds; None where it is new. Another question's is refused."""
+        if not self.kept:
+            return None
+        if "question" not in self.kept:
+            raise InputError(
+                f"{store} holds no counts, or was not finished; name another file, or remove it"
+            )
+        table = exp.table_("question", db="main", catalog=KEPT)
+        ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
+        held: dict[str, Any] = json.loads(text)
+        if held["question"] != self._question():
+            raise InputError(
+                f"{store} holds the counts of other data or another question (quasi-identifiers, "
+                "secrets, groups, weights, filter); name another file"
+            )
+        return held
+
+    def _sign(self) -> None:
+        """Say whose counts these are; only now can they be used."""
+        held = json.dumps({"question": self._question(), "records": self.records})
+        said = exp.select(exp.alias_(exp.Literal.string(held), "asked"))
+        self.engine.keep("question", Plan((), said), "counting", self.where)
+
+    def _question(self) -> Mapping[str, Any]:
+        bound = self.bound
+        stats = [Path(p).stat() for p in bound.dataset.paths]
+
+        def shown(tree: exp.Expr | None) -> str | None:
+            return None if tree is None else dialect.render(tree)
+
+        return {
+            "form": FORM,
+            "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
+            "files": [[s.st_size, s.st_mtime_ns] for s in stats],
+            "qids": [shown(q.expression) for q in bound.qids],
+            "secrets": [shown(s.expression) for s in bound.secrets],
+            "weight": shown(bound.weight.expression) if bound.weight else None,
+            "by": shown(bound.by.expression) if bound.by else None,
+            "where": shown(bound.where),
+            "null": bound.null,
+            "models": sorted({m.goal for m in bound.models}),
+        }

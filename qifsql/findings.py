@@ -1,0 +1,193 @@
+"""What is found beside success: measures of information, distributions over people, groups."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.assessment import DETAILS
+from qifsql.compiler import Question
+from qifsql.counts import Counts
+from qifsql.errors import InputError
+from qifsql.measures import uncertainty
+from qifsql.measures.gain import success
+from qifsql.profile import Profile
+from qifsql.wanted import Wanted
+
+Profiles = Mapping[Question, Profile]
+GROUPS = 10_000  # groups that one table may show
+
+
+def measures(
+    counts: Counts, wanted: Wanted, secret: int, prior: Profile, after: Profile
+) -> dict[str, Any]:
+    """The measures asked for of one secret, whatever the gain function."""
+    found: dict[str, Any] = {}
+    if "shannon" in wanted.measures:
+        found |= shannon(counts, secret, prior, after)
+    if "guessing" in wanted.measures:
+        found |= guessing(counts, secret, prior, after)
+    if "capacity" in wanted.measures:
+        found |= capacity(counts, secret, after)
+    if "risks" in wanted.measures:
+        found |= risks(counts, secret, after, population=wanted.population is not None)
+    return found
+
+
+def details(
+    counts: Counts, asked: Sequence[Question], wanted: Wanted, prior: Profiles
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables of details asked for; each row with its question."""
+    names = ["histogram"] if wanted.histogram else []
+    names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
+    found = distribution(counts, asked, names, prior)
+    return found | ({"groups": groups(counts, asked, prior)} if counts.bound.by else {})
+
+
+def shannon(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+    """Shannon entropy before and after, and what they differ by (thesis appendix B), in bits."""
+    if secret or counts.bound.weight:
+        before = _uncertainty(counts, secret, prior=True)["entropy"]
+        then = _uncertainty(counts, secret, prior=False)["entropy"]
+    else:
+        before, then = (uncertainty.owner_entropy(p) for p in (prior, after))
+    return {
+        "prior_entropy": before,
+        "posterior_entropy": then,
+        "mutual_information": before - then,
+    }
+
+
+def guessing(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+    """Guessing entropy: the expected number of guesses until one is right, the likeliest first."""
+    found = []
+    for profile, is_prior in ((prior, True), (after, False)):
+        if not secret and not counts.bound.weight:
+            found.append(float(uncertainty.owner_guessing(profile)))
+            continue
+        total = _uncertainty(counts, secret, prior=is_prior)["guessing"]
+        weighted = counts.bound.weight is not None or secret in counts.bound.beliefs
+        found.append(float(total) if weighted else int(total) / profile.individuals)
+    return dict(zip(("prior_guessing", "posterior_guessing"), found, strict=True))
+
+
+def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
+    """Multiplicative Bayes capacity: sum_b max_v C(v, b), over values that are possible.
+
+    Of whose record it is: the number of blocks. Nothing for one target.
+    """
+    if counts.bound.target:
+        return {"capacity": None, "capacity_bits": None}
+    value = float(after.blocks)
+    if secret:
+        value = counts.frame("capacity", [(secret, 0)])["capacity"][0]
+    return {"capacity": value, "capacity_bits": math.log2(value)}
+
+
+def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
+    """The risks of disclosure control by their names, of re-identification.
+
+    Prosecutor: the largest 1 / size of a block. Journalist: the same in blocks of the population.
+    Marketer: the share of people expected to be matched right, of the population if there is one.
+    """
+    names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
+    if secret:
+        return dict.fromkeys(names)
+    highest = 1 / int(after.frame["size"].min())  # type: ignore[arg-type]
+    if not population:
+        return dict(zip(names, (highest, None, after.blocks / after.individuals), strict=True))
+    found = counts.frame("journalist", [(0, 0)]).row(0, named=True)
+    if found["too_small"]:
+        raise InputError(
+            f"the population has fewer people than the release in {found['too_small']:,} of "
+            f"{after.blocks:,} blocks; it must hold everybody who may be in the release"
+        )
+    return dict(zip(names, (highest, found["highest"], found["mean"]), strict=True))
+
+
+def distribution(
+    counts: Counts, asked: Sequence[Question], wanted: Collection[str], prior: Profiles
+) -> dict[str, list[dict[str, Any]]]:
+    """Histograms, thresholds and quantiles, each row with its question."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name in wanted:
+        questions = list(asked)
+        if name == "histogram":
+            questions = [q for q in asked if _is_chance(counts, q)]
+        frame = counts.frame(name, questions) if questions else pl.DataFrame()
+        found[name] = frame.to_dicts()
+    for row in found.get("thresholds", ()):
+        people = prior[row["secret"], row["gain"]].individuals
+        row["share"] = row["individuals"] / people
+    if "histogram" in found:
+        found["histogram"] = _all_bins(found["histogram"])
+    return {
+        name: sorted(rows, key=lambda r: r.get("threshold") or r.get("quantile") or 0)
+        for name, rows in found.items()
+    }
+
+
+def groups(counts: Counts, asked: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
+    """What holds of the people of each group; each row with its question."""
+    by = counts.bound.by
+    rows = counts.frame("groups", asked).to_dicts()
+    if len(rows) > GROUPS * len(asked):
+        raise InputError(
+            f"{by.name if by else ''} makes more than {GROUPS:,} groups; group its values by an "
+            "expression, as in --by NAME=value//10"
+        )
+    identity = [(j, g) for j, g in asked if j and not g]
+    right = counts.frame("guessed_right", identity).to_dicts() if identity else []
+    shares = {(r["secret"], _key(r["member_of"])): r["guessed_right"] for r in right}
+    lowest: dict[Question, float] = {}
+    for row in rows:
+        q = row["secret"], row["gain"]
+        lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])
+    for row in rows:
+        q = row["secret"], row["gain"]
+        before = float(success(prior[q], *q).probabilistic)
+        share = None if row["gain"] else shares.get((row["secret"], _key(row["member_of"])))
+        row |= {
+            "by": by.name if by else None,
+            "group": None if row["member_of"] is None else str(row["member_of"]),
+            "individuals_certain": row["certain"],
+            "posterior_deterministic": row["deterministic"],
+            "prior_probabilistic": before,
+            "posterior_probabilistic": row["probabilistic"],
+            "degradation_probabilistic": row["probabilistic"] / before if before else None,
+            "guessed_right": share,
+            "gap": row["probabilistic"] - lowest[q],
+        }
+    return sorted(rows, key=lambda r: (-r["probabilistic"], str(r["member_of"])))
+
+
+def table(
+    name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
+) -> pl.DataFrame:
+    """A table of details with its own columns and no others, joined to results by ``ids``."""
+    schema = DETAILS[name]
+    given = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
+    return pl.DataFrame([{c: row[c] for c in schema} for row in given], schema=schema)
+
+
+def _key(value: object) -> tuple[bool, str]:
+    return value is None, str(value)
+
+
+def _is_chance(counts: Counts, question: Question) -> bool:
+    """Whether what the guess gains is the chance to be right, in [0, 1]."""
+    return counts.bound.gain(question[1]).kind in ("identity", "tries", "tolerance")
+
+
+def _all_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
+    return [
+        {"secret": j, "gain": g, "bin": b, "individuals": found.get((j, g, b), 0)}
+        for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
+        for b in range(101)
+    ]
+
+
+def _uncertainty(counts: Counts, secret: int, *, prior: bool) -> dict[str, Any]:
+    return counts.frame("uncertainty", [(secret, 0)], prior=prior).row(0, named=True)

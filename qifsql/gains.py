@@ -1,0 +1,73 @@
+"""Gain functions: what a guess is worth to the adversary, as people write it.
+
+``identity`` (1 for a right guess), ``tries:3`` (right within three guesses), ``penalty:0.5`` (a
+wrong guess costs a half, abstaining nothing), ``tolerance:5`` (a number, right within 5),
+``worth:FILE`` (a right guess earns what the file says of the value), ``worth:4`` (the same for
+every value), ``matrix:FILE`` (a gain for every guess and value), ``sql:EXPRESSION`` over ``guess``
+and ``secret``. Source: thesis Def. 6; PoPETs section 3.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from qifsql.errors import InputError, quoted
+
+Kind = Literal["identity", "tries", "penalty", "tolerance", "worth", "matrix", "sql"]
+KINDS = get_args(Kind)
+OF_VALUES = ("tolerance", "worth", "matrix", "sql")  # they look at the values of a secret
+STAKED = ("worth", "matrix", "sql")  # they say a gain for every guess and value
+HOW = "identity, tries:K, penalty:C, tolerance:T, worth:FILE, matrix:FILE or sql:EXPRESSION"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """One gain function as it was asked for.
+
+    ``number`` is what ``tries``, ``penalty``, ``tolerance`` or ``worth`` say; ``source`` the file
+    or the expression.
+    """
+
+    text: str
+    kind: Kind
+    number: Fraction | None = None
+    source: str | None = None
+
+
+IDENTITY = Gain("identity", "identity")
+
+
+def parse(text: str) -> Gain:
+    """The gain function that a text names; InputError where it is none."""
+    kind, colon, rest = text.strip().partition(":")
+    kind = kind.strip().casefold()
+    rest = rest.strip()
+    if kind == "identity" and not colon:
+        return IDENTITY
+    if kind not in KINDS or kind == "identity" or not rest:
+        raise InputError(f"there is no gain {quoted(text)}; use {HOW}")
+    if kind in ("matrix", "sql"):
+        return Gain(text.strip(), kind, source=rest)  # type: ignore[arg-type]
+    number = _number(rest)
+    if kind == "worth" and number is None:
+        return Gain(text.strip(), "worth", source=rest)
+    if number is None:
+        raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{_example(kind)}")
+    if kind == "tries" and (number < 1 or number.denominator != 1):
+        raise InputError(f"gain {quoted(text)} needs a whole number from 1, as in tries:3")
+    if kind != "tries" and (number < 0 or number.denominator > 10**9):
+        raise InputError(f"gain {quoted(text)} needs a number from 0 with at most 9 decimals")
+    if abs(number) > 10**9:
+        raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller unit")
+    return Gain(text.strip(), kind, number=number)  # type: ignore[arg-type]
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _example(kind: str) -> str:
+    return {"tries": "3", "penalty": "0.5", "tolerance": "5"}[kind]

@@ -1,0 +1,21 @@
+-- One row per group of people: how many they are, how many are alone in their block, for how many
+-- the secret is certain, and the mean and the worst success of the best guess about them. The
+-- adversary knows as much as ever: blocks are those of everybody.
+CREATE OR REPLACE VIEW groups AS
+SELECT
+    members.member_of,
+    sum(members.people)::BIGINT AS individuals,
+    coalesce(sum(members.people) FILTER (WHERE blocks.size = 1), 0)::BIGINT AS singled_out,
+    coalesce(sum(members.people) FILTER (WHERE blocks."values" = 1), 0)::BIGINT AS certain,
+    coalesce(sum(members.weight) FILTER (WHERE blocks."values" = 1), 0) / sum(members.weight)
+        AS deterministic,
+    sum(
+        (
+            members.weight::DOUBLE / members.everybody::DOUBLE * pow(2, 60)
+            * (blocks.mode / blocks.weight / (SELECT scale FROM asked))
+        )::HUGEINT
+    ) / pow(2, 60) AS probabilistic,
+    max(blocks.mode / blocks.weight) / (SELECT scale FROM asked) AS worst_case
+FROM (SELECT *, sum(weight) OVER (PARTITION BY member_of) AS everybody FROM members) AS members
+JOIN blocks ON blocks.qid IS NOT DISTINCT FROM members.qid
+GROUP BY members.member_of;

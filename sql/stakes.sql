@@ -1,0 +1,19 @@
+-- One row per guess: what it gains from most values (from a sample of them, where there are many),
+-- times `scale`, and its rank by that, the best first. One guess is to abstain: it gains nothing.
+CREATE OR REPLACE VIEW stakes AS
+SELECT
+    guess,
+    usual,
+    row_number() OVER (ORDER BY usual DESC, guess ASC NULLS LAST) AS rank
+FROM (
+    SELECT
+        guess,
+        mode(round(gain * (SELECT scale FROM scale))::HUGEINT) AS usual
+    FROM pairs
+    WHERE code % greatest(1, (SELECT count(*) FROM secret_values) // 128) = 0
+    GROUP BY guess
+    UNION ALL
+    SELECT
+        0 AS guess,
+        0 AS usual
+) AS guesses;
