@@ -18,9 +18,12 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.description import Description, describe
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
+    from qifsql.hyper import Hyper, hyper
     from qifsql.inspection import sql
     from qifsql.partition import Blocks, blocks, records
     from qifsql.prompt import shell
+    from qifsql.receipt import Receipt, receipt
+    from qifsql.refinement import Refinement, refines
     from qifsql.spec import Attack
 
 __version__ = "0.1.0"
@@ -31,14 +34,20 @@ __all__ = [
     "Blocks",
     "Dataset",
     "Description",
+    "Hyper",
     "QifError",
+    "Receipt",
+    "Refinement",
     "Settings",
     "__version__",
     "attack",
     "blocks",
     "demo",
     "describe",
+    "hyper",
+    "receipt",
     "records",
+    "refines",
     "shell",
     "sql",
 ]
@@ -49,13 +58,19 @@ _HOME = {
     "Blocks": "partition",
     "Dataset": "dataset",
     "Description": "description",
+    "Hyper": "hyper",
     "QifError": "errors",
+    "Receipt": "receipt",
+    "Refinement": "refinement",
     "Settings": "engine.settings",
     "attack": "assess",
     "blocks": "partition",
     "demo": "demonstration",
     "describe": "description",
+    "hyper": "hyper",
+    "receipt": "receipt",
     "records": "partition",
+    "refines": "refinement",
     "shell": "prompt",
     "sql": "inspection",
 }

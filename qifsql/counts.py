@@ -31,12 +31,19 @@ FORM = 1  # of the tables in a file of counts
 class Counts:
     """The counts of one attack.
 
-    ``again``: more than the profile will be asked. ``store`` is a DuckDB file in which counts stay
-    for another time. ``sent`` are the plans that ran, ``records`` the number of records.
+    ``again``: more than the profile will be asked; ``tallied`` lets secrets of few values be
+    counted by tallies, from which cells cannot be told. ``store`` is a DuckDB file in which counts
+    stay for another time. ``sent`` are the plans that ran, ``records`` the number of records.
     """
 
     def __init__(
-        self, engine: DuckDB, bound: BoundAttack, *, again: bool, store: Path | None = None
+        self,
+        engine: DuckDB,
+        bound: BoundAttack,
+        *,
+        again: bool,
+        tallied: bool = True,
+        store: Path | None = None,
     ) -> None:
         self.engine = engine
         self.bound = bound
@@ -47,7 +54,7 @@ class Counts:
         found = self._stored(store) if store else None
         self.records: int = found["records"] if found else check_records(engine, bound)
         if found is None:
-            self._count(again or store is not None, tallied=store is None)
+            self._count(again or store is not None, tallied=tallied and store is None)
         if store and found is None:
             self._sign()
 

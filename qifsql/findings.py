@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -81,7 +82,8 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
         return {"capacity": None, "capacity_bits": None}
     value = float(after.blocks)
     if secret:
-        value = counts.frame("capacity", [(secret, 0)])["capacity"][0]
+        parts = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
+        value = math.fsum(sorted(int(people) / int(everybody) for people, everybody in parts))
     return {"capacity": value, "capacity_bits": math.log2(value)}
 
 
@@ -122,10 +124,8 @@ def distribution(
         row["share"] = row["individuals"] / people
     if "histogram" in found:
         found["histogram"] = _all_bins(found["histogram"])
-    return {
-        name: sorted(rows, key=lambda r: r.get("threshold") or r.get("quantile") or 0)
-        for name, rows in found.items()
-    }
+    place = {q: i for i, q in enumerate(asked)}
+    return {name: sorted(rows, key=partial(_place, place)) for name, rows in found.items()}
 
 
 def groups(counts: Counts, asked: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
@@ -159,7 +159,9 @@ def groups(counts: Counts, asked: Sequence[Question], prior: Profiles) -> list[d
             "guessed_right": share,
             "gap": row["probabilistic"] - lowest[q],
         }
-    return sorted(rows, key=lambda r: (-r["probabilistic"], str(r["member_of"])))
+    place = {q: i for i, q in enumerate(asked)}
+    rows.sort(key=lambda r: (-r["probabilistic"], _key(r["member_of"])))
+    return sorted(rows, key=lambda r: place[r["secret"], r["gain"]])
 
 
 def table(
@@ -169,6 +171,11 @@ def table(
     schema = DETAILS[name]
     given = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
     return pl.DataFrame([{c: row[c] for c in schema} for row in given], schema=schema)
+
+
+def _place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
+    within = row.get("bin", row.get("threshold", row.get("quantile")))
+    return place[row["secret"], row["gain"]], float(within or 0)
 
 
 def _key(value: object) -> tuple[bool, str]:

@@ -129,16 +129,36 @@ def _nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
 
 def candidates(attack: BoundAttack) -> Step:
     """The look-alikes of the target."""
-    query = exp.select("*").from_("microdata")
+    query = exp.select("*").from_("microdata").where(*_agreeing(attack))
+    doc = "One row per individual whom the adversary cannot tell from the target."
+    return Step("candidates", doc, query)
+
+
+def agreement(attack: BoundAttack) -> Step:
+    """In which quasi-identifiers each individual agrees with the target, as a number of bits."""
+    bits = [
+        exp.Case().when(same, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
+        for i, same in enumerate(_agreeing(attack))
+    ]
+    mask: exp.Expr = bits[0]
+    for bit in bits[1:]:
+        mask = exp.Add(this=mask, expression=bit)
+    query = exp.select("*", exp.alias_(mask, "mask")).from_("microdata")
+    doc = "One row per individual, with the quasi-identifiers shared with the target as bits."
+    return Step("agreement", doc, query)
+
+
+def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
+    """For each quasi-identifier, whether it is that of the target."""
+    same: list[exp.Expr] = []
     for i, qid in enumerate(attack.qids, 1):
         text = attack.target[qid.name]
         known: exp.Expr = exp.null()
         if text is not None:
             known = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
             known = with_one_missing(known) if qid.floating else known
-        query = query.where(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=known))
-    doc = "One row per individual whom the adversary cannot tell from the target."
-    return Step("candidates", doc, query)
+        same.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=known))
+    return same
 
 
 def weights_plan(attack: BoundAttack) -> Plan:

@@ -138,7 +138,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     chosen = chosen.from_(exp.to_table(first))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
     columns: list[tuple[exp.Expr, str]] = [
-        (_written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
+        (written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
         for i, q in enumerate(attack.qids, 1)
     ]
     columns += [
@@ -150,7 +150,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         steps.need("counts", j)
         for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
             if value.name == "value":
-                value.set("expression", _written(value.expression, secret, SHOWABLE))
+                value.set("expression", written(value.expression, secret, SHOWABLE))
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
             query = query.join(table, on=_same_block("chosen", table, len(attack.qids)))
@@ -158,14 +158,14 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (
-                _written(exp.column("best_guess", table), secret, SHOWABLE),
+                written(exp.column("best_guess", table), secret, SHOWABLE),
                 f"best_guess_{secret.name}",
             ),
             (exp.column("success", table), f"success_{secret.name}"),
             (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
         ]
     last = [_of_chosen(o) for o in ranked]
-    return plan(attack, steps.steps, query.select(*_named(columns)).order_by(*last))
+    return plan(attack, steps.steps, query.select(*named(columns)).order_by(*last))
 
 
 def records_plan(
@@ -188,7 +188,7 @@ def records_plan(
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
     if attack.key:
         columns.append(
-            (_written(exp.column("key", "everybody"), attack.key, native), attack.key.name)
+            (written(exp.column("key", "everybody"), attack.key, native), attack.key.name)
         )
     columns += [
         (size, "block_size"),
@@ -203,12 +203,12 @@ def records_plan(
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (
-                _written(exp.column("best_guess", f"revealed_{j}"), secret, native),
+                written(exp.column("best_guess", f"revealed_{j}"), secret, native),
                 f"best_guess_{secret.name}",
             ),
         ]
     columns += [(value, name) for _, value, name in more]
-    query = query.select(*_named(columns)).order_by(exp.column(RECORD, "everybody"))
+    query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
     return plan(attack, steps.steps, query)
 
 
@@ -238,7 +238,7 @@ def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Ex
     return found
 
 
-def _written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
+def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
     """A value as it can be shown or written; what is not ``native`` there becomes text."""
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
@@ -261,7 +261,7 @@ def _of_chosen(order: exp.Expr) -> exp.Expr:
     )
 
 
-def _named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
+def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
     """Columns under the user's names; a name that is taken gets a number."""
     names = unique([name for _, name in columns])
     return [

@@ -1,8 +1,8 @@
 """The placeholders of ``sql/`` become columns, in the parsed tree.
 
 - ``qid``, the whole tuple, becomes ``qid_1 .. qid_k``. It may stand as a selected column, as a
-  key of GROUP BY or PARTITION BY, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere
-  else the template is refused, because a tuple is not a column there.
+  key of GROUP BY, PARTITION BY or ORDER BY, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join;
+  anywhere else the template is refused, because a tuple is not a column there.
 - ``secret`` becomes ``secret_j``.
 - ``tally`` becomes one column for each counted value; where it is defined the definition is
   repeated, and in a list ``[...]`` the element is.
@@ -65,6 +65,9 @@ def _spread_qids(query: exp.Select, width: int, where: str) -> None:
             spread = [_qid(node, i) for i in range(1, width + 1)]
             parent.set("partition_by", [n for x in items for n in (spread if x is node else [x])])
             continue
+        if isinstance(parent, exp.Ordered) and isinstance(parent.parent, exp.Order):
+            _order(parent, [_qid(node, i) for i in range(1, width + 1)])
+            continue
         if not isinstance(parent, exp.Select | exp.Group):
             raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
         _replace(parent, node, [_qid(node, i) for i in range(1, width + 1)])
@@ -72,6 +75,18 @@ def _spread_qids(query: exp.Select, width: int, where: str) -> None:
             parent.pop()
     if any(name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)):
         raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
+
+
+def _order(item: exp.Ordered, columns: Sequence[exp.Expr]) -> None:
+    """Order by every column as by the tuple; by nothing where there is none."""
+    same = [item.copy() for _ in columns]
+    for one, column in zip(same, columns, strict=True):
+        one.set("this", column)
+    order = item.parent
+    assert isinstance(order, exp.Order)  # noqa: S101 - the caller has looked
+    _replace(order, item, same)
+    if not order.expressions:
+        order.pop()
 
 
 def _is_qid(node: exp.Expr) -> bool:

@@ -30,9 +30,15 @@ OF_THE_QUESTION = (  # the same before and after the release
     "unusual",
 )  # fmt: skip
 WEIGHTED = (
-    "answer", "blocks", "cells", "chances", "counts", "members", "owner_guesses", "owner_members",
-    "people", "profile", "uncertainty",
+    "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",
+    "owner_members", "people", "profile", "uncertainty",
 )  # fmt: skip
+OF_OWNERS = {  # the files that make these steps when the secret is whose record it is
+    "agreements": "owner_agreements",
+    "cells": "people",
+    "guesses": "owner_guesses",
+    "members": "owner_members",
+}
 MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
 
 
@@ -84,6 +90,9 @@ class Steps:
             return actual
         if actual in self.kept:
             return self.push(_kept(actual))
+        if name == "agreement":
+            self._people(replace(about, prior=True))
+            return self.push(microdata.agreement(self.attack))
         made = asking.made(self.attack, name, about.secret, about.gain)
         if made is not None:
             names = {table: self._need(table, about) for table in made.reads}
@@ -125,9 +134,7 @@ class Steps:
                 return "tally_owners"
             if name in ("blocks", "doubts") and not self.weighted(0):
                 return {"blocks": "owners", "doubts": "owner_doubts"}[name]
-            return {"cells": "people", "members": "owner_members", "guesses": "owner_guesses"}.get(
-                name, name
-            )
+            return OF_OWNERS.get(name, name)
         if tallied and name in ("profile", "spectra", "capacity"):
             return f"tally_{name}"
         return name

@@ -1,12 +1,20 @@
--- One row: the multiplicative Bayes capacity, the sum over blocks of the largest share that a
--- value of the secret has there of all its people, in whole parts of 2 to the power of -80.
+-- One row per number of people that share a value of the secret: over the blocks where a value
+-- shared by so many has the largest share of all its people, how many of them stand there. The
+-- multiplicative Bayes capacity is the sum of people / everybody.
 CREATE OR REPLACE VIEW capacity AS
-SELECT sum((share * pow(2, 80))::HUGEINT) / pow(2, 80) AS capacity
+SELECT
+    -best.everybody AS everybody,
+    sum(best.people) AS people
 FROM (
     SELECT
         cells.qid,
-        max(cells.weight / prior_cells.weight) AS share
+        max({
+            'share': cells.weight / prior_cells.weight,
+            'everybody': -prior_cells.weight,
+            'people': cells.weight
+        }) AS best
     FROM cells
     JOIN prior_cells ON prior_cells.secret IS NOT DISTINCT FROM cells.secret
     GROUP BY cells.qid
-) AS shares;
+) AS shares
+GROUP BY best.everybody;

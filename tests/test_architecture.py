@@ -15,12 +15,14 @@ PACKAGE = Path(__file__).resolve().parent.parent / "qifsql"
 # Each line may import only what stands above it. A name with a star is every module of a package,
 # which may import one another (no circles). A module that is not here has no room yet.
 ROOMS = (
-    *("errors", "dataset", "models", "expressions", "relation", "templates", "plan", "splice"),
-    *("spec", "binding", "microdata", "steps", "compiler", "dialect"),
+    *("errors", "dataset", "models", "gains", "expressions", "relation", "templates", "plan"),
+    *("splice", "spec", "catalog", "listing", "targets", "stakes", "binding"),
+    *("microdata", "asking", "steps", "compiler", "dialect"),
     *("engine.settings", "engine.trouble", "engine.duckdb", "engine.catalog", "engine"),
-    *("profile", "measures.*", "measures", "session", "export", "assessment", "assess"),
-    *("partition", "description", "inspection", "prompt", "report.*", "report", "demonstration"),
-    *("cli.*", "cli", "__main__"),
+    *("profile", "measures.*", "measures", "session", "export", "assessment", "wanted"),
+    *("counts", "checks", "findings", "population", "assess"),
+    *("partition", "hyper", "refinement", "receipt", "description", "inspection", "prompt"),
+    *("report.*", "report", "demonstration", "cli.*", "cli", "__main__"),
 )
 IMPORTERS = {  # library -> the rooms that may import it
     "duckdb": ("engine",),

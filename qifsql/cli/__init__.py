@@ -9,8 +9,8 @@ from typing import NoReturn
 import typer
 
 from qifsql import __version__
-from qifsql.cli import attacking, demo, describing, inspecting
-from qifsql.cli.options import grouped
+from qifsql.cli import attacking, comparing, demo, describing, inspecting
+from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
 
 app = typer.Typer(
@@ -26,7 +26,10 @@ for _command in (
     describing.describe,
     attacking.attack,
     inspecting.blocks,
+    inspecting.hyper,
     inspecting.records,
+    comparing.receipt,
+    comparing.refines,
     inspecting.sql,
     inspecting.shell,
 ):

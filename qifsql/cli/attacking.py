@@ -1,13 +1,16 @@
 """``qifsql attack``."""
 
-from qifsql.cli import options, running
+from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Output
+from qifsql.cli.wishes import Details, Gains
 
 
 def attack(
     model: options.Model,
     data: Data,
     adversary: Adversary,
+    gains: Gains,
+    details: Details,
     output: Output,
     limits: Limits,
     target: options.Targets = None,
@@ -19,7 +22,8 @@ def attack(
 
     show.check(output)
     dataset, asked = data.dataset(), adversary.arguments()
-    known = options.targets(target, asked["qids"])
+    asked |= gains.arguments() | details.arguments()
+    known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
         result = run(
             model, dataset, **asked, key=key, where=data.where, target=known, settings=settings
@@ -31,5 +35,5 @@ def attack(
 
         return tables.assessment(result)
 
-    shown = show.Shown(result.frame, result.origin, render, f"qifsql: {dataset.name}")
-    show.show(shown, output)
+    title = f"qifsql: {dataset.name}"
+    show.show(show.Shown(result.frame, result.origin, render, title, result.details), output)

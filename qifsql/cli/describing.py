@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli.options import Data, Limits, Output, names
+from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli.typed import names
 
 
 def describe(

@@ -1,4 +1,4 @@
-"""``qifsql blocks``, ``records``, ``sql`` and ``shell``: what is behind the numbers."""
+"""``qifsql blocks``, ``hyper``, ``records``, ``sql``, ``shell``: what is behind the numbers."""
 
 import sys
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Output
+from qifsql.cli.wishes import Gains
 
 
 def blocks(
@@ -59,17 +60,58 @@ def blocks(
     show.show(show.Shown(result.frame, result.origin, render, title), output)
 
 
+def hyper(
+    data: Data,
+    adversary: Adversary,
+    output: Output,
+    limits: Limits,
+    show_: Annotated[
+        str,
+        typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper."),
+    ] = "hyper",
+    prior: options.Prior = None,
+    key: options.Key = None,
+) -> None:
+    """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
+    from qifsql.cli import show
+    from qifsql.export import STREAMED
+    from qifsql.hyper import hyper as run
+
+    show.check(output)
+    dataset = data.dataset()
+    large = output.out if output.out and output.out.suffix.casefold() in STREAMED else None
+    asked = adversary.arguments() | {"show": show_, "prior": prior, "key": key}
+    with limits.settings() as settings:
+        result = run(dataset, **asked, where=data.where, out=large, settings=settings)
+    if large is not None:
+        running.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
+        return
+
+    def render() -> object:
+        from qifsql.report import matrices
+
+        return matrices.hyper(result)
+
+    title = f"qifsql: {show_} of {dataset.name}"
+    show.show(show.Shown(result.frame, result.origin, render, title), output)
+
+
 def records(
     data: Data,
     adversary: Adversary,
+    gains: Gains,
     limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
     key: options.Key = None,
+    measures: Annotated[
+        str | None,
+        typer.Option("--measures", help="More measures: shannon, guessing, or all."),
+    ] = None,
 ) -> None:
     """Write one row per record, in input order: block size, success, best guess, singled out."""
     from qifsql.partition import records as run
 
-    asked = adversary.arguments()
+    asked = adversary.arguments() | gains.arguments() | {"measures": measures or ()}
     with limits.settings() as settings:
         n = run(data.dataset(), out, **asked, key=key, where=data.where, settings=settings)
     running.remarks([f"{n:,} records written to {out}"], quiet=limits.quiet)
@@ -79,6 +121,7 @@ def sql(
     model: options.Model,
     data: Data,
     adversary: Adversary,
+    gains: Gains,
     limits: Limits,
     target: options.Targets = None,
     key: options.Key = None,
@@ -90,8 +133,8 @@ def sql(
     """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is attacked."""
     from qifsql.inspection import sql as run
 
-    asked = adversary.arguments()
-    known = options.targets(target, asked["qids"])
+    asked = adversary.arguments() | gains.arguments()
+    known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
         text = run(
             model,

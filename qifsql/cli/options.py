@@ -1,25 +1,22 @@
 """The options that commands share: groups of them, each said once.
 
-A command takes a whole group as one parameter (``data: Data``); ``grouped`` turns the fields of
+A command takes a whole group as one parameter (``data: Data``); ``grouping`` turns the fields of
 the group into options of the command line and puts what was given back together.
 """
 
-import csv
-import functools
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from qifsql.cli.typed import names
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted
 
-DATA, ATTACK, RUN = "Data", "Attack", "Output and limits"
+DATA, ATTACK, TOLD, RUN = "Data", "Attack", "Details", "Output and limits"
 
 Model = Annotated[
     str,
@@ -36,6 +33,16 @@ Targets = Annotated[
 Key = Annotated[
     str | None,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
+]
+
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        help="A file of what the adversary believed of the secret: a column named like it, and "
+        "probability.",
+        rich_help_panel=ATTACK,
+    ),
 ]
 
 
@@ -209,86 +216,3 @@ class Output:
             rich_help_panel=RUN,
         ),
     ] = None
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its groups as parameters, for typer to read."""
-    parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
-    for parameter in inspect.signature(command).parameters.values():
-        found = [parameter]
-        group = parameter.annotation
-        if isinstance(group, type) and is_dataclass(group):
-            found = list(inspect.signature(group).parameters.values())
-            groups[parameter.name] = group, [p.name for p in found]
-        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in found]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        for name, (make, fields) in groups.items():
-            given[name] = make(**{field: given.pop(field) for field in fields})
-        command(**given)
-
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
-
-
-def names(values: Sequence[str] | None) -> tuple[str, ...]:
-    """Names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
-
-    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
-    """
-    return tuple(name for value in values or () for name in _row(value))
-
-
-def _row(value: str) -> list[str]:
-    try:
-        fields = next(csv.reader([value], strict=True))
-    except (csv.Error, StopIteration):
-        return [value]
-    result: list[str] = []
-    for field in fields:
-        if result and "=" in result[-1] and _goes_on(result[-1]):
-            result[-1] += f",{field}"
-        else:
-            result.append(field)
-    return [field for field in result if field] or ([""] if value == '""' else [])
-
-
-def _goes_on(expression: str) -> bool:
-    """Whether a bracket or a text of an expression is still open."""
-    depth, in_text = 0, False
-    for character in expression:
-        in_text ^= character == "'"
-        if not in_text:
-            depth += (character in "([{") - (character in ")]}")
-    return in_text or depth > 0
-
-
-def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
-    """The target from ``column=value`` and ``column is null``, each given once.
-
-    ``qids`` are the quasi-identifiers as they were typed: their names may contain ``=``.
-    """
-    target: dict[str, str | None] = {}
-    for text in values or ():
-        name, value = _known(text, qids)
-        if name in target:
-            raise InputError(f"the target's {quoted(name)} is given twice; give it once")
-        target[name] = value
-    return target
-
-
-def _known(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
-    for name in sorted(qids, key=len, reverse=True):
-        if text.startswith(f"{name}="):
-            return name, text[len(name) + 1 :]
-        if text.casefold() == f"{name} is null".casefold():
-            return name, None
-    name, equals, value = text.partition("=")
-    if equals and name:
-        return name, value
-    if not equals and text.casefold().endswith(" is null"):
-        return text[: -len(" is null")], None
-    raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')

@@ -3,8 +3,9 @@
 import json
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -19,12 +20,17 @@ FORMATS = ("table", "json", "csv", "markdown")
 
 @dataclass(frozen=True)
 class Shown:
-    """A result in all its forms. ``render`` draws it for people."""
+    """A result in all its forms. ``render`` draws it for people.
+
+    ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
+    Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
+    """
 
     frame: pl.DataFrame
     origin: Origin
     render: Callable[[], object]
     title: str
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 def check(output: Output) -> None:
@@ -56,26 +62,43 @@ def save(shown: Shown, out: Path) -> None:
     ending = out.suffix.casefold()
     if ending == ".parquet":
         write_parquet(out, shown.frame, shown.origin)
+        for name, frame in shown.details.items():
+            write_parquet(beside(out, name), frame, shown.origin)
     elif ending == ".html":
         from qifsql.report import tables
 
         write_text(out, tables.html(shown.render(), shown.title), shown.origin)
     else:
         kind = {".csv": "csv", ".json": "json", ".md": "markdown"}[ending]
-        write_text(out, _text(shown, kind), shown.origin)
+        alone = replace(shown, details={}) if kind == "csv" else shown
+        write_text(out, _text(alone, kind), shown.origin)
+        if kind == "csv":
+            for name, frame in shown.details.items():
+                text = flattened(frame).write_csv()
+                write_text(beside(out, name), text, shown.origin)
+
+
+def beside(out: Path, name: str) -> Path:
+    """The file of a table of details: ``risk.histogram.csv`` beside ``risk.csv``."""
+    return out.with_name(f"{out.stem}.{name}{out.suffix}")
 
 
 def _text(shown: Shown, kind: str) -> str:
     if kind == "json":
-        rows = [{k: _plain(v) for k, v in row.items()} for row in shown.frame.to_dicts()]
-        document = {"qifsql": __version__, "spec": dict(shown.origin.spec), "results": rows}
+        found = {"results": shown.frame, **shown.details}
+        document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
+        document |= {name: _rows(frame) for name, frame in found.items()}
         return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
-    flat = flattened(shown.frame)
+    flat = [flattened(frame) for frame in (shown.frame, *shown.details.values())]
     if kind == "csv":
-        return flat.write_csv()
+        return "\n".join(frame.write_csv() for frame in flat)
     from qifsql.report import tables
 
-    return tables.markdown(flat)
+    return "\n".join(tables.markdown(frame) for frame in flat)
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+    return [{k: _plain(v) for k, v in row.items()} for row in frame.to_dicts()]
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:
@@ -92,7 +115,9 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON can hold it: it has no infinity."""
+    """A value as JSON can hold it: it has no infinity, and whole numbers of any size."""
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return int(value)
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

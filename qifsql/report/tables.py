@@ -7,16 +7,16 @@ from io import StringIO
 from typing import Any
 
 import polars as pl
-from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from qifsql.assessment import Assessment
-from qifsql.report import words
+from qifsql.receipt import Receipt
+from qifsql.refinement import Refinement
+from qifsql.report import cells, details, words
 
-SHOWN = 5  # values of a list that are shown in a cell
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -40,12 +40,16 @@ def assessment(result: Assessment) -> RenderableType:
             Text(words.heading(row), style="bold"),
             Padding(_successes(row), (0, 0, 0, 1), expand=False),
         ]
-        parts.append(Padding(Text(words.sentence(row)), (0, 0, 1, 2), expand=False))
+        parts += [
+            *details.measured(row),
+            Padding(Text(words.sentence(row)), (0, 0, 1, 2), expand=False),
+            *details.of_row(row, result.details),
+        ]
     return Group(*parts)
 
 
 def _successes(row: Mapping[str, Any]) -> Table:
-    table = _table(["", "before", "after", "degradation"], right=(1, 2, 3))
+    table = cells.table(["", "before", "after", "degradation"], right=(1, 2, 3))
     if row.get("target") is None:
         certain = f"+ {words.percent(row['degradation_deterministic'])}"
         before, after = (
@@ -58,33 +62,75 @@ def _successes(row: Mapping[str, Any]) -> Table:
         )
     table.add_row("certain (deterministic)", before, after, certain)
     table.add_row(
-        "best guess (probabilistic)",
-        words.percent(row["prior_probabilistic"]),
-        words.percent(row["posterior_probabilistic"]),
-        words.factor(row["degradation_probabilistic"]),
+        "best guess (probabilistic)" if words.is_chance(row) else "expected gain of the best guess",
+        words.success(row, row["prior_probabilistic"]),
+        words.success(row, row["posterior_probabilistic"]),
+        "undefined"
+        if row["degradation_probabilistic"] is None
+        else words.factor(row["degradation_probabilistic"]),
     )
     if row.get("best_guess") is not None:
         table.add_row("the best guess is", "", Text(row["best_guess"]), "")
     return table
 
 
+def receipt(result: Receipt) -> RenderableType:
+    """What one person's facts give away: the fewest that single out, and what is learnt."""
+    table = cells.table(["which facts", "how many", "reveal", "look-alikes"], right=(1, 3))
+    for row in result.frame.iter_rows(named=True):
+        facts = words.listed(row["qids"]) if row["qids"] else "none: it holds of everybody"
+        what = "whose record it is" if row["reveals"] is None else f"the value of {row['reveals']}"
+        table.add_row(Text(facts), str(row["n_qids"]), Text(what), words.count(row["matches"]))
+    n, alone = result.look_alikes, result.frame.filter(reveals=None).height
+    alike = (
+        "With all facts together the person is the only one."
+        if n == 1
+        else f"With all facts together {words.count(n)} of {words.count(result.records)} people "
+        "look like the person."
+    )
+    sets = f" {alone} minimal sets of facts single the person out." if alone else ""
+    learnt = [Text(f"{words.heading(r)}: {words.sentence(r)}") for r in result.learnt.rows()]
+    return Group(table, Text(alike + sets), Text(), *learnt)
+
+
+def refinement(result: Refinement) -> RenderableType:
+    """Whether A refines B, in words, with a counterexample."""
+    row = result.frame.row(0, named=True)
+    a, b = words.listed(row["a"]), words.listed(row["b"])
+    if result.refines:
+        return Text(
+            f"Yes: who knows {a} knows {b}, too, so it never leaks less, whatever the secret, "
+            "the prior and the gain."
+        )
+    parts: list[RenderableType] = [
+        Text(
+            f"No: in {words.count(row['violating_blocks'])} of {words.count(row['blocks'])} blocks "
+            f"of {a} people differ in {b}; {words.count(row['violating_people'])} of "
+            f"{words.count(row['records'])} people stand there. For some secret it leaks less."
+        )
+    ]
+    if result.counterexample is not None:
+        parts += [Text("The smallest such block:"), frame(result.counterexample)]
+    return Group(*parts)
+
+
 def frame(data: pl.DataFrame) -> Table:
     """Any table of results, cell by cell."""
     numeric = [i for i, t in enumerate(data.dtypes) if t.is_numeric()]
-    table = _table(data.columns, right=numeric)
+    table = cells.table(data.columns, right=numeric)
     for row in data.iter_rows():
-        table.add_row(*(Text(_cell(v)) for v in row))
+        table.add_row(*(Text(cells.cell(v)) for v in row))
     return table
 
 
 def blocks(data: pl.DataFrame, secrets: Sequence[str]) -> RenderableType:
     """Blocks of a partition: what is known, how many people, and the values of each secret."""
     known = data.width - 2 - 4 * len(secrets)
-    table = _table([*data.columns[:known], "size", *secrets], right=(known,))
+    table = cells.table([*data.columns[:known], "size", *secrets], right=(known,))
     for row in data.iter_rows():
         counts = row[known + 5 :: 4]
-        cells = [*map(_cell, row[:known]), words.count(row[known]), *map(_cell, counts)]
-        table.add_row(*map(Text, cells))
+        shown = [*map(cells.cell, row[:known]), words.count(row[known]), *map(cells.cell, counts)]
+        table.add_row(*map(Text, shown))
     if not secrets:
         return table
     return Group(table, Text("People with each value in brackets; the first is the best guess."))
@@ -93,7 +139,7 @@ def blocks(data: pl.DataFrame, secrets: Sequence[str]) -> RenderableType:
 def description(data: pl.DataFrame, values: pl.DataFrame | None) -> RenderableType:
     """The columns of a dataset, as people read them, and their frequent values."""
     heads = ["column", "type", "missing", "distinct", "entropy (bits)", "singled out", "role?"]
-    table = _table([*heads, "why"], right=(2, 3, 4, 5))
+    table = cells.table([*heads, "why"], right=(2, 3, 4, 5))
     for row in data.iter_rows(named=True):
         numbers = ["", "", "", ""]
         if row["records"] is not None:
@@ -103,16 +149,17 @@ def description(data: pl.DataFrame, values: pl.DataFrame | None) -> RenderableTy
                 f"{row['entropy']:.2f}",
                 words.percent(row["singled_out_share"]),
             ]
-        cells = [_cell(row["column"]), row["type"], *numbers, row["suggested_role"], row["why"]]
-        table.add_row(*map(Text, cells))
+        name = cells.cell(row["column"])
+        shown = [name, row["type"], *numbers, row["suggested_role"], row["why"]]
+        table.add_row(*map(Text, shown))
     return table if values is None else Group(table, frame(values))
 
 
 def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
     """Any rows under their names."""
-    table = _table(names)
+    table = cells.table(names)
     for row in values:
-        table.add_row(*(Text(_cell(v)) for v in row))
+        table.add_row(*(Text(cells.cell(v)) for v in row))
     return table
 
 
@@ -134,39 +181,12 @@ def html(content: object, title: str) -> str:
 def markdown(data: pl.DataFrame) -> str:
     """A table in Markdown; what could be read as markup is escaped."""
     lines = [_line(data.columns), _line(["---"] * data.width, escape=False)]
-    lines += [_line([_cell(v) for v in row]) for row in data.iter_rows()]
+    lines += [_line([cells.cell(v) for v in row]) for row in data.iter_rows()]
     return "\n".join(lines) + "\n"
 
 
-def _line(cells: Sequence[str], *, escape: bool = True) -> str:
+def _line(texts: Sequence[str], *, escape: bool = True) -> str:
     if escape:
         marks = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]"} | {"\n": " ", "\r": " "})
-        cells = [c.translate(marks) for c in cells]
-    return f"| {' | '.join(cells)} |"
-
-
-def _table(names: Sequence[str], right: Sequence[int] = ()) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(names):
-        table.add_column(Text(name), justify="right" if i in right else "left")
-    return table
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "(missing)"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list):
-        shown = [_counted(v) for v in value[:SHOWN]]
-        return ", ".join(shown) + (f", and {len(value) - SHOWN} more" if value[SHOWN:] else "")
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
-
-
-def _counted(value: Any) -> str:
-    """A value of the secret with its records: ``yes (3)``."""
-    if isinstance(value, Mapping):
-        return f"{_cell(value['value'])} ({words.count(value['records'])})"
-    return _cell(value)
+        texts = [text.translate(marks) for text in texts]
+    return f"| {' | '.join(texts)} |"

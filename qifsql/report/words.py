@@ -3,7 +3,7 @@
 Rounding never turns a chance into certainty or into impossibility.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -39,6 +39,8 @@ def count(n: int) -> str:
 
 def sentence(row: Mapping[str, Any]) -> str:
     """What a row of results says, in one sentence."""
+    if not is_chance(row):
+        return _gained(row)
     before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
     records = count(row["records"])
     if row.get("target") is not None:
@@ -51,7 +53,7 @@ def sentence(row: Mapping[str, Any]) -> str:
         end = f"for {count(n)} of {records} people {row['secret']} is known with certainty."
     base = row["prior_probabilistic"]
     aside = ""
-    if row["secret"] is not None and base >= 0.5 and row["degradation_probabilistic"] < 1.1:
+    if row["secret"] is not None and base >= 0.5 and row["posterior_probabilistic"] < 1.1 * base:
         aside = f" {_digits(100 * base)} of 100 could be guessed without the release."
     return f"Before: {before}; after: {after}; {end}{aside}"
 
@@ -59,7 +61,62 @@ def sentence(row: Mapping[str, Any]) -> str:
 def heading(row: Mapping[str, Any]) -> str:
     """What the adversary wants and knows: ``Re-identification (CRS), knowing age and sex``."""
     goal = "Re-identification" if row["secret"] is None else f"Inference of {row['secret']}"
-    return f"{goal} ({row['model']}), knowing {listed(row['qids'])}"
+    gain = "" if row.get("gain", "identity") == "identity" else f", gain {row['gain']}"
+    return f"{goal} ({row['model']}), knowing {listed(row['qids'])}{gain}"
+
+
+def is_chance(row: Mapping[str, Any]) -> bool:
+    """Whether the gain of a row is the chance to be right, and not an amount."""
+    kind = (row.get("gain") or "identity").partition(":")[0]
+    return kind in ("identity", "tries", "tolerance")
+
+
+def amount(x: float, unit: str | None) -> str:
+    """A gain in its unit: ``2.5 BRL``."""
+    return f"{_signed(x)} {unit}" if unit else _signed(x)
+
+
+def success(row: Mapping[str, Any], x: float) -> str:
+    """The success or gain of a row, for tables."""
+    return percent(x) if is_chance(row) else amount(x, row.get("unit"))
+
+
+def gap(groups: Sequence[Mapping[str, Any]]) -> str:
+    """Who carries the risk: the group with the highest success beside that with the lowest."""
+    worst = max(groups, key=lambda g: g["posterior_probabilistic"])
+    best = min(groups, key=lambda g: g["posterior_probabilistic"])
+    if worst["gap"] == 0:
+        return f"No group of {worst['by']} carries more risk than another."
+    high, low = ("(missing)" if g["group"] is None else g["group"] for g in (worst, best))
+    return (
+        f"Of the groups of {worst['by']}, {high} carries most risk and {low} least: "
+        f"{_signed(worst['posterior_probabilistic'])} and "
+        f"{_signed(best['posterior_probabilistic'])}, a gap of {_signed(worst['gap'])}."
+    )
+
+
+def _gained(row: Mapping[str, Any]) -> str:
+    unit, more = row.get("unit"), row["leakage_additive"]
+    before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
+    if row.get("target") is not None:
+        return (
+            f"{_about_one(row)} Before: {amount(before, unit)}; after: {amount(after, unit)} "
+            "gained by the best guess."
+        )
+    everybody = amount(more * row["records"], unit)
+    return (
+        f"Before: {amount(before, unit)} gained per person; after: {amount(after, unit)}. "
+        f"An attacker would pay up to {amount(more, unit)} per person for the release, "
+        f"{everybody} for all {count(row['records'])}."
+    )
+
+
+def _signed(x: float) -> str:
+    if x == 0:
+        return "0"
+    if abs(x) < 0.01:
+        return f"{x:.3g}"
+    return f"-{_digits(-x)}" if x < 0 else _digits(x)
 
 
 def listed(names: list[str]) -> str:

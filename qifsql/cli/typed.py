@@ -1,0 +1,66 @@
+"""What people type: lists of names, and the target of an attack."""
+
+import csv
+from collections.abc import Sequence
+
+from qifsql.errors import InputError, quoted
+
+
+def names(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
+
+    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
+    """
+    return tuple(name for value in values or () for name in _row(value))
+
+
+def _row(value: str) -> list[str]:
+    try:
+        fields = next(csv.reader([value], strict=True))
+    except (csv.Error, StopIteration):
+        return [value]
+    result: list[str] = []
+    for field in fields:
+        if result and "=" in result[-1] and _goes_on(result[-1]):
+            result[-1] += f",{field}"
+        else:
+            result.append(field)
+    return [field for field in result if field] or ([""] if value == '""' else [])
+
+
+def _goes_on(expression: str) -> bool:
+    """Whether a bracket or a text of an expression is still open."""
+    depth, in_text = 0, False
+    for character in expression:
+        in_text ^= character == "'"
+        if not in_text:
+            depth += (character in "([{") - (character in ")]}")
+    return in_text or depth > 0
+
+
+def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
+    """The target from ``column=value`` and ``column is null``, each given once.
+
+    ``qids`` are the quasi-identifiers as they were typed: their names may contain ``=``.
+    """
+    target: dict[str, str | None] = {}
+    for text in values or ():
+        name, value = _known(text, qids)
+        if name in target:
+            raise InputError(f"the target's {quoted(name)} is given twice; give it once")
+        target[name] = value
+    return target
+
+
+def _known(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
+    for name in sorted(qids, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text[len(name) + 1 :]
+        if text.casefold() == f"{name} is null".casefold():
+            return name, None
+    name, equals, value = text.partition("=")
+    if equals and name:
+        return name, value
+    if not equals and text.casefold().endswith(" is null"):
+        return text[: -len(" is null")], None
+    raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')

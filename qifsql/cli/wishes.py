@@ -1,0 +1,107 @@
+"""Further groups of options: what a guess is worth, and what is told beside success."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.cli.options import ATTACK, RUN, TOLD, Prior
+from qifsql.cli.typed import names
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What a guess is worth, and what was believed before."""
+
+    gain: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gain",
+            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
+            "matrix:FILE, sql:EXPRESSION over guess and secret. Repeatable.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    prior: Prior = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {"gain": tuple(self.gain or ()), "prior": self.prior}
+
+
+@dataclass(frozen=True)
+class Details:
+    """What is told beside success."""
+
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            "--measures",
+            help="More measures: shannon, guessing, capacity, risks, or all (see qifsql explain).",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="Groups of people: a column or NAME=EXPRESSION; who carries the risk.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    histogram: Annotated[
+        bool,
+        typer.Option(
+            "--histogram", help="Count people by success in percent.", rich_help_panel=TOLD
+        ),
+    ] = False
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--threshold",
+            help="Count people whose success is at least that, such as 0.5. Repeatable.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    quantile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quantile",
+            help="The success that this share of the people do not exceed, such as 0.9. "
+            "Repeatable.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", help="The unit of the gains, such as BRL.", rich_help_panel=TOLD),
+    ] = None
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            help="A file of everybody who may be in the release, for the journalist's risk.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="Keep the counts in this DuckDB file; asked again, the data are not read again.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {
+            "measures": self.measures or (),
+            "by": self.by,
+            "histogram": self.histogram,
+            "thresholds": names(self.threshold),
+            "quantiles": names(self.quantile),
+            "unit": self.unit,
+            "population": self.population,
+            "store": self.store,
+        }

@@ -1,0 +1,117 @@
+"""Refinement: one set of quasi-identifiers never leaks less than another, whatever the gain.
+
+Knowing A is never worse for the adversary than knowing B, for every secret, prior and gain
+function, exactly when each block of A lies within one block of B: A determines B. That is an
+attack on B, taken together as one secret, by who knows A: every block must hold one value.
+Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitative Information Flow
+(2020), ch. 9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import ColumnError
+from qifsql.export import Origin
+from qifsql.microdata import normal, plan
+from qifsql.partition import SHOWABLE, named, written
+from qifsql.plan import Plan
+from qifsql.session import check_records, opened
+from qifsql.spec import Attack, Attribute, BoundAttack, NullRule
+from qifsql.steps import Steps
+
+SCHEMA: dict[str, pl.DataType] = {
+    "refines": pl.Boolean(),
+    "a": pl.List(pl.String()),
+    "b": pl.List(pl.String()),
+    "records": pl.Int64(),
+    "blocks": pl.Int64(),
+    "violating_blocks": pl.Int64(),
+    "violating_people": pl.Int64(),
+}
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Whether A refines B, and the smallest block of A that spans several blocks of B, if any.
+
+    ``frame`` is one row (``SCHEMA``). ``counterexample`` has a row per value of B in that block:
+    the columns of A and of B under their names, and ``people``.
+    """
+
+    refines: bool
+    frame: pl.DataFrame
+    counterexample: pl.DataFrame | None
+    origin: Origin
+
+
+def refines(
+    source: str | Path | Dataset,
+    a: str | Sequence[str],
+    b: str | Sequence[str],
+    *,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    settings: Settings | None = None,
+) -> Refinement:
+    """Whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
+
+    Both are columns, patterns or named expressions. A missing value is a value.
+    """
+    origin = Origin.now(settings)
+    whole = Attack.of("crs", source, qids=a, where=where, null=null)
+    other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)
+    with opened(whole, settings) as (engine, bound), opened(other, settings) as (_, known):
+        together = _with_one_secret(bound, known.qids)
+        check_records(engine, together)
+        names = [q.name for q in known.qids]
+        steps = Steps(together)
+        counted = exp.select("*").from_(steps.need("violations", 1))
+        asked = plan(together, steps.steps, counted)
+        blocks, bad, people, records = engine.rows(asked, "comparing", bound.dataset.name)[0]
+        sent, example = [asked], None
+        if bad:
+            sent.append(_example_plan(together, known.qids))
+            example = engine.frame(sent[-1], "comparing", bound.dataset.name)
+        mine = [q.name for q in bound.qids]
+        spec = {"dataset": bound.dataset.name, "where": where, "null": null, "a": mine, "b": names}
+        origin = origin.about(spec, bound.dataset.paths, *sent)
+    row = {"refines": not bad, "a": mine, "b": names, "records": records, "blocks": blocks}
+    row |= {"violating_blocks": bad, "violating_people": people}
+    return Refinement(not bad, pl.DataFrame([row], schema=SCHEMA), example, origin)
+
+
+def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAttack:
+    """The attack with the other quasi-identifiers, taken together, as its one secret."""
+    if not others:
+        raise ColumnError("the second set of quasi-identifiers is empty; name some")
+    parts = [
+        exp.PropertyEQ(this=exp.Literal.string(f"part_{i}"), expression=normal(other))
+        for i, other in enumerate(others, 1)
+    ]
+    secret = Attribute("b", exp.Struct(expressions=parts), "STRUCT")
+    return replace(bound, secrets=(secret,))
+
+
+def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
+    steps = Steps(attack)
+    table = steps.need("counterexample", 1)
+    columns = [
+        (written(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
+        for i, qid in enumerate(attack.qids, 1)
+    ]
+    for i, other in enumerate(others, 1):
+        part = exp.Dot(
+            this=exp.column("secret_1", table), expression=exp.to_identifier(f"part_{i}")
+        )
+        columns.append((written(part, other, SHOWABLE), other.name))
+    columns.append((exp.column("people", table), "people"))
+    order = exp.column("people", table).desc()
+    query = exp.select(*named(columns)).from_(table)
+    ties = exp.Ordered(this=exp.column("secret_1", table), nulls_first=False)
+    return plan(attack, steps.steps, query.order_by(order, ties).limit(20))
