@@ -1,10 +1,13 @@
 """Gain functions and beliefs against the values that a secret has: complete, known, numbers."""
 
+from typing import Any
+
 from qifsql.counts import Counts
 from qifsql.errors import InputError, quoted
 from qifsql.gains import STAKED
 
 PAIRS = 1_000_000_000  # gains of a guess and a value that are looked at
+ADDITIONS = 20_000_000_000  # sums of a block, a guess and a value that are added up
 CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
 
 
@@ -61,13 +64,45 @@ def _check_beliefs(counts: Counts, j: int) -> None:
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     gain = counts.bound.gains[g - 1].gain
-    values = counts.number_of_values(j)
-    if gain.kind == "sql" and values**2 > PAIRS:
+    if gain.kind == "sql":
+        found = _check_computed(counts, j, g, what)
+    else:
+        found = _check_listed(counts, j, g, what)
+    if found["unusable"]:
+        raise InputError(f"{what} is missing or no finite number in {found['unusable']:,} pairs")
+    if gain.kind == "matrix" and found["safest"] < 0:
         raise InputError(
-            f"{what} would be computed for {values**2:,} pairs of a guess and a value; group the "
+            f"{what} has losses, but no guess that never loses; add a guess that gains 0 "
+            "from every value (to abstain)"
+        )
+    for step in ("scale", "stakes", "unusual"):
+        counts.keep(step, j, g, lasting=False)
+    additions = counts.frame("effort", [(j, g)])["additions"][0]
+    if additions > ADDITIONS:
+        raise InputError(
+            f"{what} differs for so many pairs that {additions:,} sums would be added up; group "
+            "the values of the secret by an expression, or use tolerance:T or worth:FILE"
+        )
+    if found["highest"] <= 0:
+        return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
+    if found["lowest"] < 0:
+        return [f"{what} has losses; the adversary may abstain and gain 0"]
+    return []
+
+
+def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    pairs = counts.number_of_values(j) ** 2
+    if pairs > PAIRS:
+        raise InputError(
+            f"{what} would be computed for {pairs:,} pairs of a guess and a value; group the "
             "values by an expression, or use worth:FILE or tolerance:T"
         )
-    if gain.source is not None and gain.kind != "sql":
+    return counts.frame("gains_check", [(j, g)]).row(0, named=True)
+
+
+def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    gain, values = counts.bound.gains[g - 1].gain, counts.number_of_values(j)
+    if gain.source is not None:
         unknown = counts.frame("unknown_values", [(j, g)])["lines"][0]
         if unknown:
             raise InputError(
@@ -77,21 +112,11 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     found = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
     expected = values if gain.kind == "worth" else found["guesses"] * values
     if found["different"] < expected:
+        kind = "values" if gain.kind == "worth" else "pairs of a guess and a value"
         raise InputError(
-            f"{what} is missing for {expected - found['different']:,} of {expected:,} "
-            f"{'values' if gain.kind == 'worth' else 'pairs of a guess and a value'}; name them all"
+            f"{what} is missing for {expected - found['different']:,} of {expected:,} {kind}; "
+            "name them all"
         )
     if found["pairs"] > found["different"]:
         raise InputError(f"{what} names a pair more than once; name each once")
-    if found["unusable"]:
-        raise InputError(f"{what} is missing or no finite number in {found['unusable']:,} pairs")
-    if gain.kind == "matrix" and found["safest"] < 0:
-        raise InputError(
-            f"{what} has losses, but no guess that never loses; add a guess that gains 0 "
-            "from every value (to abstain)"
-        )
-    if found["highest"] <= 0:
-        return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
-    if found["lowest"] < 0:
-        return [f"{what} has losses; the adversary may abstain and gain 0"]
-    return []
+    return found

@@ -9,7 +9,7 @@ one secret; here they are spliced into the numbered columns, in the parsed tree.
 several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2``, ...
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -33,7 +33,7 @@ def profile_plan(
     asked: Sequence[Question],
     *,
     prior: bool = False,
-    kept: Collection[str] = (),
+    kept: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
     """The profiles that answer the questions, numbered by secret and gain function.
@@ -60,7 +60,7 @@ def step_plan(
     *,
     prior: bool = False,
     key: bool = False,
-    kept: Collection[str] = (),
+    kept: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
     """All rows of one step for each question, numbered by secret and gain function."""
@@ -73,14 +73,15 @@ def kept_plan(
     attack: BoundAttack,
     name: str,
     secret: int = 0,
+    gain: int = 0,
     *,
     prior: bool = False,
-    kept: Collection[str] = (),
+    kept: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> tuple[str, Plan]:
     """The rows of one step as they are, and its name, to be kept as a table of that name."""
     steps = Steps(attack, kept=kept, values=values)
-    actual = steps.need(name, secret, prior=prior)
+    actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack, steps.steps, exp.select("*").from_(actual))
 
 

@@ -19,7 +19,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
 from qifsql.plan import Plan
 from qifsql.profile import Profile
-from qifsql.relation import KEPT
+from qifsql.relation import KEPT, LOADED
 from qifsql.session import check_records
 from qifsql.spec import BoundAttack
 
@@ -50,7 +50,7 @@ class Counts:
         self.where = bound.dataset.name
         self.sent: list[Plan] = []
         self.values: dict[int, int] = {}
-        self.kept = engine.open_kept(store)
+        self.kept = dict.fromkeys(engine.open_kept(store), KEPT)
         found = self._stored(store) if store else None
         self.records: int = found["records"] if found else check_records(engine, bound)
         if found is None:
@@ -85,18 +85,28 @@ class Counts:
         (rows,) = self.frame("domain", [(secret, 0)]).select("values").row(0)
         return int(rows)
 
-    def keep(self, name: str, secret: int = 0, *, prior: bool = False) -> None:
-        """Keep one step as a table."""
+    def keep(
+        self,
+        name: str,
+        secret: int = 0,
+        gain: int = 0,
+        *,
+        prior: bool = False,
+        lasting: bool = True,
+    ) -> None:
+        """Keep one step as a table; one that is not ``lasting`` is not put into the store."""
         name, plan = compiler.kept_plan(
-            self.bound, name, secret, prior=prior, kept=self.kept, values=self.values
+            self.bound, name, secret, gain, prior=prior, kept=self.kept, values=self.values
         )
-        self.keep_rows(name, plan)
+        self.keep_rows(name, plan, lasting=lasting)
 
-    def keep_rows(self, name: str, plan: Plan) -> None:
+    def keep_rows(self, name: str, plan: Plan, *, lasting: bool = False) -> None:
         """Keep the rows of any plan as a table of that name."""
         if name not in self.kept:
+            catalog = KEPT if lasting else LOADED
             self.sent.append(plan)
-            self.kept.add(self.engine.keep(name, plan, "counting", self.where))
+            self.engine.keep(name, plan, "counting", self.where, catalog=catalog)
+            self.kept[name] = catalog
 
     def _count(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound

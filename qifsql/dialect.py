@@ -5,7 +5,6 @@ from sqlglot.errors import ErrorLevel
 
 from qifsql.errors import InputError, did_you_mean
 from qifsql.plan import Plan
-from qifsql.relation import KEPT
 
 DUCKDB = "duckdb"
 
@@ -42,9 +41,9 @@ def copying(plan: Plan, path: str, note: str) -> str:
     return render(copy)
 
 
-def keeping(plan: Plan, name: str) -> str:
+def keeping(plan: Plan, name: str, catalog: str) -> str:
     """The statement that keeps a plan's rows as a table."""
-    table = exp.table_(name, db="main", catalog=KEPT)
+    table = exp.table_(name, db="main", catalog=catalog)
     return render(exp.Create(this=table, kind="TABLE", expression=_whole(plan)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.assessment import DETAILS
+from qifsql.assessment import DETAILS, MEASURES
 from qifsql.compiler import Question
 from qifsql.counts import Counts
 from qifsql.errors import InputError
@@ -25,10 +25,10 @@ def measures(
 ) -> dict[str, Any]:
     """The measures asked for of one secret, whatever the gain function."""
     found: dict[str, Any] = {}
-    if "shannon" in wanted.measures:
-        found |= shannon(counts, secret, prior, after)
-    if "guessing" in wanted.measures:
-        found |= guessing(counts, secret, prior, after)
+    doubts = [name for name in ("shannon", "guessing") if name in wanted.measures]
+    if doubts:
+        both = uncertain(counts, secret, prior, after)
+        found |= {c: both[c] for name in doubts for c in MEASURES[name]}
     if "capacity" in wanted.measures:
         found |= capacity(counts, secret, after)
     if "risks" in wanted.measures:
@@ -46,31 +46,29 @@ def details(
     return found | ({"groups": groups(counts, asked, prior)} if counts.bound.by else {})
 
 
-def shannon(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
-    """Shannon entropy before and after, and what they differ by (thesis appendix B), in bits."""
-    if secret or counts.bound.weight:
-        before = _uncertainty(counts, secret, prior=True)["entropy"]
-        then = _uncertainty(counts, secret, prior=False)["entropy"]
-    else:
-        before, then = (uncertainty.owner_entropy(p) for p in (prior, after))
-    return {
-        "prior_entropy": before,
-        "posterior_entropy": then,
-        "mutual_information": before - then,
-    }
+def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+    """Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
-
-def guessing(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
-    """Guessing entropy: the expected number of guesses until one is right, the likeliest first."""
-    found = []
+    Guessing entropy is the expected number of guesses until one is right, the likeliest first.
+    """
+    entropies, guesses = [], []
     for profile, is_prior in ((prior, True), (after, False)):
         if not secret and not counts.bound.weight:
-            found.append(float(uncertainty.owner_guessing(profile)))
+            entropies.append(uncertainty.owner_entropy(profile))
+            guesses.append(float(uncertainty.owner_guessing(profile)))
             continue
-        total = _uncertainty(counts, secret, prior=is_prior)["guessing"]
+        found = counts.frame("uncertainty", [(secret, 0)], prior=is_prior).row(0, named=True)
+        entropies.append(found["entropy"])
+        total = found["guessing"]
         weighted = counts.bound.weight is not None or secret in counts.bound.beliefs
-        found.append(float(total) if weighted else int(total) / profile.individuals)
-    return dict(zip(("prior_guessing", "posterior_guessing"), found, strict=True))
+        guesses.append(float(total) if weighted else int(total) / profile.individuals)
+    return {
+        "prior_entropy": entropies[0],
+        "posterior_entropy": entropies[1],
+        "mutual_information": entropies[0] - entropies[1],
+        "prior_guessing": guesses[0],
+        "posterior_guessing": guesses[1],
+    }
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
@@ -194,7 +192,3 @@ def _all_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
         for b in range(101)
     ]
-
-
-def _uncertainty(counts: Counts, secret: int, *, prior: bool) -> dict[str, Any]:
-    return counts.frame("uncertainty", [(secret, 0)], prior=prior).row(0, named=True)

@@ -5,6 +5,7 @@ exact fraction of whole numbers, and a float. Sources: thesis Defs. 1-4; PoPETs 
 appendix B.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Unpack, get_args
@@ -90,10 +91,14 @@ def hyper(
 
 
 def object_plan(
-    attack: BoundAttack, show: Show, native: tuple[str, ...], *, kept: set[str] | None = None
+    attack: BoundAttack,
+    show: Show,
+    native: tuple[str, ...],
+    *,
+    kept: Mapping[str, str] | None = None,
 ) -> Plan:
     """All rows of one object, in the order of blocks and values."""
-    steps = Steps(attack, kept=kept or ())
+    steps = Steps(attack, kept=kept)
     if show == "prior":
         query = _prior(steps, native)
     elif show == "hyper":

@@ -7,7 +7,7 @@ beside identity; 0 is the secret whose record it is. ``prior_`` stands before th
 quasi-identifiers.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -15,15 +15,15 @@ from sqlglot import exp
 from qifsql import asking, microdata
 from qifsql.gains import STAKED
 from qifsql.plan import Step
-from qifsql.relation import KEPT
 from qifsql.spec import BoundAttack
 from qifsql.splice import splice
 from qifsql.templates import Template, load
 
 SHARED = ("population", "signatures", "tallies")  # one for all secrets
 PER_GAIN = (
-    "answer", "asked", "chances", "expected", "gained", "groups", "histogram", "listed", "numbers",
-    "pairs", "profile", "quantiles", "reaches", "scale", "stakes", "thresholds", "unusual",
+    "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
+    "histogram", "listed", "numbers", "pairs", "pairs_check", "profile", "quantiles", "reaches",
+    "scale", "stakes", "thresholds", "unknown_values", "unusual",
 )  # fmt: skip
 OF_THE_QUESTION = (  # the same before and after the release
     "asked", "beliefs", "listed", "numbers", "pairs", "reaches", "scale", "secret_values", "stakes",
@@ -54,8 +54,8 @@ class About:
 class Steps:
     """The steps of a plan as they come.
 
-    ``kept`` are tables of the engine that hold steps already; ``values`` are the numbers of
-    values of the secrets that are counted by tallies.
+    ``kept`` are tables of the engine that hold steps already, and their catalogs; ``values`` are
+    the numbers of values of the secrets that are counted by tallies.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class Steps:
         attack: BoundAttack,
         *,
         key: bool = False,
-        kept: Collection[str] = (),
+        kept: Mapping[str, str] | None = None,
         values: Mapping[int, int] | None = None,
     ) -> None:
         self.attack = attack
         self.key = key
-        self.kept = kept
+        self.kept = dict(kept or {})
         self.values = dict(values or {})
         self.steps: list[Step] = []
 
@@ -89,7 +89,7 @@ class Steps:
         if any(s.name == actual for s in self.steps):
             return actual
         if actual in self.kept:
-            return self.push(_kept(actual))
+            return self.push(_kept(actual, self.kept[actual]))
         if name == "agreement":
             self._people(replace(about, prior=True))
             return self.push(microdata.agreement(self.attack))
@@ -179,6 +179,6 @@ def _actual(name: str, about: About) -> str:
     return f"{prior}{name}_{about.secret}{gain}"
 
 
-def _kept(name: str) -> Step:
-    query = exp.select("*").from_(exp.table_(name, catalog=KEPT, db="main"))
+def _kept(name: str, catalog: str) -> Step:
+    query = exp.select("*").from_(exp.table_(name, catalog=catalog, db="main"))
     return Step(name, "Counted before.", query)

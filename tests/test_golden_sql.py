@@ -90,23 +90,57 @@ CASES = {
         {"secret": "illness", "key": "id", "target": {"gender": "M", "occupation": 4}},
         compiler.guess_plan,
         # Thesis Example 49, Caio: records 9 and 10, neither of them ill.
-        [(1, "no"), (0, "9")],
+        [(1, 0, "no"), (0, 0, "9")],
     ),
     "cas_tallies": Case(
         "cas",
         {"qids": "age", "secret": ["illness", "gender"]},
-        lambda attack: compiler.tally_plan(attack, {1: 2, 2: 2}),
-        # Secret, size, mode, values, blocks, from the table.
+        lambda attack: compiler.profile_plan(attack, [(1, 0), (2, 0)], values={1: 2, 2: 2}),
+        # Secret, gain, scale, size, mode, values, blocks, from the table.
         [
-            *((1, 1, 1, 1, 1), (1, 4, 2, 2, 1), (1, 5, 3, 2, 1)),
-            *((2, 1, 1, 1, 1), (2, 4, 3, 2, 1), (2, 5, 3, 2, 1)),
+            *((1, 0, 1, 1, 1, 1, 1), (1, 0, 1, 4, 2, 2, 1), (1, 0, 1, 5, 3, 2, 1)),
+            *((2, 0, 1, 1, 1, 1, 1), (2, 0, 1, 4, 3, 2, 1), (2, 0, 1, 5, 3, 2, 1)),
         ],
     ),
     "cas_profile_null_dropped": Case(
         "cas",
         {"qids": "age", "secret": "illness", "null": "drop"},
-        compiler.profile_plan,
-        [(1, 1, 1, 1, 1), (1, 4, 2, 2, 1), (1, 5, 3, 2, 1)],
+        lambda attack: compiler.profile_plan(attack, [(1, 0)]),
+        [(1, 0, 1, 1, 1, 1, 1), (1, 0, 1, 4, 2, 2, 1), (1, 0, 1, 5, 3, 2, 1)],
+    ),
+    "crs_tries_penalty": Case(
+        "crs",
+        {"qids": "age", "gain": ["tries:2", "penalty:0.5"]},
+        compiler.answer_plan,
+        # By hand: two tries are right for 2 of all 10, and for 2 + 2 + 1 by age. Where a wrong
+        # guess costs a half, it is best to abstain but for the person alone.
+        [
+            ("CRS", None, "tries:2", 10, 10, 3, 1, 0.0, 0.1, 0.2, 0.5),
+            ("CRS", None, "penalty:0.5", 10, 10, 3, 1, 0.0, 0.1, 0.0, 0.1),
+        ],
+    ),
+    "cas_tolerance": Case(
+        "cas",
+        {"qids": "age", "secret": "occupation", "gain": "tolerance:1"},
+        compiler.answer_plan,
+        # By hand: 2 (or 3) is within 1 of 7 occupations; 2 of all at age 25, 4 of all others.
+        [("CAS", "occupation", "tolerance:1", 10, 10, 3, 1, 0.0, 0.1, 0.7, 1.0)],
+    ),
+    "cas_sql_gain": Case(
+        "cas",
+        {
+            "qids": "age",
+            "secret": "illness",
+            "gain": "sql:CASE WHEN guess = secret THEN 3 ELSE -1 END",
+        },
+        compiler.answer_plan,
+        # By hand: 5 * 3 - 5 of all; 3 * 3 - 2 at age 25, 2 * 3 - 2 at 49, 3 at 60.
+        [
+            (
+                *("CAS", "illness", "sql:CASE WHEN guess = secret THEN 3 ELSE -1 END"),
+                *(10, 10, 3, 1, 0.0, 0.1, 1.0, 1.4),
+            )
+        ],
     ),
     "blocks_revealing": Case(
         "cas",

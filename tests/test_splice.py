@@ -1,5 +1,7 @@
 """The placeholders of sql/ become columns, and stand nowhere else."""
 
+import re
+
 import duckdb
 import pytest
 import sqlglot
@@ -41,8 +43,13 @@ def equal(one: str, other: str) -> bool:
         "SELECT qid IS NULL FROM a",
         "SELECT * EXCLUDE (qid) FROM a",
         "SELECT DISTINCT ON (qid) x FROM a",
-        "SELECT row_number() OVER (PARTITION BY qid) FROM a",
-        "SELECT row_number() OVER (ORDER BY qid) FROM a",
+        "SELECT list(qid ORDER BY x) FROM a",
+        "SELECT lag(qid) OVER (ORDER BY x) FROM a",
+        "SELECT row_number() OVER (PARTITION BY (qid)) FROM a",
+        "SELECT row_number() OVER (PARTITION BY hash(qid)) FROM a",
+        "SELECT row_number() OVER (ORDER BY (qid)) FROM a",
+        "SELECT row_number() OVER (ORDER BY hash(qid)) FROM a",
+        "SELECT sum(x) OVER (ORDER BY x RANGE BETWEEN CURRENT ROW AND qid FOLLOWING) FROM a",
         "SELECT x FROM a WHERE qid IS NULL",
         "SELECT x FROM a WHERE a.qid IS NOT DISTINCT FROM a.qid",
         "SELECT x FROM a GROUP BY ROLLUP (qid)",
@@ -50,7 +57,9 @@ def equal(one: str, other: str) -> bool:
         "SELECT x FROM a GROUP BY (qid)",
         "SELECT x FROM a GROUP BY x HAVING qid > 1",
         "SELECT x FROM a QUALIFY qid",
-        "SELECT x FROM a ORDER BY qid",
+        "SELECT x FROM a ORDER BY (qid)",
+        "SELECT x FROM a ORDER BY hash(qid)",
+        "SELECT x FROM a ORDER BY qid IS NULL",
         "SELECT x FROM a JOIN b ON a.qid = b.qid",
         "SELECT x FROM a JOIN b ON a.qid IS DISTINCT FROM b.qid",
         "SELECT x FROM a JOIN b ON a.qid IS NOT DISTINCT FROM b.other",
@@ -104,6 +113,69 @@ def test_qid_is_spread_where_it_is_selected_and_grouped_and_no_empty_group_by_st
 )
 def test_what_stands_beside_qid_keeps_its_place(width: int, expected: str) -> None:
     assert equal(spliced("SELECT qid, x, count(*) AS n FROM a GROUP BY qid, x", width), expected)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (0, "SELECT x, row_number() OVER () AS n FROM a"),
+        (1, "SELECT x, row_number() OVER (PARTITION BY qid_1) AS n FROM a"),
+        (3, "SELECT x, row_number() OVER (PARTITION BY qid_1, qid_2, qid_3) AS n FROM a"),
+    ],
+)
+def test_a_window_is_partitioned_by_every_column_and_by_nothing_where_there_is_none(
+    width: int, expected: str
+) -> None:
+    sql = "SELECT x, row_number() OVER (PARTITION BY qid) AS n FROM a"
+    assert equal(spliced(sql, width), expected)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (0, "PARTITION BY x, y ORDER BY y DESC"),
+        (1, "PARTITION BY x, a.qid_1, y ORDER BY y DESC, a.qid_1 DESC NULLS FIRST"),
+        (
+            2,
+            "PARTITION BY x, a.qid_1, a.qid_2, y "
+            "ORDER BY y DESC, a.qid_1 DESC NULLS FIRST, a.qid_2 DESC NULLS FIRST",
+        ),
+    ],
+)
+def test_what_stands_beside_qid_in_a_window_keeps_its_place_and_every_column_its_direction(
+    width: int, expected: str
+) -> None:
+    window = "PARTITION BY x, a.qid, y ORDER BY y DESC, a.qid DESC NULLS FIRST"
+    sql = "SELECT sum(x) OVER ({}) FROM a"
+    assert equal(spliced(sql.format(window), width), sql.format(expected))
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (0, "SELECT x FROM a LIMIT 3"),
+        (1, "SELECT x FROM a ORDER BY qid_1 ASC NULLS LAST LIMIT 3"),
+        (2, "SELECT x FROM a ORDER BY qid_1 ASC NULLS LAST, qid_2 ASC NULLS LAST LIMIT 3"),
+    ],
+)
+def test_rows_are_ordered_by_every_column_and_not_at_all_where_there_is_none(
+    width: int, expected: str
+) -> None:
+    assert equal(spliced("SELECT x FROM a ORDER BY qid ASC NULLS LAST LIMIT 3", width), expected)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (0, "SELECT list(x) AS xs FROM a"),
+        (1, "SELECT list(x ORDER BY qid_1) AS xs FROM a"),
+        (2, "SELECT list(x ORDER BY qid_1, qid_2) AS xs FROM a"),
+    ],
+)
+def test_an_aggregate_is_ordered_by_every_column_and_keeps_what_it_gathers(
+    width: int, expected: str
+) -> None:
+    assert equal(spliced("SELECT list(x ORDER BY qid) AS xs FROM a", width), expected)
 
 
 @pytest.mark.parametrize(
@@ -217,20 +289,60 @@ def test_splicing_leaves_the_template_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("width", [1, 3])
-def test_a_spliced_file_holds_no_placeholder_and_binds_in_the_engine(name: str, width: int) -> None:
+def test_a_spliced_file_holds_no_placeholder_and_binds_to_what_other_files_give(
+    name: str, width: int
+) -> None:
     query = splice(load(name), width=width, secret=1, tallies=TALLIES)
     assert not {c.name for c in query.find_all(exp.Column)} & {"qid", "secret", "tally"}
-    con = duckdb.connect()
-    for table in {t.name for t in query.find_all(exp.Table)}:
-        con.execute(f"CREATE TABLE {table} ({columns(width)})")
-    con.execute(render(query))
-    con.close()
+    with duckdb.connect() as con:
+        for table in tables(query):
+            have(con, table, width=width, weighted=name.startswith("weighted/"))
+        con.execute(render(query))
 
 
-def columns(width: int) -> str:
-    """The columns that a file may read from any table, all of them whole numbers."""
-    counts = ("size", "mode", "values", "weight", "blocks", "people", "heaviest", "code", "value")
-    more = ("success", "owner_success", "best_guess", "key", "secret_1", "secret_2")
-    qids = [f"qid_{i}" for i in range(1, width + 1)]
-    tallies = [f"tally_{j}_{c}" for j, c in TALLIES]
-    return ", ".join(f'"{name}" BIGINT' for name in (*qids, *counts, *more, *tallies))
+# The tables that no file makes, with the columns that the compiler gives them.
+PERSON = "secret_1 BIGINT, secret_2 BIGINT, weight HUGEINT, key BIGINT, member_of VARCHAR"
+GIVEN = {
+    "microdata": PERSON,
+    "agreement": f"{PERSON}, mask INTEGER",
+    "asked": (
+        "scale DOUBLE, tries INTEGER, penalty INTEGER, tolerance DECIMAL(20, 9), "
+        "thresholds DOUBLE[], quantiles DECIMAL(18, 9)[]"
+    ),
+    "beliefs": "value BIGINT, belief DOUBLE",
+    "listed": "guess VARCHAR, secret BIGINT, raw VARCHAR, gain DOUBLE",
+    "numbers": "code BIGINT, value BIGINT, number HUGEINT",
+    "pairs": "guess BIGINT, code BIGINT, gain DOUBLE",
+    "population": "size BIGINT",
+}
+OF_BLOCKS = ("microdata", "agreement", "population")  # and the quasi-identifiers
+
+
+def tables(query: exp.Expr) -> set[str]:
+    return {table.name for table in query.find_all(exp.Table)}
+
+
+def have(con: duckdb.DuckDBPyConnection, table: str, *, width: int, weighted: bool) -> None:
+    """Create a table by the file that makes it, after all that this file reads."""
+    if con.execute("FROM duckdb_tables() WHERE table_name = $1", [table]).fetchall():
+        return
+    if table in GIVEN:
+        qids = [f"qid_{i} BIGINT" for i in range(1, width + 1)] if table in OF_BLOCKS else []
+        con.execute(f"CREATE TABLE {table} ({', '.join([*qids, GIVEN[table]])})")
+        return
+    whole = "prior_profile" if table == "prior" else table
+    found = re.fullmatch(r"(prior_)?(.+?)(_[12])?", whole)
+    assert found
+    prior, file, number = found[1] or "", found[2], found[3] or ""
+    if weighted and f"weighted/{file}" in FILES:
+        file = f"weighted/{file}"
+    query = splice(
+        load(file),
+        width=0 if prior else width,
+        secret=int(number[1:] or 1),
+        names={read: f"{prior}{read}{number}" for read in tables(load(file).query) - set(GIVEN)},
+        tallies=TALLIES,
+    )
+    for read in tables(query):
+        have(con, read, width=width, weighted=weighted)
+    con.execute(f"CREATE TABLE {table} AS {render(query)}")

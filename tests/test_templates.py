@@ -1,10 +1,12 @@
 """The files of sql/ as a person uses them, and held against the plans that the compiler makes."""
 
 import datetime
+import math
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -21,18 +23,20 @@ from sqlglot import exp
 from strategies import Table, tables, to_arrow
 
 from qifsql import compiler, partition
-from qifsql.dialect import statement
+from qifsql.dialect import keeping, statement
 from qifsql.errors import InternalError
-from qifsql.microdata import plan
 from qifsql.plan import Plan
 from qifsql.session import opened
-from qifsql.spec import Attack, BoundAttack
-from qifsql.steps import PER_SECRET, WEIGHTED, Steps
+from qifsql.spec import INTEGERS, NUMBERS, Attack, BoundAttack, family
+from qifsql.steps import OF_THE_QUESTION, PER_GAIN, WEIGHTED
 from qifsql.templates import folder, load
 
 PLAIN = tuple(sorted(p.stem for p in folder().glob("*.sql")))
 HEAVY = tuple(sorted(f"weighted/{p.stem}" for p in (folder() / "weighted").glob("*.sql")))
+# What no file makes: a person defines it, the compiler generates it.
+GIVEN = ("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population")
 Rows = list[tuple[Any, ...]]
+Connection = duckdb.DuckDBPyConnection
 
 
 def text(name: str) -> str:
@@ -50,7 +54,7 @@ def files(*, weighted: bool) -> dict[str, str]:
     return plain | {Path(name).name: name for name in HEAVY} if weighted else plain
 
 
-def in_order(chosen: dict[str, str]) -> list[str]:
+def in_order(chosen: Mapping[str, str]) -> list[str]:
     """The views, each after those that it reads."""
     sorter = TopologicalSorter({view: reads(file) for view, file in chosen.items()})
     return [view for view in sorter.static_order() if view in chosen]
@@ -81,10 +85,22 @@ def test_the_header_comment_is_the_documentation_and_no_other_comment_hides_in_t
     assert load(name).doc.endswith(".")
 
 
-def test_the_compiler_knows_which_files_there_are_with_weights_and_which_serve_one_secret() -> None:
+def test_the_compiler_knows_which_files_there_are_with_weights() -> None:
     assert set(WEIGHTED) == {Path(name).name for name in HEAVY}
-    assert set(WEIGHTED) <= set(PLAIN)
-    assert set(PER_SECRET) <= set(PLAIN)
+    assert set(WEIGHTED) - set(PLAIN) == {"people"}  # without weights owners need no cells
+
+
+def test_a_file_reads_what_another_makes_before_it_or_what_a_person_defines() -> None:
+    known = {*PLAIN, *WEIGHTED, *GIVEN, "prior"}
+    for name in (*PLAIN, *HEAVY):
+        assert {read.removeprefix("prior_") for read in reads(name)} <= known, name
+    for weighted in (False, True):
+        in_order(files(weighted=weighted))  # raises CycleError
+
+
+def test_the_compiler_numbers_only_what_there_is_by_its_gain_function() -> None:
+    assert set(PER_GAIN) <= {*PLAIN, *GIVEN, "gained"}
+    assert set(OF_THE_QUESTION) <= {*PLAIN, *GIVEN}
 
 
 def test_a_file_that_creates_a_view_of_another_name_is_refused(
@@ -96,58 +112,272 @@ def test_a_file_that_creates_a_view_of_another_name_is_refused(
         load("wrong")
 
 
+# By hand, in a plain prompt.
+
+PEOPLE = """
+    CREATE TABLE persons AS FROM (
+        VALUES (1, 25, 'F', 'flu', 2, 'x'), (2, 25, 'F', NULL, 1, 'y'), (3, 49, NULL, 'flu', 3, 'x')
+    ) AS persons(id, age, sex, illness, weight, club);
+    CREATE VIEW microdata AS
+    SELECT
+        {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight, club AS member_of
+    FROM persons;
+    CREATE VIEW agreement AS SELECT *, (qid.age = 25)::INTEGER AS mask FROM microdata;
+    CREATE TABLE population AS
+    FROM (VALUES ({'age': 25, 'sex': 'F'}, 4), ({'age': 49, 'sex': NULL}, 2))
+    AS population(qid, size);
+    CREATE TABLE asked AS
+    SELECT
+        1 AS scale, 2 AS tries, 1 AS penalty, 0.5 AS tolerance,
+        [0.5, 1.0]::DOUBLE[] AS thresholds, [0.5, 1.0]::DOUBLE[] AS quantiles;
+    CREATE TABLE beliefs AS
+    FROM (VALUES ('flu', 0.25::DOUBLE), (NULL, 0.75)) AS beliefs("value", belief);
+    CREATE TABLE listed AS
+    FROM (VALUES ('flu', 'flu', 3.0), (NULL, NULL, 1.0)) AS listed(secret, raw, gain);
+    CREATE TABLE pairs AS
+    FROM (VALUES (1, 1, 3.0::DOUBLE), (1, 2, -1.0), (2, 1, 0.0), (2, 2, 1.0))
+    AS pairs(guess, code, gain);
+    CREATE TABLE numbers AS
+    FROM (VALUES (1, 'flu', 0.5), (2, NULL, 1.0)) AS numbers(code, "value", number);
+"""
+# Block (25, F) has the values flu and missing, once each (weights 2 and 1), block (49, missing)
+# has flu alone (weight 3).
+KNOWN: dict[str, tuple[Rows, Rows]] = {  # view -> its rows without weights, and with them
+    "answer": (  # before, flu is right for 2 of 3 (5 of 6 by weight); after, for one in each block
+        [(3, 3, 2, 1, 0.0, 1 / 3, 2 / 3, 2 / 3)],
+        [(3, 3, 2, 1, 0.0, 3 / 6, 5 / 6, 5 / 6)],
+    ),
+    "domain": ([(2,)], [(2,)]),
+    "secret_values": ([("flu", 1), (None, 2)], [("flu", 1), (None, 2)]),
+    "thresholds": ([(0.5, 3), (1.0, 1)], [(0.5, 3), (1.0, 1)]),
+    "quantiles": ([(0.5, 0.5), (1.0, 1.0)], [(0.5, 2 / 3), (1.0, 1.0)]),
+    "histogram": ([(50, 2), (100, 1)], [(67, 2), (100, 1)]),
+    "groups": (  # group, people, alone, certain, certain by weight, mean success, worst
+        [("x", 2, 1, 1, 1 / 2, 3 / 4, 1.0), ("y", 1, 0, 0, 0.0, 1 / 2, 1 / 2)],
+        [("x", 2, 1, 1, 3 / 5, (2 * 2 / 3 + 3) / 5, 1.0), ("y", 1, 0, 0, 0.0, 2 / 3, 2 / 3)],
+    ),
+    "guessed_right": ([("x", 1.0), ("y", 0.0)], [("x", 1.0), ("y", 0.0)]),
+    "journalist": ([(1 / 2, 1 / 3, 0)], [(1 / 2, 1 / 3, 0)]),  # (1/4 + 1/4 + 1/2) / 3
+    "beliefs_check": ([(2, 2, 2, 0, 1.0, 0)], [(2, 2, 2, 0, 1.0, 0)]),
+    "pairs_check": ([(4, 4, 2, 2, 0, -1.0, 3.0, 0.0)], [(4, 4, 2, 2, 0, -1.0, 3.0, 0.0)]),
+    "unknown_values": ([(0,)], [(0,)]),
+    "violations": ([(2, 1, 2, 3)], [(2, 1, 2, 3)]),
+    "agreements": ([(0, 1, 1, 1), (1, 2, 1, 2)], [(0, 1, 1, 1), (1, 2, 1, 2)]),
+    "uncertainty": (  # bits, mean; guesses: all without weights, their mean with weights
+        [(2 / 3, 1 + 2 + 1)],
+        [((math.log2(3) - 2 / 3) / 2, (2 * 1 + 1 * 2 + 3 * 1) / 6)],
+    ),
+    "capacity": (  # all of the missing are in the first block; of flu 1 of 2 (3 of 5) in the other
+        [(1, 1), (2, 1)],
+        [(2**80, 2**80 + round(2**80 * (3 / 5)))],
+    ),
+}
+MODES: dict[str, tuple[list[float], list[float]]] = {  # of block (25, F), of (49, missing)
+    "blocks": ([1, 1], [2, 3]),
+    "owners": ([1, 1], [1, 1]),
+    "tries": ([2, 1], [3, 3]),
+    "owner_tries": ([2, 1], [2, 1]),
+    "penalty": ([0, 1], [1, 3]),
+    "tolerance": ([2, 1], [3, 3]),  # 0.5 and 1 are within 0.5 of one another
+    "staked": ([2, 3], [5, 9]),  # times scale; guess 1: 3 - 1 (2 * 3 - 1) there, 3 (9) here
+}
+
+
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_text_as_it_is_runs_where_microdata_and_prior_are_defined(weighted: bool) -> None:
-    con = duckdb.connect()
-    con.execute(
-        """
-        CREATE TABLE people AS FROM (
-            VALUES (1, 25, 'F', 'flu', 2), (2, 25, 'F', NULL, 1), (3, 49, NULL, 'flu', 3)
-        ) AS people(id, age, sex, illness, weight);
-        CREATE VIEW microdata AS
-        SELECT {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight FROM people;
-        """
-    )
-    prior(con, weighted=weighted)
-    define(con, weighted=weighted)
-    rows = {
-        view: con.execute(f'FROM "{view}"').fetchall()
-        for view in in_order(files(weighted=weighted))
-    }
-    assert all(rows.values())
-    ((records, matches, blocks, singled_out, *chances),) = rows["answer"]
-    assert (records, matches, blocks, singled_out) == (3, 3, 2, 1)
-    # By hand: before, flu is right for 2 of 3 people (5 of 6 by weight); after, for one in each
-    # block (2 + 3 of 6); certain is the person alone.
-    expected = [0.0, 3 / 6, 5 / 6, 5 / 6] if weighted else [0.0, 1 / 3, 2 / 3, 2 / 3]
-    assert chances == expected
+def test_the_text_as_it_is_runs_where_the_few_tables_that_no_file_makes_are_defined(
+    weighted: bool,
+) -> None:
+    with duckdb.connect() as con:
+        con.execute(PEOPLE)
+        prompt = by_hand(con, files(weighted=weighted), files(weighted=weighted))
+        rows = {view: con.execute(f'FROM "{view}"').fetchall() for view in prompt.files}
+        assert set(rows) == {*PLAIN, *(WEIGHTED if weighted else ())}
+        assert all(rows.values())
+        for view, known in KNOWN.items():
+            assert sorted(rows[view], key=repr) == near(sorted(known[weighted], key=repr)), view
+        ((scale,),) = rows["scale"]
+        for view, modes in MODES.items():
+            found = con.execute(f"SELECT mode FROM {view} ORDER BY qid.age").fetchall()
+            unit = scale if view == "staked" else 1
+            assert [mode / unit for (mode,) in found] == modes[weighted], view
 
 
-def prior(con: duckdb.DuckDBPyConnection, view: str = "blocks", *, weighted: bool) -> None:
-    """Define prior: the profile, by the same files, of a microdata with a constant qid."""
+def near(rows: Rows) -> object:
+    """The same rows but for the last digits of what was divided."""
+    return [
+        tuple(pytest.approx(x, rel=1e-14) if isinstance(x, float) else x for x in row)
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        ("blocks", "owners", "weighted/blocks"),
+        ("blocks", "tries", "owner_tries", "penalty", "tolerance", "staked"),
+        ("cells", "weighted/cells", "believed"),
+        ("stakes", "matrix_stakes", "worth_stakes"),
+        ("doubts", "owner_doubts"),
+        ("members", "weighted/members"),
+        ("owner_members", "weighted/owner_members"),
+        ("guesses", "owner_guesses", "weighted/owner_guesses"),
+        ("answer", "weighted/answer"),
+        ("chances", "weighted/chances"),
+        ("capacity", "tally_capacity", "weighted/capacity"),
+        ("profile", "tally_profile", "tally_owners"),
+        ("spectra", "tally_spectra"),
+        ("counts", "weighted/counts"),
+        ("uncertainty", "weighted/uncertainty"),
+    ],
+)
+def test_files_that_stand_for_one_another_give_the_same_columns(alike: Sequence[str]) -> None:
+    names = [load(name).query.named_selects for name in alike]
+    assert names == [names[0]] * len(alike)
+
+
+class Prompt:
+    """A plain prompt in which a person runs files of sql/ as they are.
+
+    ``files`` are those that are run: view -> file. ``own`` are the views that the person made.
+    """
+
+    def __init__(self, con: Connection, chosen: Mapping[str, str]) -> None:
+        self.con = con
+        self.files = chosen
+        self.order = in_order(chosen)
+        self.own: set[str] = set()
+
+    def run(self, *views: str) -> None:
+        """Run these files, or all but those of views that the person made."""
+        for view in views or [view for view in self.order if view not in self.own]:
+            self.con.execute(text(self.files[view]))
+
+    def put(self, view: str, other: str) -> None:
+        """Let a view be what another one shows now; then run the files again that may read it."""
+        self.con.execute(f"CREATE OR REPLACE TABLE {other}_now AS FROM {other}")
+        self.con.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {other}_now")
+        self.own |= {view, other}
+        self.run()
+
+    def believe(self) -> None:
+        """Let cells, before and after, be those that the adversary believes in."""
+        con = self.con
+        self.run("cells")
+        con.execute("CREATE OR REPLACE TABLE prior_cells AS FROM prior_counted")
+        for view in ("believed", "beliefs_check"):
+            self.run(view)
+            con.execute(f"CREATE OR REPLACE TABLE {view}_now AS FROM {view}")
+        con.execute(
+            "CREATE TABLE IF NOT EXISTS prior_believed AS SELECT * EXCLUDE (qid) FROM believed_now"
+        )
+        con.execute("CREATE OR REPLACE TABLE prior_cells AS FROM prior_believed")
+        con.execute("CREATE OR REPLACE VIEW cells AS FROM believed_now")
+        self.own |= {"cells", "believed", "beliefs_check"}
+
+
+def by_hand(
+    con: Connection,
+    views: Collection[str],
+    chosen: Mapping[str, str],
+    *,
+    instead: Sequence[tuple[str, str]] = (),
+    define: Callable[[Prompt], None] = lambda _: None,
+    believed: bool = False,
+    priors: Collection[str] = (),
+) -> Prompt:
+    """Run the files that make these views and all that these read, first for the prior.
+
+    That is the same files for a microdata with a constant qid; ``prior_cells``, ``prior`` and
+    ``priors`` come from there. ``instead`` are views to be put in the place of others; ``define``
+    makes what a person defines about the values of the secret.
+    """
+    others = [other for _, other in instead]
+    first = Prompt(con, closure(["cells", "profile", *others, *priors], chosen))
     con.execute("ALTER VIEW microdata RENAME TO known")
     con.execute("CREATE VIEW microdata AS SELECT {'nothing': 0} AS qid, * EXCLUDE (qid) FROM known")
-    define(con, view, weighted=weighted, only=("cells", "blocks", "profile"))
+    con.execute(text(chosen["cells"]))
+    con.execute("CREATE TABLE prior_counted AS SELECT * EXCLUDE (qid) FROM cells")
+    con.execute("CREATE TABLE prior_cells AS FROM prior_counted")
+    if believed:
+        first = Prompt(con, first.files | closure(["believed", "beliefs_check"], chosen))
+        first.believe()
+    define(first)
+    first.run()
+    for view, other in instead:
+        first.put(view, other)
     con.execute("CREATE TABLE prior AS FROM profile")
+    for view in priors:
+        con.execute(f"CREATE TABLE prior_{view} AS FROM {view}")
     con.execute("DROP VIEW microdata")
     con.execute("ALTER VIEW known RENAME TO microdata")
+    prompt = Prompt(con, first.files | closure([*views, *others], chosen))
+    if believed:
+        prompt.believe()
+    prompt.run()
+    for view, other in instead:
+        prompt.put(view, other)
+    return prompt
 
 
-def define(
-    con: duckdb.DuckDBPyConnection,
-    view: str = "blocks",
-    *,
-    weighted: bool,
-    only: Collection[str] = PLAIN,
-) -> None:
-    """Run files as they are. With ``owners`` as ``view`` the blocks are those of the owner."""
-    chosen = files(weighted=weighted)
-    for name in in_order(chosen):
-        if name in only:
-            con.execute(text(chosen[name]))
-        if name == "blocks" and view != "blocks":
-            con.execute(text(chosen[view]))
-            con.execute(f"CREATE OR REPLACE VIEW blocks AS FROM {view}")
+def closure(views: Collection[str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """The files that make these views, and those that make what they read."""
+    found: dict[str, str] = {}
+    waiting = list(views)
+    while waiting:
+        view = waiting.pop().removeprefix("prior_")
+        if view in chosen and view not in found:
+            found[view] = chosen[view]
+            waiting += reads(chosen[view])
+    return found
+
+
+# The same views, by hand and by the compiler.
+
+OF_A_SECRET = (
+    *("answer", "blocks", "capacity", "cells", "chances", "cooccurrences", "counterexample"),
+    *("crowds", "domain", "doubts", "frequencies", "groups", "guessed_right", "guesses"),
+    *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
+    *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
+)
+OF_THE_OWNER = (
+    *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
+    *("journalist", "members", "profile", "quantiles", "thresholds", "violations"),
+)
+OF_THE_OWNER_BY_WEIGHT = ("cells", "spectra", "spectrum", "uncertainty")
+OF_A_GAIN = (
+    *("answer", "asked", "chances", "groups", "histogram", "profile", "quantiles", "thresholds"),
+)
+OF_TALLIES = (  # view -> step
+    *(("tallies", "tallies"), ("signatures", "signatures"), ("tally_counts", "tally_counts")),
+    *(("tally_profile", "profile"), ("tally_spectra", "spectra"), ("tally_capacity", "capacity")),
+)
+OWNERS = (  # instead of views about a secret
+    *(("blocks", "owners"), ("doubts", "owner_doubts")),
+    *(("guesses", "owner_guesses"), ("members", "owner_members")),
+)
+OWNERS_BY_WEIGHT = (("cells", "people"), *OWNERS[2:])
+STAKED = {  # gain function -> views instead of others, and what more there is to compare
+    "worth": ((("stakes", "worth_stakes"), ("blocks", "staked")), ("listed",)),
+    "matrix": ((("stakes", "matrix_stakes"), ("blocks", "staked")), ("listed",)),
+    "sql": ((("blocks", "staked"),), ()),
+}
+KINDS = ("tries", "penalty", "tolerance", *STAKED)
+NEARLY = ("doubts", "uncertainty")  # the compiler's log2 may differ in the last digit
+THRESHOLDS, QUANTILES = (0.25, 0.5, 1), (0, 0.3, 1)
+
+
+def test_every_file_is_held_against_the_compiler() -> None:
+    instead = [
+        *OWNERS,
+        *OWNERS_BY_WEIGHT,
+        *(pair for pairs, _ in STAKED.values() for pair in pairs),
+    ]
+    compared = {*OF_A_SECRET, *OF_THE_OWNER, *OF_A_GAIN, *(other for _, other in instead)}
+    compared |= {view for view, _ in OF_TALLIES} | {"tally_owners"}
+    compared |= {"tries", "owner_tries", "penalty", "tolerance", "reaches"}
+    compared |= {"scale", "unusual", "expected", "stakes", "pairs_check", "unknown_values"}
+    compared |= {"believed", "beliefs_check", "agreements", "owner_agreements", "chosen", "counts"}
+    assert compared >= {*PLAIN, *WEIGHTED}
 
 
 @st.composite
@@ -165,33 +395,41 @@ def arrow(table: Table, weights: Sequence[Any] | None) -> pa.Table:
     if weights is not None:
         kind = pa.int64() if isinstance(weights[0], int) else pa.decimal128(10, 2)
         found = found.append_column("the weight", pa.array(weights, kind))
-    return found.append_column("the key", pa.array(range(len(table.rows))))
+    people = range(len(table.rows))
+    groups = pa.array([("x", "y", None)[i * i % 3] for i in people], pa.string())
+    return found.append_column("the key", pa.array(people)).append_column("the group", groups)
 
 
 @contextmanager
 def bound(
-    table: Table, weights: Sequence[Any] | None, model: str
-) -> Iterator[tuple[BoundAttack, Callable[[Plan], Rows]]]:
-    """The attack bound to the table in a Parquet file, and what runs its plans."""
+    table: Table, weights: Sequence[Any] | None, model: str, **options: Any
+) -> Iterator[tuple[BoundAttack, Connection]]:
+    """The attack bound to the table in a Parquet file, and a connection for its plans."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.parquet"
         pq.write_table(arrow(table, weights), file)
+        if "target" not in options:
+            options |= {"by": "the group", "thresholds": THRESHOLDS, "quantiles": QUANTILES}
         spec = Attack.of(
             model,
             file,
             qids=table.qids,
-            secret=table.secrets[:1] if model == "cas" else (),
+            secret=table.secrets[:1] if model.endswith("as") else (),
             key="the key",
             weight=None if weights is None else "the weight",
+            **options,
         )
         with opened(spec) as (_, attack), duckdb.connect() as con:
-            yield attack, lambda p: con.execute(statement(p)).fetchall()
+            con.execute("ATTACH ':memory:' AS kept")
+            yield attack, con
 
 
-def verbatim(table: Table, weights: Sequence[Any] | None) -> duckdb.DuckDBPyConnection:
+@contextmanager
+def verbatim(table: Table, weights: Sequence[Any] | None) -> Iterator[Connection]:
     """A connection with a microdata as a person defines it: a struct ``qid``, plain names.
 
-    NaN is missing and -0.0 is 0.0, as the oracle has it; people of weight 0 are left out.
+    NaN is missing and -0.0 is 0.0, as the oracle has it; people of weight 0 are left out, and
+    weights are whole numbers. ``asked`` is about a plain attack.
     """
     rows = [{n: value(row[n]) for n in table.columns} for row in table.rows]
     clean = Table(table.columns, table.types, rows, table.qids, table.secrets)
@@ -200,30 +438,48 @@ def verbatim(table: Table, weights: Sequence[Any] | None) -> duckdb.DuckDBPyConn
     names = dict(zip(table.qids, qids, strict=True)) | {table.secrets[0]: "s"}
     own = [n for n in named.column_names if n in names or n.startswith("the ")]
     named = named.select(own).rename_columns([names.get(n, n) for n in own])
-    con = duckdb.connect()
-    con.register("arrow", named)
-    con.execute("CREATE TABLE people AS FROM arrow")
-    con.unregister("arrow")
-    struct = ", ".join(f"'{q}': {q}" for q in qids)
-    weight = "" if weights is None else ', "the weight" AS weight'
-    people = "" if weights is None else 'WHERE "the weight" > 0'
+    with duckdb.connect() as con:
+        con.register("arrow", named)
+        con.execute("CREATE TABLE persons AS FROM arrow")
+        con.unregister("arrow")
+        struct = ", ".join(f"'{q}': {q}" for q in qids)
+        weight, people = "", ""
+        if weights is not None:  # whole numbers: of decimals, the digits
+            weight = """, replace("the weight"::VARCHAR, '.', '')::HUGEINT AS weight"""
+            people = 'WHERE "the weight" > 0'
+        con.execute(
+            f"CREATE VIEW microdata AS SELECT {{{struct}}} AS qid, s AS secret, "
+            f'"the key" AS key, "the group" AS member_of{weight} FROM persons {people}'
+        )
+        ask(con)
+        yield con
+
+
+def ask(con: Connection, **numbers: object) -> None:
+    """Define ``asked``."""
+    said = {"scale": 1, "tries": 1, "penalty": 0, "tolerance": 0} | numbers
     con.execute(
-        f"CREATE VIEW microdata AS SELECT {{{struct}}} AS qid, s AS secret, "
-        f'"the key" AS key{weight} FROM people {people}'
+        f"CREATE OR REPLACE TABLE asked AS SELECT {said['scale']} AS scale, "
+        f"{said['tries']} AS tries, {said['penalty']} AS penalty, "
+        f"{said['tolerance']}::DECIMAL(20, 9) AS tolerance, "
+        f"{list(THRESHOLDS)}::DOUBLE[] AS thresholds, "
+        f"{list(QUANTILES)}::DECIMAL(18, 9)[] AS quantiles"
     )
-    return con
 
 
-def everything(con: duckdb.DuckDBPyConnection, view: str) -> Rows:
+def everything(con: Connection, view: str) -> Rows:
     """The rows of a view, its qid spread over as many columns as it has fields."""
     columns = [name for name, *_ in con.execute(f"DESCRIBE {view}").fetchall()]
-    spread = "unnest(qid), * EXCLUDE (qid)" if "qid" in columns else "*"
+    spread = ", ".join("unnest(qid)" if name == "qid" else f'"{name}"' for name in columns)
     return con.execute(f"SELECT {spread} FROM {view}").fetchall()
 
 
-def same(one: Rows, other: Rows) -> None:
-    """The same rows with the same values, in any order."""
-    assert sorted(map(told, one)) == sorted(map(told, other))
+def same(one: Rows, other: Rows, *, nearly: bool = False) -> None:
+    """The same rows with the same values, in any order; ``nearly``: but for the last digits."""
+    if nearly:
+        assert sorted(one, key=told) == near(sorted(other, key=told))
+    else:
+        assert sorted(map(told, one)) == sorted(map(told, other))
 
 
 def told(row: object) -> str:
@@ -235,14 +491,43 @@ def dated(found: re.Match[str]) -> str:
     return repr(str(datetime.date(*map(int, found.groups()))))
 
 
-def after(attack: BoundAttack, *names: str) -> Plan:
-    """The plan of the last of these files for the first secret (0: the owner)."""
-    j = 1 if attack.secrets else 0
-    steps = Steps(attack, key=True)
-    steps.blocks(j)
-    for name in names:
-        steps.add(name, j)
-    return plan(attack, steps.steps, exp.select("*").from_(steps.names[-1]))
+def run(con: Connection, plan: Plan) -> Rows:
+    return con.execute(statement(plan)).fetchall()
+
+
+@dataclass(frozen=True)
+class Both:
+    """A prompt and an attack that are about the same, each with its connection."""
+
+    con: Connection
+    attack: BoundAttack
+    engine: Connection
+    secret: int
+    gain: int = 0
+
+    def agree(self, view: str, step: str | None = None, **more: Any) -> None:
+        """The rows of a view by hand are those of a step of the compiler."""
+        plan = compiler.step_plan(
+            self.attack, step or view, [(self.secret, self.gain)], key=True, **more
+        )
+        nearly = view.removeprefix("prior_") in NEARLY
+        same(everything(self.con, view), self.rows(plan), nearly=nearly)
+
+    def rows(self, plan: Plan) -> Rows:
+        """The rows of a plan without the numbers of secret and gain, which are those asked for."""
+        rows = run(self.engine, plan)
+        assert {row[:2] for row in rows} <= {(self.secret, self.gain)}
+        return [row[2:] for row in rows]
+
+    def agree_on_the_result(self) -> None:
+        """The profiles, before and after, with the scale of gains, and the answer."""
+        asked = [(self.secret, self.gain)]
+        ((scale,),) = self.con.execute("SELECT scale FROM asked").fetchall()
+        for view, prior in (("profile", False), ("prior", True)):
+            rows = self.rows(compiler.profile_plan(self.attack, asked, prior=prior))
+            same([(scale, *row) for row in everything(self.con, view)], rows)
+        answers = run(self.engine, compiler.answer_plan(self.attack))
+        same(everything(self.con, "answer"), [row[-8:] for row in answers])
 
 
 @given(tables())
@@ -258,36 +543,18 @@ def test_files_run_by_hand_give_what_the_compiler_gives_with_weights(
 
 
 def agrees_about_a_secret(table: Table, weights: list[Any] | None) -> None:
-    weighted = weights is not None
-    con = verbatim(table, weights)
-    prior(con, weighted=weighted)
-    define(con, weighted=weighted)
-    with bound(table, weights, "cas") as (attack, run):
-        same(everything(con, "cells"), run(only(after(attack), "cells_1")))
-        same(everything(con, "blocks"), run(after(attack)))
-        for name in ("profile", "crowds", "secret_values"):
-            same(everything(con, name), run(after(attack, name)))
-        same(everything(con, "guesses"), run(after(attack, "guesses")))
-        same(everything(con, "revealed"), run(after(attack, "guesses", "revealed")))
-        same(everything(con, "profile"), [r[1:] for r in run(compiler.profile_plan(attack))])
-        same(
-            everything(con, "prior"),
-            [r[1:] for r in run(compiler.profile_plan(attack, prior=True))],
-        )
-        same(everything(con, "answer"), [r[2:] for r in run(compiler.answer_plan(attack))])
-        shown = run(partition.blocks_plan(attack, "smallest", 20))
+    views = [*OF_A_SECRET, "counts"]
+    chosen = files(weighted=weights is not None)
+    with verbatim(table, weights) as con, bound(table, weights, "cas") as (attack, engine):
+        by_hand(con, views, chosen, priors=["uncertainty"])
+        both = Both(con, attack, engine, 1)
+        both.agree_on_the_result()
+        for view in OF_A_SECRET:
+            both.agree(view)
+        for step in ("cells", "uncertainty"):
+            both.agree(f"prior_{step}", step, prior=True)
+        shown = run(engine, partition.blocks_plan(attack, "smallest", 20))
         same(everything(con, "counts"), [r[: len(table.qids)] + r[-1:] for r in shown])
-        if not weighted:  # the file tallies one value, and takes what is left for the second
-            tallied = run(compiler.tally_plan(attack, {1: 2}))
-            same(everything(con, "tally_profile"), [r[1:] for r in tallied])
-    con.close()
-
-
-def only(plan: Plan, step: str) -> Plan:
-    """The plan up to the step of that name."""
-    names = [s.name for s in plan.steps]
-    steps = plan.steps[: names.index(step) + 1]
-    return Plan(steps, exp.select("*").from_(step), plan.setup)
 
 
 @given(weighted_tables(), st.booleans())
@@ -295,29 +562,51 @@ def test_files_run_by_hand_give_what_the_compiler_gives_for_the_owner(
     drawn: tuple[Table, list[Any]], weighted: bool
 ) -> None:
     table, weights = drawn[0], drawn[1] if weighted else None
-    con = verbatim(table, weights)
-    prior(con, "owners", weighted=weighted)
-    define(con, "owners", weighted=weighted)
-    with bound(table, weights, "crs") as (attack, run):
-        same(everything(con, "blocks"), run(after(attack)))
-        same(everything(con, "owner_guesses"), run(after(attack, "owner_guesses")))
-        same(everything(con, "crowds"), run(after(attack, "crowds")))
-        same(everything(con, "profile"), [r[1:] for r in run(compiler.profile_plan(attack))])
-        same(everything(con, "answer"), [r[2:] for r in run(compiler.answer_plan(attack))])
-    con.close()
+    views = [*OF_THE_OWNER, *(OF_THE_OWNER_BY_WEIGHT if weighted else ())]
+    instead = OWNERS_BY_WEIGHT if weighted else OWNERS
+    with verbatim(table, weights) as con, bound(table, weights, "crs") as (attack, engine):
+        populate(con, attack, engine)
+        by_hand(con, views, files(weighted=weighted), instead=instead)
+        both = Both(con, attack, engine, 0)
+        both.agree_on_the_result()
+        for view in views:
+            both.agree(view, kept=["population"])
+
+
+def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
+    """Define a population: one person more in each block of several, and nobody else."""
+    con.execute(
+        "CREATE TABLE population AS "
+        "SELECT qid, count(*) + 1 AS size FROM microdata GROUP BY qid HAVING count(*) > 1"
+    )
+    engine.execute(keeping(compiler.kept_plan(attack, "blocks")[1], "population"))
+    engine.execute("DELETE FROM kept.population WHERE size = 1")
+    engine.execute("UPDATE kept.population SET size = size + 1")
 
 
 @given(tables())
-def test_the_profile_from_tallies_is_the_profile_from_cells(table: Table) -> None:
-    with bound(table, None, "cas") as (attack, run):
-        values = run(compiler.profile_plan(attack, prior=True))[0][3]
-        same(
-            run(compiler.tally_plan(attack, {1: values})),
-            run(compiler.profile_plan(attack)),
-        )
+def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
+    # The files tally one value, and take what is left for the second.
+    with verbatim(table, None) as con, bound(table, None, "cas") as (attack, engine):
+        by_hand(con, [*(view for view, _ in OF_TALLIES), "tally_owners"], files(weighted=False))
+        for view, step in OF_TALLIES:
+            Both(con, attack, engine, 1).agree(view, step, values={1: 2})
+        Both(con, attack, engine, 0).agree("tally_owners", "profile", values={1: 2})
+
+
+@given(tables())
+def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
+    with bound(table, None, "crs,cas") as (attack, engine):
+        ((*_, values),) = run(engine, compiler.step_plan(attack, "domain", [(1, 0)]))
+        for step, j in (("profile", 1), ("spectra", 1), ("capacity", 1), ("profile", 0)):
+            tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
+            counted = compiler.step_plan(attack, step, [(j, 0)])
+            assert "signatures" in {s.name for s in tallied.steps}
+            assert "signatures" not in {s.name for s in counted.steps}
+            same(run(engine, tallied), run(engine, counted))
 
 
 def test_every_placeholder_of_the_files_is_one_that_the_compiler_fills() -> None:
     for name in (*PLAIN, *HEAVY):
         words = set(re.findall(r"\b(?:qid|secret|tally)\w*\b", load(name).query.sql("duckdb")))
-        assert words <= {"qid", "secret", "secret_values", "tally"}, name
+        assert words <= {"qid", "secret", "secret_values", "tally", "tally_counts"}, name

@@ -118,11 +118,10 @@ class DuckDB:
         tables = exp.select("table_name").from_("duckdb_tables()").where(own)
         return {name for (name,) in self.query(tables, "kept tables")}
 
-    def keep(self, name: str, plan: Plan, what: str, where: str) -> str:
-        """Keep the rows of a plan's result as a table that other plans can read; its name."""
-        sql = keeping(plan, name)
+    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
+        """Keep the rows of a plan's result as a table that other plans can read."""
+        sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
-        return name
 
     @property
     def scratch(self) -> Path:

@@ -85,7 +85,7 @@ def _groups(row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableType]:
             words.success(row, line["posterior_probabilistic"]),
             "" if right is None else words.percent(right),
         )
-    return [table, Text(words.gap(own.to_dicts()))]
+    return [table, Text(words.gap(row, own.to_dicts()))]
 
 
 DRAWN = {

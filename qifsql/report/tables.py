@@ -81,7 +81,7 @@ def receipt(result: Receipt) -> RenderableType:
         facts = words.listed(row["qids"]) if row["qids"] else "none: it holds of everybody"
         what = "whose record it is" if row["reveals"] is None else f"the value of {row['reveals']}"
         table.add_row(Text(facts), str(row["n_qids"]), Text(what), words.count(row["matches"]))
-    n, alone = result.look_alikes, result.frame.filter(reveals=None).height
+    n, alone = result.look_alikes, result.frame["reveals"].null_count()
     alike = (
         "With all facts together the person is the only one."
         if n == 1
@@ -90,7 +90,8 @@ def receipt(result: Receipt) -> RenderableType:
     )
     sets = f" {alone} minimal sets of facts single the person out." if alone else ""
     learnt = [Text(f"{words.heading(r)}: {words.sentence(r)}") for r in result.learnt.rows()]
-    return Group(table, Text(alike + sets), Text(), *learnt)
+    shown = [table] if table.row_count else []
+    return Group(*shown, Text(alike + sets), Text(), *learnt)
 
 
 def refinement(result: Refinement) -> RenderableType:

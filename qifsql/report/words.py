@@ -81,17 +81,20 @@ def success(row: Mapping[str, Any], x: float) -> str:
     return percent(x) if is_chance(row) else amount(x, row.get("unit"))
 
 
-def gap(groups: Sequence[Mapping[str, Any]]) -> str:
+def gap(row: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> str:
     """Who carries the risk: the group with the highest success beside that with the lowest."""
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
     if worst["gap"] == 0:
         return f"No group of {worst['by']} carries more risk than another."
     high, low = ("(missing)" if g["group"] is None else g["group"] for g in (worst, best))
+    most, least, between = (
+        success(row, x)
+        for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
+    )
     return (
-        f"Of the groups of {worst['by']}, {high} carries most risk and {low} least: "
-        f"{_signed(worst['posterior_probabilistic'])} and "
-        f"{_signed(best['posterior_probabilistic'])}, a gap of {_signed(worst['gap'])}."
+        f"Of the groups of {worst['by']}, {high} carries most risk ({most}) and {low} least "
+        f"({least}): a gap of {between}."
     )
 
 

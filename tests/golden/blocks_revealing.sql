@@ -1,6 +1,6 @@
 -- microdata: One row per individual.
--- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
--- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
+-- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, what they weigh (here one each), how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
 -- guesses_1: One row per block: the adversary's best guess, the most frequent value of the secret; of equally frequent ones the smallest, a missing value last.
 -- revealed_1: One row per block: what it reveals about each of its people. `success` is the chance that the best guess of the secret is right, `owner_success` that the guess whose record it is, is right.
 -- chosen: One row per block to be shown: the smallest ones. The command line orders and limits it.
@@ -26,7 +26,9 @@ WITH microdata AS NOT MATERIALIZED (
   SELECT
     qid_1,
     secret_1,
-    COUNT(*) AS weight
+    COUNT(*) AS people,
+    COUNT(*) AS weight,
+    CAST(1 AS BIGINT) AS heaviest
   FROM microdata
   GROUP BY
     qid_1,
@@ -35,7 +37,9 @@ WITH microdata AS NOT MATERIALIZED (
   SELECT
     qid_1,
     CAST(SUM(weight) AS BIGINT) AS size,
+    CAST(SUM(weight) AS BIGINT) AS weight,
     MAX(weight) AS mode,
+    CAST(1 AS BIGINT) AS heaviest,
     COUNT(*) AS "values"
   FROM cells_1 AS cells
   GROUP BY
@@ -54,8 +58,8 @@ WITH microdata AS NOT MATERIALIZED (
     blocks.qid_1,
     blocks.size,
     blocks."values",
-    blocks.mode / blocks.size AS success,
-    1 / blocks.size AS owner_success,
+    blocks.mode / blocks.weight AS success,
+    blocks.heaviest / blocks.weight AS owner_success,
     guesses.best_guess
   FROM blocks_1 AS blocks
   JOIN guesses_1 AS guesses

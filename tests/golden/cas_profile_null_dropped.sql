@@ -1,6 +1,6 @@
 -- microdata: One row per individual.
--- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
--- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
+-- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
+-- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, what they weigh (here one each), how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
 -- profile_1: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
 WITH microdata AS NOT MATERIALIZED (
   SELECT
@@ -29,7 +29,9 @@ WITH microdata AS NOT MATERIALIZED (
   SELECT
     qid_1,
     secret_1,
-    COUNT(*) AS weight
+    COUNT(*) AS people,
+    COUNT(*) AS weight,
+    CAST(1 AS BIGINT) AS heaviest
   FROM microdata
   GROUP BY
     qid_1,
@@ -38,7 +40,9 @@ WITH microdata AS NOT MATERIALIZED (
   SELECT
     qid_1,
     CAST(SUM(weight) AS BIGINT) AS size,
+    CAST(SUM(weight) AS BIGINT) AS weight,
     MAX(weight) AS mode,
+    CAST(1 AS BIGINT) AS heaviest,
     COUNT(*) AS "values"
   FROM cells_1 AS cells
   GROUP BY
@@ -57,5 +61,7 @@ WITH microdata AS NOT MATERIALIZED (
 )
 SELECT
   1 AS secret,
-  *
+  0 AS gain,
+  1 AS scale,
+  profile_1.*
 FROM profile_1;

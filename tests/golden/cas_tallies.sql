@@ -1,5 +1,7 @@
 -- microdata: One row per individual.
+-- prior_cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
 -- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
+-- prior_cells_2: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
 -- secret_values_2: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- tallies: One row per block: how many of its people have value number 1 of the secret. The compiler repeats the last column for every value but one of every secret with few values, so that one pass over the data serves them all.
 -- signatures: One row per kind of block with the same size and the same tallies.
@@ -23,24 +25,34 @@ WITH microdata AS NOT MATERIALIZED (
     auto_type_candidates = ['BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'],
     allow_quoted_nulls = FALSE
   ) AS source
+), prior_cells_1 AS NOT MATERIALIZED (
+  SELECT
+    secret_1,
+    COUNT(*) AS people,
+    COUNT(*) AS weight,
+    CAST(1 AS BIGINT) AS heaviest
+  FROM microdata
+  GROUP BY
+    secret_1
 ), secret_values_1 AS MATERIALIZED (
   SELECT
     secret_1 AS value,
     ROW_NUMBER() OVER (ORDER BY secret_1 ASC) AS code
-  FROM (
-    SELECT DISTINCT
-      secret_1
-    FROM microdata
-  ) AS domain
+  FROM prior_cells_1 AS prior_cells
+), prior_cells_2 AS NOT MATERIALIZED (
+  SELECT
+    secret_2,
+    COUNT(*) AS people,
+    COUNT(*) AS weight,
+    CAST(1 AS BIGINT) AS heaviest
+  FROM microdata
+  GROUP BY
+    secret_2
 ), secret_values_2 AS MATERIALIZED (
   SELECT
     secret_2 AS value,
     ROW_NUMBER() OVER (ORDER BY secret_2 ASC) AS code
-  FROM (
-    SELECT DISTINCT
-      secret_2
-    FROM microdata
-  ) AS domain
+  FROM prior_cells_2 AS prior_cells
 ), tallies AS NOT MATERIALIZED (
   SELECT
     qid_1,
@@ -104,10 +116,14 @@ WITH microdata AS NOT MATERIALIZED (
 )
 SELECT
   1 AS secret,
-  *
+  0 AS gain,
+  1 AS scale,
+  profile_1.*
 FROM profile_1
 UNION ALL
 SELECT
   2 AS secret,
-  *
+  0 AS gain,
+  1 AS scale,
+  profile_2.*
 FROM profile_2;

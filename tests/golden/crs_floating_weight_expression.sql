@@ -1,9 +1,12 @@
 -- weight_scale: One row: the power of two that makes every weight a whole number.
 -- microdata: One row per individual.
--- prior_blocks_0: One row per block when the secret is whose record it is (re-identification): the best guess is the heaviest person.
--- prior_profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
--- blocks_0: One row per block when the secret is whose record it is (re-identification): the best guess is the heaviest person.
+-- cells_0: One row per person when the secret is whose record it is (re-identification): every person is a value of its own.
+-- blocks_0: One row per block, the people whom the adversary cannot tell apart: how many they are, their weight, the weight of the most likely value of the secret, the weight of the most likely person, and how many values occur.
 -- profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
+-- prior_cells_0: One row per person when the secret is whose record it is (re-identification): every person is a value of its own.
+-- prior_blocks_0: One row per block, the people whom the adversary cannot tell apart: how many they are, their weight, the weight of the most likely value of the secret, the weight of the most likely person, and how many values occur.
+-- prior_profile_0: One row per size and number of values of a block, with totals over such blocks: weights differ from person to person, so there may be as many modes as blocks.
+-- asked_0: One row: what was asked for.
 -- answer_0: One row, the answer: success before (prior) and after (posterior) the release. `prior` is the profile of the same attack with no quasi-identifiers; `matches` are the people attacked: everybody, or the look-alikes of one person. Only people of positive weight count.
 WITH weight_scale AS MATERIALIZED (
   SELECT
@@ -56,37 +59,22 @@ WITH weight_scale AS MATERIALIZED (
     ) AND (
       source."occupation" / 4
     ) > 0
-), prior_blocks_0 AS NOT MATERIALIZED (
+), cells_0 AS NOT MATERIALIZED (
   SELECT
-    COUNT(*) AS size,
-    SUM(weight) AS weight,
-    MAX(weight) AS mode,
-    MAX(weight) AS heaviest,
-    COUNT(*) AS "values"
+    qid_1,
+    CAST(1 AS BIGINT) AS people,
+    weight,
+    weight AS heaviest
   FROM microdata
-), prior_profile_0 AS NOT MATERIALIZED (
-  SELECT
-    size,
-    "values",
-    COUNT(*) AS blocks,
-    SUM(weight) AS weight,
-    SUM(mode) AS mode,
-    SUM(heaviest) AS heaviest,
-    MAX(mode / weight) AS chance,
-    MAX(heaviest / weight) AS owner_chance
-  FROM prior_blocks_0 AS blocks
-  GROUP BY
-    size,
-    "values"
 ), blocks_0 AS NOT MATERIALIZED (
   SELECT
     qid_1,
-    COUNT(*) AS size,
+    CAST(SUM(people) AS BIGINT) AS size,
     SUM(weight) AS weight,
     MAX(weight) AS mode,
-    MAX(weight) AS heaviest,
+    MAX(heaviest) AS heaviest,
     COUNT(*) AS "values"
-  FROM microdata
+  FROM cells_0 AS cells
   GROUP BY
     qid_1
 ), profile_0 AS NOT MATERIALIZED (
@@ -103,6 +91,42 @@ WITH weight_scale AS MATERIALIZED (
   GROUP BY
     size,
     "values"
+), prior_cells_0 AS NOT MATERIALIZED (
+  SELECT
+    CAST(1 AS BIGINT) AS people,
+    weight,
+    weight AS heaviest
+  FROM microdata
+), prior_blocks_0 AS NOT MATERIALIZED (
+  SELECT
+    CAST(SUM(people) AS BIGINT) AS size,
+    SUM(weight) AS weight,
+    MAX(weight) AS mode,
+    MAX(heaviest) AS heaviest,
+    COUNT(*) AS "values"
+  FROM prior_cells_0 AS cells
+), prior_profile_0 AS NOT MATERIALIZED (
+  SELECT
+    size,
+    "values",
+    COUNT(*) AS blocks,
+    SUM(weight) AS weight,
+    SUM(mode) AS mode,
+    SUM(heaviest) AS heaviest,
+    MAX(mode / weight) AS chance,
+    MAX(heaviest / weight) AS owner_chance
+  FROM prior_blocks_0 AS blocks
+  GROUP BY
+    size,
+    "values"
+), asked_0 AS NOT MATERIALIZED (
+  SELECT
+    1 AS scale,
+    1 AS tries,
+    0 AS penalty,
+    CAST(0.000000000 AS DECIMAL(20, 9)) AS tolerance,
+    [] AS thresholds,
+    [] AS quantiles
 ), answer_0 AS NOT MATERIALIZED (
   SELECT
     before.people AS records,
@@ -121,7 +145,11 @@ WITH weight_scale AS MATERIALIZED (
         size = 1), 0) AS BIGINT) AS singled_out,
       COALESCE(SUM(weight) FILTER(WHERE
         "values" = 1), 0) / SUM(weight) AS deterministic,
-      SUM(mode) / SUM(weight) AS probabilistic
+      SUM(mode) / SUM(weight) / (
+        SELECT
+          scale
+        FROM asked_0 AS asked
+      ) AS probabilistic
     FROM profile_0 AS profile
   ) AS after
   CROSS JOIN (
@@ -129,7 +157,11 @@ WITH weight_scale AS MATERIALIZED (
       CAST(SUM(size * blocks) AS BIGINT) AS people,
       COALESCE(SUM(weight) FILTER(WHERE
         "values" = 1), 0) / SUM(weight) AS deterministic,
-      SUM(mode) / SUM(weight) AS probabilistic
+      SUM(mode) / SUM(weight) / (
+        SELECT
+          scale
+        FROM asked_0 AS asked
+      ) AS probabilistic
     FROM prior_profile_0 AS prior
   ) AS before
 )

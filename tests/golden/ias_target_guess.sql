@@ -1,11 +1,8 @@
 -- microdata: One row per individual.
 -- candidates: One row per individual whom the adversary cannot tell from the target.
--- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value.
--- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
--- profile_1: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
+-- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
+-- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, what they weigh (here one each), how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
 -- guesses_1: One row per block: the adversary's best guess, the most frequent value of the secret; of equally frequent ones the smallest, a missing value last.
--- blocks_0: One row per block when the secret is whose record it is (re-identification): every person of the block is a value of its own, so the best guess is right for one.
--- profile_0: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
 -- guesses_0: One row per block: the key of the record that the adversary guesses to be the target's, the smallest of those that are equally likely.
 WITH microdata AS NOT MATERIALIZED (
   SELECT
@@ -38,7 +35,9 @@ WITH microdata AS NOT MATERIALIZED (
     qid_1,
     qid_2,
     secret_1,
-    COUNT(*) AS weight
+    COUNT(*) AS people,
+    COUNT(*) AS weight,
+    CAST(1 AS BIGINT) AS heaviest
   FROM candidates AS microdata
   GROUP BY
     qid_1,
@@ -49,23 +48,14 @@ WITH microdata AS NOT MATERIALIZED (
     qid_1,
     qid_2,
     CAST(SUM(weight) AS BIGINT) AS size,
+    CAST(SUM(weight) AS BIGINT) AS weight,
     MAX(weight) AS mode,
+    CAST(1 AS BIGINT) AS heaviest,
     COUNT(*) AS "values"
   FROM cells_1 AS cells
   GROUP BY
     qid_1,
     qid_2
-), profile_1 AS NOT MATERIALIZED (
-  SELECT
-    size,
-    mode,
-    "values",
-    COUNT(*) AS blocks
-  FROM blocks_1 AS blocks
-  GROUP BY
-    size,
-    mode,
-    "values"
 ), guesses_1 AS NOT MATERIALIZED (
   SELECT
     blocks.qid_1,
@@ -79,28 +69,6 @@ WITH microdata AS NOT MATERIALIZED (
   GROUP BY
     blocks.qid_1,
     blocks.qid_2
-), blocks_0 AS NOT MATERIALIZED (
-  SELECT
-    qid_1,
-    qid_2,
-    COUNT(*) AS size,
-    CAST(1 AS BIGINT) AS mode,
-    COUNT(*) AS "values"
-  FROM candidates AS microdata
-  GROUP BY
-    qid_1,
-    qid_2
-), profile_0 AS NOT MATERIALIZED (
-  SELECT
-    size,
-    mode,
-    "values",
-    COUNT(*) AS blocks
-  FROM blocks_0 AS blocks
-  GROUP BY
-    size,
-    mode,
-    "values"
 ), guesses_0 AS NOT MATERIALIZED (
   SELECT
     qid_1,
@@ -113,10 +81,12 @@ WITH microdata AS NOT MATERIALIZED (
 )
 SELECT
   1 AS secret,
+  0 AS gain,
   CAST(best_guess AS TEXT) AS best_guess
 FROM guesses_1
 UNION ALL
 SELECT
   0 AS secret,
+  0 AS gain,
   CAST(best_guess AS TEXT) AS best_guess
 FROM guesses_0;

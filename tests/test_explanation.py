@@ -1,0 +1,371 @@
+"""Explanations: complete, findable by every name there is, and their examples are what attacks say.
+
+The examples are held against an attack on the table they are made from, and on random tables
+against the oracle, so that no number in them can be one that was written down.
+"""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import oracle
+import oracle_measures as om
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminal import run
+
+import qifsql
+from qifsql.assessment import DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, Assessment
+from qifsql.errors import InputError
+from qifsql.explanation import SCHEMA as FIELDS
+from qifsql.explanation import Explanation, explain, frame
+from qifsql.gains import KINDS
+from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
+from qifsql.measures.sample import Sample
+from qifsql.wanted import ALL
+
+PEOPLE = Path(__file__).parents[1] / "data-samples" / "thesis_table_3_2.csv"
+COLUMNS = [
+    *SCHEMA,
+    *INDIVIDUAL,
+    *GAIN,
+    *(c for t in (MEASURES, DETAILS) for n in t.values() for c in n),
+]
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+PLAIN = {  # measure -> its column in the row of the secret
+    "attack": "records",
+    "blocks": "blocks",
+    "deterministic": "posterior_deterministic",
+    "probabilistic": "posterior_probabilistic",
+    "additive": "leakage_additive",
+    "multiplicative": "degradation_probabilistic",
+    "min_entropy_leakage": "min_entropy_leakage",
+    "worst_case": "worst_case",
+    "singled_out": "singled_out",
+    "certain": "individuals_certain",
+    "shannon": "mutual_information",
+    "guessing": "posterior_guessing",
+    "capacity": "capacity",
+}
+DETAIL = {"histogram": "individuals", "thresholds": "share", "quantiles": "success"}
+
+
+def last(lines: tuple[str, ...]) -> float:
+    """The last number of the last line."""
+    return float(NUMBER.findall(lines[-1])[-1])
+
+
+def near(expected: Any) -> Any:
+    """Equal to the six digits that are shown."""
+    return pytest.approx(float(expected), rel=1e-5, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def every() -> dict[str, Explanation]:
+    return {e.name: e for e in explain()}
+
+
+@pytest.fixture(scope="module")
+def attacked() -> Assessment:
+    return qifsql.attack(
+        "crs,cas",
+        PEOPLE,
+        qids=["age"],
+        secret="illness",
+        measures="all",
+        histogram=True,
+        by="gender",
+        thresholds=[1],
+        quantiles=[0.5],
+    )
+
+
+@pytest.mark.parametrize(("name", "column"), PLAIN.items())
+def test_the_last_number_of_an_example_is_what_an_attack_gives(
+    every: dict[str, Explanation], attacked: Assessment, name: str, column: str
+) -> None:
+    assert last(every[name].example) == near(attacked.rows()[1][column])
+
+
+@pytest.mark.parametrize(("name", "column"), DETAIL.items())
+def test_the_last_number_of_a_distribution_is_the_last_row_of_its_table(
+    every: dict[str, Explanation], attacked: Assessment, name: str, column: str
+) -> None:
+    mine = attacked.rows()[1]["attack_id"]
+    rows = attacked.details[name].filter(pl.col("attack_id") == mine).to_dicts()
+    assert last(every[name].example) == near(rows[-1][column])
+
+
+def test_the_gap_of_the_groups_is_the_largest_of_their_table(
+    every: dict[str, Explanation], attacked: Assessment
+) -> None:
+    groups = attacked.details["groups"].filter(attack_id=attacked.rows()[1]["attack_id"])
+    assert last(every["groups"].example) == near(groups["gap"].max())
+
+
+def test_the_example_of_re_identification_is_the_row_without_a_secret(
+    every: dict[str, Explanation], attacked: Assessment
+) -> None:
+    row = attacked.rows()[0]
+    for name in ("deterministic", "probabilistic", "additive", "multiplicative", "guessing"):
+        said = [line for line in every[name].example if line.startswith("whose record")]
+        assert last(tuple(said)) == near(row[PLAIN[name]])
+    assert last(every["prosecutor"].example) == near(row["prosecutor_risk"])
+    assert last(every["marketer"].example[:-1]) == near(row["marketer_risk"])
+    assert last(every["capacity"].example[:-2]) == near(row["capacity"])
+
+
+def test_the_risks_of_a_part_of_the_population_are_those_of_an_attack_on_it(
+    every: dict[str, Explanation],
+) -> None:
+    group = every["journalist"].example[4].split()[2]
+    row = qifsql.attack(
+        "crs", PEOPLE, qids=["age"], where=f"gender = '{group}'", population=PEOPLE
+    ).rows()[0]
+    for name in ("journalist", "marketer"):
+        assert last(every[name].example) == near(row[f"{name}_risk"])
+    said = every["risks"].example[-3:]
+    assert [last((line,)) for line in said] == [
+        near(row[f"{name}_risk"]) for name in ("prosecutor", "journalist", "marketer")
+    ]
+
+
+def test_the_examples_of_gain_functions_are_those_of_attacks(
+    every: dict[str, Explanation],
+) -> None:
+    said = every["gain"].example[4:]
+    gains = [line.split(",")[0].split(":")[0] + ":" + NUMBER.findall(line)[0] for line in said]
+    result = qifsql.attack(
+        "cas", PEOPLE, qids=["age"], secret="illness", gain=list(dict.fromkeys(gains))
+    )
+    after = {row["gain"]: row["posterior_probabilistic"] for row in result.rows()}
+    assert len(after) == 3
+    for gain, line in dict(zip(gains, said, strict=True)).items():  # the last line of each
+        assert last((line,)) == near(after[gain])
+
+
+def test_the_examples_of_weights_and_of_a_prior_file_are_those_of_attacks(
+    every: dict[str, Explanation], tmp_path: Path
+) -> None:
+    said = every["prior"].example
+    file = tmp_path / "prior.csv"
+    told = next(line for line in said if line.startswith("a prior file with"))
+    pairs = re.findall(r"(\w+) (\d+/\d+)", told)
+    file.write_text(
+        "illness,probability\n" + "".join(f"{v},{float(Fraction(p))}\n" for v, p in pairs)
+    )
+    options: dict[str, Any] = {"qids": ["age"], "secret": "illness"}
+    row = qifsql.attack("cas", PEOPLE, prior=file, **options).rows()[0]
+    assert last((told,)) == near(row["prior_probabilistic"])
+    assert last(said) == near(row["posterior_probabilistic"])
+    group = next(line for line in said if line.startswith("weight ")).split()[4].rstrip(",")
+    weight = f"heavy=case when gender = '{group}' then {WEIGHT} else 1 end"
+    row = qifsql.attack("cas", PEOPLE, weight=weight, **options).rows()[0]
+    heavy = next(line for line in said if line.startswith("weights, after"))
+    assert last((heavy,)) == near(row["posterior_probabilistic"])
+
+
+def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
+    rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
+    best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
+    assert last(every["hyper"].example) == near(best["outer"].sum())
+
+
+def test_the_example_of_refinement_is_an_attack_by_who_knows_more(
+    every: dict[str, Explanation],
+) -> None:
+    both = ["age", "gender"]
+    row = qifsql.attack("cas", PEOPLE, qids=both, secret="illness").rows()[0]
+    assert last(every["refinement"].example) == near(row["posterior_probabilistic"])
+    assert qifsql.refines(PEOPLE, both, ["age"]).refines
+
+
+Record = tuple[str, str, str]  # block, group, value
+
+
+def counted(people: list[Record]) -> Sample:
+    """The counts of people in the order of blocks and groups."""
+    cells: dict[tuple[str, str], Counter[str]] = {}
+    for block, group, value in sorted(people):
+        cells.setdefault((block, group), Counter())[value] += 1
+    return Sample("known", "by", "secret", cells)
+
+
+def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
+    """What the oracle says of each example's last number."""
+    rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
+    seen, n = om.joint(rows, ["k"], "s"), len(rows)
+    values = list(om.secret_prior(seen))
+    successes = om.of_individuals(om.individual_success(rows, ["k"], "s"))
+    plain = oracle.attack(rows, ["k"], "s")
+    part = [row for row in rows if row["g"] == rows[0]["g"]]
+    risks = om.risks(part, ["k"], rows)
+
+    def gap() -> Fraction:
+        means = [g.probabilistic for g in om.groups(rows, ["k"], "s", by="g").values()]
+        return max(means) - min(means)
+
+    def believed() -> Fraction:
+        first = Counter(row["s"] for row in rows if row["k"] == rows[0]["k"])
+        chosen = min(first, key=lambda v: (-first[v], v))
+        others = len(values) - 1
+        belief = {v: (1 - BELIEF) / others for v in values if v != chosen}
+        prior = belief | {chosen: BELIEF if others else Fraction(1)}
+        return om.posterior_gain(om.joint(rows, ["k"], "s", prior=prior), *om.identity(values))
+
+    return {
+        **{name: lambda c=column: plain[c] for name, column in PLAIN.items() if column in plain},
+        "shannon": lambda: om.mutual_information(seen),
+        "guessing": lambda: om.posterior_guessing(seen),
+        "capacity": lambda: om.capacity(om.channel(rows, ["k"], "s")),
+        "gain": lambda: om.posterior_gain(seen, *om.penalty(values, PENALTY)),
+        "prosecutor": lambda: om.risks(rows, ["k"]).prosecutor_highest,
+        "journalist": lambda: risks.journalist_highest,
+        "marketer": lambda: risks.marketer,
+        "risks": lambda: risks.marketer,
+        "histogram": lambda: [k for k in om.histogram(successes) if k][-1],
+        "thresholds": lambda: Fraction(om.at_or_above(successes, max(successes)), n),
+        "quantiles": lambda: om.quantile(successes, Fraction(1, 2)),
+        "groups": gap,
+        "prior": believed,
+        "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
+        "refinement": lambda: om.posterior_gain(
+            om.joint(rows, ["k", "g"], "s"), *om.identity(values)
+        ),
+    }
+
+
+@given(st.lists(st.tuples(*map(st.sampled_from, ("abcd", "xy", "pqr"))), min_size=1, max_size=14))
+def test_examples_of_any_table_end_with_what_the_oracle_says(people: list[Record]) -> None:
+    sample, wanted = counted(people), expected(people)
+    assert set(wanted) == set(EXAMPLES)
+    for name, example in EXAMPLES.items():
+        assert last(example(sample)) == near(wanted[name]()), name
+
+
+def test_every_column_and_every_name_of_a_measure_is_explained(
+    every: dict[str, Explanation],
+) -> None:
+    columns = {column for e in every.values() for column in e.columns}
+    assert set(COLUMNS) <= columns
+    names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns
+    assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("posterior_probabilistic", "probabilistic"),
+        ("Bayes", "probabilistic"),
+        ("prior_guessing", "guessing"),
+        ("Mutual Information", "shannon"),
+        (" min-entropy  leakage ", "min_entropy_leakage"),
+        ("by", "groups"),
+        ("prosecutor_risk", "prosecutor"),
+        ("individuals", "histogram"),
+        ("IRS", "attack"),
+    ],
+)
+def test_a_measure_is_found_by_any_of_its_names(asked: str, name: str) -> None:
+    assert explain(asked).name == name
+
+
+def test_other_names_are_names_of_one_measure_only(every: dict[str, Explanation]) -> None:
+    names = [name for e in every.values() for name in (e.name, *e.aliases)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("shanon", 'there is no measure "shanon"; did you mean "shannon"?'),
+        ("posterior_probabilistc", 'did you mean "posterior_probabilistic"?'),
+        ("qqqq", "there are attack, blocks, deterministic"),
+        ("", 'there is no measure ""; there are'),
+        ("symbols", "there is no measure"),
+    ],
+)
+def test_an_unknown_name_is_an_error_that_says_what_there_is(asked: str, hint: str) -> None:
+    with pytest.raises(InputError, match=re.escape(hint)):
+        explain(asked)
+
+
+def test_every_explanation_is_complete(every: dict[str, Explanation]) -> None:
+    assert list(every) == [e.name for e in explain()]
+    assert set(every) == set(EXAMPLES)
+    for e in every.values():
+        texts = (e.title, e.meaning, e.formula, e.direction, e.range, e.source)
+        assert all(texts), e.name
+        assert e.works, f"{e.name} cites nothing"
+        assert e.meaning.endswith(".")
+        assert all(note.endswith(".") for note in e.notes)
+        assert re.search(r"better|worse|Neither", e.direction), e.name
+
+
+def test_what_stands_in_a_formula_is_said(every: dict[str, Explanation]) -> None:
+    for e in every.values():
+        used = set(re.findall(r"[A-Za-z]\([bv](?:(?:, | \| )[bv])?\)|Σ_[bv]|max_[bv]", e.formula))
+        assert used - {"q(v)"} <= {symbol.split(": ")[0] for symbol in e.symbols}, e.name
+
+
+def test_all_gain_functions_are_listed(every: dict[str, Explanation]) -> None:
+    assert {note.split(":")[0] for note in every["gain"].notes} == set(KINDS)
+
+
+def test_the_origin_has_the_table_and_the_sql_of_the_counts(every: dict[str, Explanation]) -> None:
+    origin = every["probabilistic"].origin
+    assert [Path(p).name for p in origin.paths] == [PEOPLE.name]
+    assert "GROUP BY" in origin.sql
+
+
+def test_the_table_has_a_row_for_each_measure_and_says_all_of_it(
+    every: dict[str, Explanation],
+) -> None:
+    table = frame(list(every.values()))
+    assert dict(table.schema) == FIELDS
+    assert table["measure"].to_list() == list(every)
+    assert table.null_count().sum_horizontal().item() == 0
+    assert not any("\n" in text for text in table["example"])
+
+
+def test_the_command_shows_what_python_gives() -> None:
+    one = explain("bayes")
+    shown = run("explain", "bayes", "--format", "table")
+    assert shown.code == 0
+    assert shown.err == ""
+    for text in (one.title, one.direction, *one.example, *one.symbols):
+        assert text in shown.out
+    document = json.loads(run("explain", "bayes", "-f", "json").out)
+    assert document["spec"] == {"measure": "probabilistic"}
+    assert document["results"] == frame([one]).to_dicts()
+
+
+def test_without_a_name_the_command_lists_all(every: dict[str, Explanation]) -> None:
+    table = run("explain", "-f", "table").out
+    rows = list(csv.DictReader(io.StringIO(run("explain").out)))
+    assert [row["measure"] for row in rows] == list(every)
+    assert all(e.title in table for e in every.values())
+    assert len(run("explain", "-f", "markdown").out.splitlines()) == len(every) + 2
+
+
+def test_the_command_writes_files_with_their_origin(tmp_path: Path) -> None:
+    out = tmp_path / "measures.html"
+    assert run("explain", "-o", out).code == 0
+    assert "Refinement" in out.read_text("utf-8")
+    manifest = json.loads((tmp_path / "measures.html.manifest.json").read_text("utf-8"))
+    assert "GROUP BY" in manifest["sql"]
+
+
+def test_an_unknown_measure_is_the_users_error() -> None:
+    done = run("explain", "entropi")
+    assert done.code == 2
+    assert done.out == ""
+    assert 'did you mean "entropy"?' in done.err
