@@ -18,11 +18,11 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.description import Description, describe
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
-    from qifsql.hyper import Hyper, hyper
     from qifsql.inspection import sql
+    from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
     from qifsql.prompt import shell
-    from qifsql.receipt import Receipt, receipt
+    from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
     from qifsql.spec import Attack
 
@@ -58,17 +58,17 @@ _HOME = {
     "Blocks": "partition",
     "Dataset": "dataset",
     "Description": "description",
-    "Hyper": "hyper",
+    "Hyper": "objects",
     "QifError": "errors",
-    "Receipt": "receipt",
+    "Receipt": "receipts",
     "Refinement": "refinement",
     "Settings": "engine.settings",
     "attack": "assess",
     "blocks": "partition",
     "demo": "demonstration",
     "describe": "description",
-    "hyper": "hyper",
-    "receipt": "receipt",
+    "hyper": "objects",
+    "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",
     "shell": "prompt",

@@ -27,7 +27,7 @@ from qifsql.dialect import keeping, statement
 from qifsql.errors import InternalError
 from qifsql.plan import Plan
 from qifsql.session import opened
-from qifsql.spec import INTEGERS, NUMBERS, Attack, BoundAttack, family
+from qifsql.spec import Attack, BoundAttack
 from qifsql.steps import OF_THE_QUESTION, PER_GAIN, WEIGHTED
 from qifsql.templates import folder, load
 

@@ -18,7 +18,7 @@ def receipt(
 ) -> None:
     """What a release gives away of one person: the fewest facts that single the person out."""
     from qifsql.cli import show
-    from qifsql.receipt import receipt as run
+    from qifsql.receipts import receipt as run
 
     show.check(output)
     dataset, asked = data.dataset(), adversary.arguments()

@@ -75,7 +75,7 @@ def hyper(
     """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
     from qifsql.cli import show
     from qifsql.export import STREAMED
-    from qifsql.hyper import hyper as run
+    from qifsql.objects import hyper as run
 
     show.check(output)
     dataset = data.dataset()

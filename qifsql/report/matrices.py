@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from qifsql.hyper import Hyper
+from qifsql.objects import Hyper
 from qifsql.report import cells, words
 
 COLUMNS = 12  # blocks that a matrix has at most

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qifsql.assessment import Assessment
-from qifsql.receipt import Receipt
+from qifsql.receipts import Receipt
 from qifsql.refinement import Refinement
 from qifsql.report import cells, details, words
 
@@ -88,10 +88,10 @@ def receipt(result: Receipt) -> RenderableType:
         else f"With all facts together {words.count(n)} of {words.count(result.records)} people "
         "look like the person."
     )
-    sets = f" {alone} minimal sets of facts single the person out." if alone else ""
-    learnt = [Text(f"{words.heading(r)}: {words.sentence(r)}") for r in result.learnt.rows()]
+    many = f" {alone} minimal sets of facts single the person out."
+    sets = {0: "", 1: " One minimal set of facts singles the person out."}.get(alone, many)
     shown = [table] if table.row_count else []
-    return Group(*shown, Text(alike + sets), Text(), *learnt)
+    return Group(*shown, Text(alike + sets), Text(), assessment(result.learnt))
 
 
 def refinement(result: Refinement) -> RenderableType:
