@@ -62,7 +62,9 @@ def measured(command: list[str], folder: str) -> dict[str, float]:
         "import json, resource, subprocess, sys, time; t = time.perf_counter(); "
         "r = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True); "
         "s = time.perf_counter() - t; "
-        "alone = float(r.stdout.replace(',', '\\n').split('\\n')[-2]) if r.stdout else 0; "
+        "lines = r.stdout.split('\\n'); at = lines[0].split(',').index('seconds') "
+        "if 'seconds' in lines[0] else -1; "
+        "alone = float(lines[-2].split(',')[at]) if r.stdout else 0; "
         "k = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss; "
         "print(json.dumps({'seconds': s, 'mb': k / 1024, 'code': r.returncode, 'alone': alone}))"
     )
@@ -90,7 +92,11 @@ def main() -> None:
         *(x for s in SECRETS for x in ("--secret", s)),
     ]  # fmt: skip
     plain = [sys.executable, "-c", PLAIN, census, options.memory]
-    commands = {"qifsql attack crs,cas": ours, "plain DuckDB, one GROUP BY": plain}
+    commands = {
+        "qifsql attack crs,cas": ours,
+        "the same with --measures all": [*ours, "--measures", "all"],
+        "plain DuckDB, one GROUP BY": plain,
+    }
     found: dict[str, list[dict[str, float]]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(options.runs):  # in turn, so that a slow minute slows both

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.description import Description, describe
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
+    from qifsql.explanation import Explanation, explain
     from qifsql.inspection import sql
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
@@ -34,6 +35,7 @@ __all__ = [
     "Blocks",
     "Dataset",
     "Description",
+    "Explanation",
     "Hyper",
     "QifError",
     "Receipt",
@@ -44,6 +46,7 @@ __all__ = [
     "blocks",
     "demo",
     "describe",
+    "explain",
     "hyper",
     "receipt",
     "records",
@@ -58,6 +61,7 @@ _HOME = {
     "Blocks": "partition",
     "Dataset": "dataset",
     "Description": "description",
+    "Explanation": "explanation",
     "Hyper": "objects",
     "QifError": "errors",
     "Receipt": "receipts",
@@ -67,6 +71,7 @@ _HOME = {
     "blocks": "partition",
     "demo": "demonstration",
     "describe": "description",
+    "explain": "explanation",
     "hyper": "objects",
     "receipt": "receipts",
     "records": "partition",

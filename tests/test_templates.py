@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -356,27 +357,28 @@ OWNERS = (  # instead of views about a secret
     *(("guesses", "owner_guesses"), ("members", "owner_members")),
 )
 OWNERS_BY_WEIGHT = (("cells", "people"), *OWNERS[2:])
-STAKED = {  # gain function -> views instead of others, and what more there is to compare
-    "worth": ((("stakes", "worth_stakes"), ("blocks", "staked")), ("listed",)),
-    "matrix": ((("stakes", "matrix_stakes"), ("blocks", "staked")), ("listed",)),
-    "sql": ((("blocks", "staked"),), ()),
+STAKED = {  # gain function that says a gain for every guess and value -> its views of others
+    "worth": (("stakes", "worth_stakes"), ("blocks", "staked")),
+    "matrix": (("stakes", "matrix_stakes"), ("blocks", "staked")),
+    "sql": (("blocks", "staked"),),
 }
-KINDS = ("tries", "penalty", "tolerance", *STAKED)
+OF_STAKES = ("effort", "expected", "pairs", "scale", "secret_values", "stakes", "unusual")
+OF_BELIEFS = (
+    *("answer", "blocks", "capacity", "cells", "chances", "cooccurrences", "doubts", "groups"),
+    *("guessed_right", "guesses", "hyper", "profile", "revealed", "secret_values", "uncertainty"),
+)
 NEARLY = ("doubts", "uncertainty")  # the compiler's log2 may differ in the last digit
 THRESHOLDS, QUANTILES = (0.25, 0.5, 1), (0, 0.3, 1)
 
 
 def test_every_file_is_held_against_the_compiler() -> None:
-    instead = [
-        *OWNERS,
-        *OWNERS_BY_WEIGHT,
-        *(pair for pairs, _ in STAKED.values() for pair in pairs),
-    ]
-    compared = {*OF_A_SECRET, *OF_THE_OWNER, *OF_A_GAIN, *(other for _, other in instead)}
+    compared = {*OF_A_SECRET, "counts", "chosen", *OF_THE_OWNER, *OF_THE_OWNER_BY_WEIGHT}
     compared |= {view for view, _ in OF_TALLIES} | {"tally_owners"}
-    compared |= {"tries", "owner_tries", "penalty", "tolerance", "reaches"}
-    compared |= {"scale", "unusual", "expected", "stakes", "pairs_check", "unknown_values"}
-    compared |= {"believed", "beliefs_check", "agreements", "owner_agreements", "chosen", "counts"}
+    compared |= {*OF_A_GAIN, "tries", "penalty", "tolerance", "reaches", "owner_tries"}
+    compared |= {*OF_STAKES, "pairs_check", "gains_check", "unknown_values"}
+    compared |= {*OF_BELIEFS, "believed", "beliefs_check", "agreements", "owner_agreements"}
+    for instead in (OWNERS, OWNERS_BY_WEIGHT, *STAKED.values()):
+        compared |= {other for _, other in instead}
     assert compared >= {*PLAIN, *WEIGHTED}
 
 
@@ -570,7 +572,7 @@ def test_files_run_by_hand_give_what_the_compiler_gives_for_the_owner(
         both = Both(con, attack, engine, 0)
         both.agree_on_the_result()
         for view in views:
-            both.agree(view, kept=["population"])
+            both.agree(view, kept={"population": "kept"})
 
 
 def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
@@ -579,7 +581,7 @@ def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
         "CREATE TABLE population AS "
         "SELECT qid, count(*) + 1 AS size FROM microdata GROUP BY qid HAVING count(*) > 1"
     )
-    engine.execute(keeping(compiler.kept_plan(attack, "blocks")[1], "population"))
+    engine.execute(keeping(compiler.kept_plan(attack, "blocks")[1], "population", "kept"))
     engine.execute("DELETE FROM kept.population WHERE size = 1")
     engine.execute("UPDATE kept.population SET size = size + 1")
 
@@ -604,6 +606,275 @@ def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
             assert "signatures" in {s.name for s in tallied.steps}
             assert "signatures" not in {s.name for s in counted.steps}
             same(run(engine, tallied), run(engine, counted))
+
+
+# With beliefs and gain functions.
+
+
+def domain(table: Table) -> list[Any]:
+    """The values of the first secret, each once."""
+    found = {repr(value(row[table.secrets[0]])): value(row[table.secrets[0]]) for row in table.rows}
+    return [found[key] for key in sorted(found)]
+
+
+@contextmanager
+def lines(table: Table, **columns: Sequence[Any]) -> Iterator[tuple[Path, pa.Table]]:
+    """A Parquet file of lines about values of the secret, in the column ``value``."""
+    kinds = {"value": table.types[table.secrets[0]], "guess": pa.string()}
+    arrays = {n: pa.array(c, kinds.get(n, pa.float64())) for n, c in columns.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lines.parquet"
+        pq.write_table(pa.table(arrays), file)
+        yield file, pa.table(arrays)
+
+
+def register(con: Connection, name: str, found: pa.Table, query: str) -> None:
+    con.register("arrow", found)
+    con.execute(f"CREATE TABLE {name} AS {query}")
+    con.unregister("arrow")
+
+
+@st.composite
+def beliefs(draw: st.DrawFn) -> tuple[Table, list[Any] | None, list[float]]:
+    """A table, weights or none, and what is believed of each value, not of all nothing."""
+    table, weights = draw(weighted_tables())
+    n = len(domain(table))
+    parts = draw(st.lists(st.integers(0, 5), min_size=n, max_size=n).filter(any))
+    weighed = draw(st.booleans())
+    return table, weights if weighed else None, [part / sum(parts) for part in parts]
+
+
+def of_beliefs(*, weighted: bool) -> dict[str, str]:
+    """The files for people who are weighed by beliefs, whether they have weights or not."""
+    raw = {} if weighted else {"cells": "cells", "members": "members"}
+    return files(weighted=True) | raw
+
+
+@given(beliefs())
+def test_files_run_by_hand_give_what_the_compiler_gives_with_beliefs(
+    drawn: tuple[Table, list[Any] | None, list[float]],
+) -> None:
+    table, weights, parts = drawn
+    with (
+        lines(table, value=domain(table), probability=parts) as (file, found),
+        verbatim(table, weights) as con,
+        bound(table, weights, "cas", prior=file) as (attack, engine),
+    ):
+        register(con, "beliefs", found, 'SELECT "value", probability AS belief FROM arrow')
+        believed = [(s, b) for s, b in zip(domain(table), parts, strict=True) if b]
+        if not any(value(row[table.secrets[0]]) in dict(believed) for row in table.rows):
+            return
+        by_hand(con, OF_BELIEFS, of_beliefs(weighted=weights is not None), believed=True)
+        both = Both(con, attack, engine, 1)
+        both.agree_on_the_result()
+        for view in OF_BELIEFS:
+            both.agree(view)
+        both.agree("beliefs")
+        both.agree("believed_now", "believed")
+
+
+@given(beliefs())
+def test_beliefs_are_checked_by_hand_as_by_the_compiler(
+    drawn: tuple[Table, list[Any] | None, list[float]],
+) -> None:
+    table, weights, parts = drawn
+    with (
+        lines(table, value=domain(table), probability=parts) as (file, found),
+        verbatim(table, weights) as con,
+        bound(table, weights, "cas", prior=file) as (attack, engine),
+    ):
+        register(con, "beliefs", found, 'SELECT "value", probability AS belief FROM arrow')
+        chosen = of_beliefs(weighted=weights is not None)
+        by_hand(con, ["beliefs_check"], chosen, believed=True)
+        Both(con, attack, engine, 1).agree("beliefs_check_now", "beliefs_check")
+
+
+NUMBER = st.sampled_from(("0", "0.25", "0.5", "1", "3.7", "1000000"))
+EARNED = st.sampled_from((-1.0, 0.0, 0.1, 0.5, 1.0, 3.25, 1e6))
+
+
+@given(weighted_tables(), st.booleans(), st.booleans(), st.integers(1, 4), NUMBER)
+def test_gains_of_numbers_by_hand_are_those_of_the_compiler(
+    drawn: tuple[Table, list[Any]], weighted: bool, owner: bool, tries: int, penalty: str
+) -> None:
+    table, weights = drawn[0], drawn[1] if weighted else None
+    cost = Fraction(penalty)
+    gains = {
+        "tries": (f"tries:{tries}", {"tries": tries}),
+        "penalty": (
+            f"penalty:{penalty}",
+            {"scale": cost.denominator, "penalty": cost.numerator},
+        ),
+    }
+    for kind, (gain, numbers) in gains.items():
+        instead: tuple[tuple[str, str], ...] = (("blocks", kind),)
+        if owner and weighted:
+            instead = (("cells", "people"), ("members", "owner_members"), *instead)
+        elif owner:
+            other = "owner_tries" if kind == "tries" else kind
+            instead = (("blocks", "owners"), ("members", "owner_members"), ("blocks", other))
+        gained(table, weights, gain, instead, numbers=numbers, owner=owner)
+
+
+@given(weighted_tables().filter(lambda drawn: numeric(drawn[0])), st.booleans(), NUMBER)
+def test_gains_within_a_tolerance_by_hand_are_those_of_the_compiler(
+    drawn: tuple[Table, list[Any]], weighted: bool, tolerance: str
+) -> None:
+    def define(prompt: Prompt) -> None:
+        whole = pa.types.is_integer(drawn[0].types[drawn[0].secrets[0]])
+        prompt.con.execute(text("secret_values"))
+        prompt.con.execute(
+            f'CREATE TABLE numbers AS SELECT code, "value", "value"{"::HUGEINT" if whole else ""} '
+            "AS number FROM secret_values"
+        )
+
+    gained(
+        drawn[0],
+        drawn[1] if weighted else None,
+        f"tolerance:{tolerance}",
+        (("blocks", "tolerance"),),
+        more=("numbers", "reaches"),
+        numbers={"tolerance": tolerance},
+        define=define,
+    )
+
+
+def numeric(table: Table) -> bool:
+    kind = table.types[table.secrets[0]]
+    return any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    )
+
+
+def gained(
+    table: Table,
+    weights: list[Any] | None,
+    gain: str,
+    instead: Sequence[tuple[str, str]],
+    *,
+    more: Sequence[str] = (),
+    numbers: Mapping[str, object] = {},
+    define: Callable[[Prompt], None] = lambda _: None,
+    owner: bool = False,
+) -> None:
+    """All views about a gain function agree."""
+    model = "crs" if owner else "cas"
+    with (
+        verbatim(table, weights) as con,
+        bound(table, weights, model, gain=gain) as (attack, engine),
+    ):
+        ask(con, **numbers)
+        views = [*OF_A_GAIN, *more]
+        by_hand(con, views, files(weighted=weights is not None), instead=instead, define=define)
+        both = Both(con, attack, engine, 0 if owner else 1, 1)
+        both.agree_on_the_result()
+        both.agree(f"{instead[-1][1]}_now", "gained")
+        for view in views:
+            both.agree(view)
+
+
+@st.composite
+def staked(draw: st.DrawFn) -> tuple[Table, list[Any] | None, str, dict[str, list[Any]]]:
+    """A table, weights or none, a gain function, and the lines of its file."""
+    table, weights = draw(weighted_tables())
+    kind = draw(st.sampled_from(("worth", "matrix", "sql", "worth:4")))
+    names = [None] if kind == "worth" else draw(st.sampled_from((["a"], ["a", "b", "", "A"])))
+    pairs = [(name, v) for name in names for v in domain(table)]
+    earned = draw(st.lists(EARNED, min_size=len(pairs), max_size=len(pairs)))
+    columns = {"value": [v for _, v in pairs], "gain": earned}
+    if kind == "matrix":
+        columns["guess"] = [name for name, _ in pairs]
+    return table, weights if draw(st.booleans()) else None, kind, columns
+
+
+PAIRS = {  # gain function -> what a person says that a guess gains
+    "worth": "SELECT secret_values.code AS guess, secret_values.code, listed.gain",
+    "matrix": "SELECT listed.guess, secret_values.code, listed.gain",
+    "sql": (
+        "SELECT guesses.code AS guess, secret_values.code, "
+        "(CASE WHEN guesses.value = secret_values.value THEN 2 ELSE -0.5 END)::DOUBLE AS gain "
+        "FROM secret_values AS guesses CROSS JOIN secret_values"
+    ),
+    "worth:4": "SELECT code AS guess, code, 4::DOUBLE AS gain FROM secret_values",
+}
+JOINED = " FROM listed JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM listed.secret"
+
+
+@given(staked())
+def test_gains_of_guesses_by_hand_are_those_of_the_compiler(
+    drawn: tuple[Table, list[Any] | None, str, dict[str, list[Any]]],
+) -> None:
+    agrees_about_stakes(*drawn, checks=("pairs_check", "gains_check"))
+
+
+@given(staked().filter(lambda drawn: drawn[2] in ("worth", "matrix")))
+def test_values_that_nobody_has_are_found_by_hand_as_by_the_compiler(
+    drawn: tuple[Table, list[Any] | None, str, dict[str, list[Any]]],
+) -> None:
+    agrees_about_stakes(*drawn, checks=("unknown_values",))
+
+
+def agrees_about_stakes(
+    table: Table,
+    weights: list[Any] | None,
+    kind: str,
+    columns: dict[str, list[Any]],
+    *,
+    checks: Sequence[str],
+) -> None:
+    with lines(table, **columns) as (file, found):
+        gains = {"worth": f"worth:{file}", "matrix": f"matrix:{file}", "worth:4": "worth:4"}
+        gain = gains.get(kind, "sql:CASE WHEN guess = secret THEN 2 ELSE -0.5 END")
+
+        def define(prompt: Prompt) -> None:
+            con = prompt.con
+            guess = "guess" if kind == "matrix" else "NULL::VARCHAR AS guess"
+            register(
+                con,
+                "listed",
+                found,
+                f'SELECT {guess}, "value" AS secret, "value"::VARCHAR AS raw, gain FROM arrow',
+            )
+            con.execute(text("secret_values"))
+            joined = JOINED if kind in ("worth", "matrix") else ""
+            con.execute(f"CREATE TABLE pairs AS {PAIRS[kind]}{joined}")
+            con.execute(text("scale"))
+            ask(con, scale="(SELECT scale FROM scale)")
+
+        gained(
+            table,
+            weights,
+            gain,
+            STAKED[kind.partition(":")[0]],
+            more=[*OF_STAKES, *checks, *(("listed",) if kind in ("worth", "matrix") else ())],
+            define=define,
+        )
+
+
+# About one person.
+
+
+@given(tables(), st.integers(0))
+def test_agreements_with_one_person_by_hand_are_those_of_the_compiler(
+    table: Table, number: int
+) -> None:
+    person = number % len(table.rows)
+    target = {name: value(table.rows[person][name]) for name in table.qids}
+    agreeing = " + ".join(
+        f"{2**i} * (qid.q{i} IS NOT DISTINCT FROM target.qid.q{i})::INTEGER"
+        for i, _ in enumerate(table.qids)
+    )
+    with (
+        verbatim(table, None) as con,
+        bound(table, None, "irs,ias", target=target) as (attack, engine),
+    ):
+        con.execute(
+            f"CREATE VIEW agreement AS SELECT microdata.*, {agreeing.replace('(qid', '(microdata.qid')} "
+            f"AS mask FROM microdata JOIN microdata AS target ON target.key = {person}"
+        )
+        by_hand(con, ["agreements", "owner_agreements"], files(weighted=False))
+        Both(con, attack, engine, 1).agree("agreements")
+        Both(con, attack, engine, 0).agree("owner_agreements", "agreements")
 
 
 def test_every_placeholder_of_the_files_is_one_that_the_compiler_fills() -> None:

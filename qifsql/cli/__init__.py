@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 from qifsql import __version__
-from qifsql.cli import attacking, comparing, demo, describing, inspecting
+from qifsql.cli import attacking, comparing, demo, describing, explaining, inspecting
 from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
 
@@ -30,6 +30,7 @@ for _command in (
     inspecting.records,
     comparing.receipt,
     comparing.refines,
+    explaining.explain,
     inspecting.sql,
     inspecting.shell,
 ):
