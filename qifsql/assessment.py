@@ -73,8 +73,8 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
 
 Entropies and mutual information are in bits; ``*_guessing`` is the expected number of guesses, at
 least 1; ``capacity`` is the most that any prior and any gain function without losses can leak
-multiplicatively, at least 1, NULL for one target; the three risks are of re-identification alone, ``journalist_risk``
-is NULL without a population."""
+multiplicatively, at least 1, NULL for one target; the three risks are of re-identification alone,
+``journalist_risk`` is NULL without a population."""
 
 DETAILS: dict[str, dict[str, pl.DataType]] = {
     "histogram": {

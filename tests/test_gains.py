@@ -144,6 +144,7 @@ def write(path: Path, columns: Mapping[str, Sequence[Any] | pa.Array]) -> Path:
     if path.suffix == ".csv":
         frame = pl.from_arrow(table)
         assert isinstance(frame, pl.DataFrame)
+        frame.columns = list(columns)  # an empty name, too
         frame.write_csv(path)
     else:
         pq.write_table(table, path)
