@@ -27,6 +27,7 @@ from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
 
 Row = Mapping[str, Any]
 Matrix = dict[tuple[Any, Any], F]
+Numbers = Mapping[str, float | F | None]
 
 light = settings(max_examples=25)
 
@@ -61,10 +62,16 @@ class Release:
             pq.write_table(table, path)
             yield path
 
-    def attack(self, path: Path, model: str, secret: str | None, **options: Any) -> list[Row]:
-        """The rows of an attack with the qids of the table, one per gain function."""
-        options = {"qids": self.table.qids, "weight": self.masses and MASS, **options}
-        result = qifsql.attack(model, path, secret=secret or (), **options)
+    def ask(self, path: Path, model: str, **options: Any) -> qifsql.Assessment:
+        """An attack with the roles of the table."""
+        options = {"qids": self.table.qids, "secret": self.table.secrets} | options
+        return qifsql.attack(model, path, weight=MASS if self.masses else None, **options)
+
+    def rows(
+        self, path: Path, model: str, secret: str | None, **options: Any
+    ) -> list[dict[str, Any]]:
+        """The rows of an attack on one secret, one per gain function."""
+        result = self.ask(path, model, secret=secret or (), **options)
         individual = INDIVIDUAL if model.startswith("i") else {}
         assert dict(result.frame.schema) == SCHEMA | individual | GAIN
         return result.rows()
@@ -105,7 +112,7 @@ def abstaining(guesses: Sequence[object], gain: om.Gain) -> om.Gains:
     return [*guesses, om.ABSTAIN], lambda w, v: F() if w is om.ABSTAIN else gain(w, v)
 
 
-def numbers(joint: om.Joint, gains: om.Gains, block: om.Block | None = None) -> dict[str, F | None]:
+def numbers(joint: om.Joint, gains: om.Gains, block: om.Block | None = None) -> Numbers:
     """What a row says: over everybody, or about one person in that block."""
     prior = om.prior_gain(joint, *gains)
     if block is None:
@@ -121,7 +128,7 @@ def numbers(joint: om.Joint, gains: om.Gains, block: om.Block | None = None) -> 
     }
 
 
-def check(row: Row, wanted: Mapping[str, F | None], *, exact: bool, worst: bool = True) -> None:
+def check(row: Row, wanted: Numbers, *, exact: bool = False, worst: bool = True) -> None:
     """The row says these numbers: exactly, or to 12 digits (``worst``: the worst case, too)."""
     for name, number in wanted.items():
         if number is None:
@@ -129,13 +136,7 @@ def check(row: Row, wanted: Mapping[str, F | None], *, exact: bool, worst: bool 
         elif exact and (worst or name != "worst_case"):
             assert row[name] == float(number), name
         else:
-            assert math.isclose(row[name], number, rel_tol=1e-12), name
-    ratio = wanted["degradation_probabilistic"]
-    if ratio:
-        leaked = math.log2(ratio)
-        assert row["min_entropy_leakage"] == pytest.approx(leaked, rel=1e-12, abs=1e-12)
-    else:
-        assert row["min_entropy_leakage"] is None
+            assert math.isclose(row[name], number, rel_tol=1e-12, abs_tol=1e-12), name
 
 
 def write(path: Path, columns: Mapping[str, Sequence[Any] | pa.Array]) -> Path:
@@ -163,7 +164,7 @@ def test_tries_and_penalties_at_owners_and_secrets(drawn: Release, data: st.Data
     cost = data.draw(st.sampled_from(COSTS))
     texts = ["identity", f"tries:{k}", f"penalty:{cost}"]
     with drawn.file() as path:
-        rows = drawn.attack(path, "crs,cas", secret, gain=texts, unit="BRL")
+        rows = drawn.rows(path, "crs,cas", secret, gain=texts, unit="BRL")
     for row, (asked, text) in zip(rows, product(joints, texts), strict=True):
         known = domain(joints[asked])
         gains = {
@@ -183,12 +184,9 @@ def test_tries_at_the_owner_of_the_record_alone(drawn: Release, data: st.DataObj
     joint = drawn.joint(None)
     k = data.draw(st.integers(1, len(domain(joint))))
     with drawn.file() as path:
-        (row,) = drawn.attack(path, "crs", None, gain=f"tries:{k}")
-    posterior, worst = om.posterior_tries(joint, k), om.worst_case_tries(joint, k)
-    assert math.isclose(row["worst_case"], worst, rel_tol=1e-12)
-    assert math.isclose(row["posterior_probabilistic"], posterior, rel_tol=1e-12)
-    if drawn.exact:
-        assert row["posterior_probabilistic"] == float(posterior)
+        (row,) = drawn.rows(path, "crs", None, gain=f"tries:{k}")
+    check(row, {"posterior_probabilistic": om.posterior_tries(joint, k)}, exact=drawn.exact)
+    check(row, {"worst_case": om.worst_case_tries(joint, k)})
 
 
 NUMBERS: dict[pa.DataType, tuple[Sequence[object], str]] = {
@@ -217,85 +215,39 @@ def test_a_number_is_right_within_a_tolerance(kind: pa.DataType, data: st.DataOb
     texts = data.draw(st.lists(st.sampled_from(widths.split()), min_size=1, unique=True))
     joint = drawn.joint("s")
     with drawn.file() as path:
-        rows = drawn.attack(path, "cas", "s", gain=[f"tolerance:{width}" for width in texts])
+        rows = drawn.rows(path, "cas", "s", gain=[f"tolerance:{width}" for width in texts])
     for row, width in zip(rows, texts, strict=True):
         gains = om.tolerance(domain(joint), F(width))
         check(row, numbers(joint, gains), exact=drawn.exact)
 
 
 @pytest.mark.parametrize(
-    ("kind", "low"),
-    [(pa.float64(), 2.0**53 + 2), (pa.float32(), 2.0**24 + 2)],
-    ids=["double", "float"],
+    ("kind", "low"), [(pa.float64(), 2.0**53 + 2), (pa.float32(), 2.0**24 + 2)]
 )
-def test_a_tolerance_is_exact_where_floats_are_sparse(kind: pa.DataType, low: float) -> None:
-    """The next number is 2 away, which is not within 1."""
-    rows = [{"q": 0, "s": low}, {"q": 0, "s": low + 2}]
-    drawn = Release(Table(["q", "s"], {"q": pa.int64(), "s": kind}, rows, ["q"], ["s"]), None)
-    with drawn.file() as path:
-        (row,) = drawn.attack(path, "cas", "s", gain="tolerance:1")
-    assert row["posterior_probabilistic"] == 0.5
+def test_a_tolerance_is_exact_where_the_next_number_is_2_away(
+    tmp_path: Path, kind: pa.DataType, low: float
+) -> None:
+    path = write(tmp_path / "r.parquet", {"q": [0, 0], "s": pa.array([low, low + 2], kind)})
+    result = qifsql.attack("cas", path, qids="q", secret="s", gain="tolerance:1")
+    assert result.rows()[0]["posterior_probabilistic"] == 0.5
 
 
 @light
 @given(releases(), st.sampled_from(("0", "1", "4", "2.5", "0.1", "1000000000")))
-def test_each_value_may_be_worth_the_same(drawn: Release, number: str) -> None:
+def test_values_of_any_type_have_a_worth_and_are_compared(drawn: Release, number: str) -> None:
     secret = drawn.table.secrets[0]
     joint = drawn.joint(secret)
-    gains = om.worth(domain(joint), dict.fromkeys(domain(joint), F(number)))
-    with drawn.file() as path:
-        (row,) = drawn.attack(path, "cas", secret, gain=f"worth:{number}")
-    check(row, numbers(joint, gains), exact=drawn.exact and number != "0.1")
-
-
-EXPRESSIONS: dict[str, om.Gain] = {
-    "CASE WHEN guess IS NOT DISTINCT FROM secret THEN 2 ELSE -1 END": (
-        lambda w, v: F(2 if w == v else -1)
-    ),
-    "coalesce(4 - abs(guess - secret), 0.25)": (
-        lambda w, v: F(1, 4) if None in (w, v) else F(4 - abs(w - v))
-    ),
-    "coalesce(Guess * SECRET, -3) - 4": lambda w, v: F((-3 if None in (w, v) else w * v) - 4),
-    "coalesce(greatest(0, 1 - abs(guess - secret) / 4), 0)": (
-        lambda w, v: F() if None in (w, v) else max(F(), 1 - F(abs(w - v), 4))
-    ),
-    "-1 - coalesce(guess, 0) ** 2": lambda w, v: F(-1 - (w or 0) ** 2),
-}
-
-
-@pytest.mark.parametrize(("text", "gain"), EXPRESSIONS.items())
-@settings(max_examples=10)
-@given(drawn=releases(SMALL))
-def test_a_gain_may_be_an_expression(text: str, gain: om.Gain, drawn: Release) -> None:
-    joint = drawn.joint("s")
     known = domain(joint)
+    text = "sql:CASE WHEN guess IS NOT DISTINCT FROM secret THEN 2 ELSE -(guess IS NULL)::INT END"
+    gains = om.matrix(known, {(w, v): 2 if w == v else -(w is None) for w in known for v in known})
     with drawn.file() as path:
-        options = {"qids": ["q"], "secret": "s", "weight": drawn.masses and MASS}
-        result = qifsql.attack("cas", path, gain=f"sql:{text}", **options)  # type: ignore[arg-type]
-    check(result.rows()[0], numbers(joint, abstaining(known, gain)), exact=drawn.exact)
-    every = [gain(w, v) for w in known for v in known]
-    assert any("may abstain" in note for note in result.notes) == (min(every) < 0 < max(every))
-    assert any("never above 0" in note for note in result.notes) == (max(every) <= 0)
+        rows = drawn.rows(path, "cas", secret, gain=[f"worth:{number}", text])
+    worths = om.worth(known, dict.fromkeys(known, F(number)))
+    check(rows[0], numbers(joint, worths), exact=drawn.exact and number != "0.1")
+    check(rows[1], numbers(joint, abstaining(*gains)), exact=drawn.exact)
 
 
-@light
-@given(releases())
-def test_an_expression_compares_values_of_any_type(drawn: Release) -> None:
-    secret = drawn.table.secrets[0]
-    joint = drawn.joint(secret)
-    text = (
-        "CASE WHEN guess IS NOT DISTINCT FROM secret THEN 2 WHEN guess IS NULL THEN -1 ELSE 0 END"
-    )
-    gains = om.matrix(
-        domain(joint),
-        {(w, v): 2 if w == v else -(w is None) for w in domain(joint) for v in domain(joint)},
-    )
-    with drawn.file() as path:
-        (row,) = drawn.attack(path, "cas", secret, gain=f"sql:{text}")
-    check(row, numbers(joint, abstaining(*gains)), exact=drawn.exact)
-
-
-# Gains in files
+# Who asks, and of whom
 
 
 @st.composite
@@ -320,78 +272,6 @@ def long(gains: Matrix, kind: pa.DataType, name: str = "secret") -> dict[str, An
 
 
 @light
-@given(releases(), EITHER, st.data())
-def test_a_matrix_has_a_line_for_each_pair(
-    drawn: Release, ending: str, data: st.DataObject
-) -> None:
-    secret = drawn.table.secrets[0]
-    joint = drawn.joint(secret)
-    gains = data.draw(matrices(domain(joint)))
-    gains = {pair: gains[pair] for pair in data.draw(st.permutations(list(gains)))}
-    name = data.draw(st.sampled_from(("secret", "value", "VALUE", secret)))
-    with drawn.file() as path:
-        columns = long(gains, drawn.table.types[secret], name)
-        file = write(path.with_name(f"m.{ending}"), columns)
-        (row,) = drawn.attack(path, "cas", secret, gain=f"matrix:{file}")
-    check(row, numbers(joint, om.matrix(domain(joint), gains)), exact=drawn.exact)
-
-
-@light
-@given(releases(), EITHER, st.sampled_from(("(missing)", "")), st.data())
-def test_a_matrix_may_have_a_column_for_each_value(
-    drawn: Release, ending: str, missing: str, data: st.DataObject
-) -> None:
-    secret = drawn.table.secrets[0]
-    joint = drawn.joint(secret)
-    known = domain(joint)
-    assume("" not in known)
-    gains = data.draw(matrices(known))
-    names = {v: missing if v is None else str(v) for v in known}
-    names |= {v: str(v).lower() for v in known if isinstance(v, bool)}
-    guesses = list(dict.fromkeys(w for w, _ in gains))
-    columns: dict[str, Any] = {"what she says": pa.array(guesses, pa.string())}
-    columns |= {names[v]: [float(gains[w, v]) for w in guesses] for v in known}
-    with drawn.file() as path:
-        file = write(path.with_name(f"m.{'csv' if missing == '' else ending}"), columns)
-        (row,) = drawn.attack(path, "cas", secret, gain=f"matrix:{file}")
-    check(row, numbers(joint, om.matrix(known, gains)), exact=drawn.exact)
-
-
-@light
-@given(releases(), EITHER, st.data())
-def test_a_file_says_what_each_value_is_worth(
-    drawn: Release, ending: str, data: st.DataObject
-) -> None:
-    secret = drawn.table.secrets[0]
-    joint = drawn.joint(secret)
-    known = domain(joint)
-    worths = {v: data.draw(st.sampled_from(DYADIC).map(F)) for v in known}
-    columns = {
-        "value": pa.array(known, drawn.table.types[secret]),
-        data.draw(st.sampled_from(("worth", "gain"))): [float(w) for w in worths.values()],
-    }
-    with drawn.file() as path:
-        file = write(path.with_name(f"w.{ending}"), columns)
-        (row,) = drawn.attack(path, "cas", secret, gain=f"worth:{file}")
-    check(row, numbers(joint, abstaining(*om.worth(known, worths))), exact=drawn.exact)
-
-
-@pytest.mark.parametrize(("ending", "text"), [("parquet", math.nan), ("csv", "nan"), ("csv", "")])
-def test_nan_in_a_file_is_the_missing_value(tmp_path: Path, ending: str, text: object) -> None:
-    release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "s": [math.nan, 1.0, 1.0]})
-    if ending == "csv":
-        (tmp_path / "w.csv").write_text(f"value,worth\n{text},9\n1.0,4\n")
-    else:
-        write(tmp_path / "w.parquet", {"value": [text, 1.0], "worth": [9, 4]})
-    gain = f"worth:{tmp_path / 'w'}.{ending}"
-    (row,) = qifsql.attack("cas", release, qids="q", secret="s", gain=gain).rows()
-    assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (3, (9 + 4) / 3)
-
-
-# Who asks, and of whom
-
-
-@light
 @given(releases(SMALL), st.data())
 def test_gains_from_one_person_are_those_of_her_block(drawn: Release, data: st.DataObject) -> None:
     joints = {s: drawn.joint(s) for s in (None, "s")}
@@ -405,16 +285,22 @@ def test_gains_from_one_person_are_those_of_her_block(drawn: Release, data: st.D
     }
     with drawn.file() as path:
         of_all = {"qids": (), "target": {"q": block[0]}}
-        rows = drawn.attack(path, "ias", "s", gain=list(gains), **of_all)
-        rows += drawn.attack(path, "irs", None, gain=list(gains)[:2], **of_all)
+        rows = drawn.rows(path, "ias", "s", gain=list(gains), **of_all)
+        rows += drawn.rows(path, "irs", None, gain=list(gains)[:2], **of_all)
     for row in rows:
         joint = joints[row["secret"]]
         made = gains[row["gain"]](domain(joint))
         check(row, numbers(joint, made, block), exact=drawn.exact)
         assert (row["best_guess"], row["blocks"]) == (None, 1)
+    with drawn.file() as path:
+        (row,) = drawn.ask(path, "ias", measures="all", **of_all).rows()
+    known = {"prior": om.secret_prior(joints["s"]), "posterior": om.inners(joints["s"])[block]}
+    for when, seen in known.items():
+        check(row, {f"{when}_entropy": om.entropy(seen), f"{when}_guessing": om.guessing(seen)})
+    assert row["capacity"] is row["capacity_bits"] is None
 
 
-@light
+@settings(max_examples=8)
 @given(releases(SMALL), st.booleans(), st.data())
 def test_several_gains_say_what_each_says_alone(
     drawn: Release, one_person: bool, data: st.DataObject
@@ -455,7 +341,7 @@ def test_gains_are_of_the_records_that_stay(drawn: Release, dropped: bool) -> No
     joint = drawn.joint(secret, kept)
     known = domain(joint)
     with drawn.file() as path:
-        found = drawn.attack(
+        found = drawn.rows(
             path,
             "cas",
             secret,
@@ -472,55 +358,34 @@ def test_gains_are_of_the_records_that_stay(drawn: Release, dropped: bool) -> No
         check(row, numbers(joint, made), exact=drawn.exact)
 
 
-def test_gains_of_a_secret_with_many_values(tmp_path: Path) -> None:
-    """More values than are looked at to find what a guess usually gains."""
-    rows = [{"q": i * i % 19, "s": i * 7 % 263 if i % 5 else 3} for i in range(500)]
-    release = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s")})
-    joint = om.joint(rows, ["q"], "s")
-    known = domain(joint)
-    assert len(known) > 2 * 128
-
-    def near(w: Any, v: Any) -> F:
-        return F(5) if w == v else F(1) if abs(w - v) <= 3 else F(-1, 8)
-
-    table = {(f"g{n}", v): F(v % n - 1) for n in range(1, 7) for v in known}
-    table |= {("abstain", v): F() for v in known}
-    matrix = write(tmp_path / "m.csv", long(table, pa.int64()))
-    worths = {v: F(v % 11, 4) for v in known}
-    columns = {"s": list(worths), "worth": [float(w) for w in worths.values()]}
-    worth = write(tmp_path / "w.parquet", columns)
-    asked = {
-        "sql:CASE WHEN guess = secret THEN 5 WHEN abs(guess-secret) < 4 THEN 1 ELSE -1/8 END": (
-            abstaining(known, near)
-        ),
-        f"matrix:{matrix}": om.matrix(known, table),
-        f"worth:{worth}": om.worth(known, worths),
-        "tolerance:10.5": om.tolerance(known, F(21, 2)),
-        "penalty:0.0625": om.penalty(known, F(1, 16)),
-    }
-    result = qifsql.attack("cas", release, qids="q", secret="s", gain=list(asked))
-    for row, gains in zip(result.rows(), asked.values(), strict=True):
-        check(row, numbers(joint, gains), exact=True)
-
-
 def test_the_example_of_the_paper(samples: Path) -> None:
-    """PoPETs section 3, Table 2: who guesses the language right earns $4, so $2 becomes $3."""
+    """PoPETs section 3, Table 2: who guesses the language right earns $4, so $2 becomes $3.
+
+    Where a wrong guess costs three times as much, who knows nothing had better not guess.
+    """
+    gains = ["worth:4", "sql:CASE WHEN guess = secret THEN 1 ELSE -3 END"]
+    options: dict[str, Any] = {"qids": ["gender", "age"], "secret": "language", "unit": "USD"}
     source = samples / "popets_table_2a.csv"
-    result = qifsql.attack(
-        "cas", source, qids=["gender", "age"], secret="language", gain="worth:4", unit="USD"
-    )
-    (row,) = result.rows()
-    assert [row["prior_probabilistic"], row["posterior_probabilistic"]] == [2.0, 3.0]
-    assert (row["degradation_probabilistic"], row["leakage_additive"]) == (1.5, 1.0)
-    assert (row["worst_case"], row["gain"], row["unit"]) == (4.0, "worth:4", "USD")
-    assert result.notes == ()
+    result = qifsql.attack("cas", source, gain=gains, **options)
+    dollars, careful = result.rows()
+    assert [dollars["prior_probabilistic"], dollars["posterior_probabilistic"]] == [2.0, 3.0]
+    assert (dollars["degradation_probabilistic"], dollars["leakage_additive"]) == (1.5, 1.0)
+    assert (dollars["worst_case"], dollars["gain"], dollars["unit"]) == (4.0, "worth:4", "USD")
+    assert [careful["prior_probabilistic"], careful["posterior_probabilistic"]] == [0.0, 0.5]
+    assert careful["degradation_probabilistic"] is careful["min_entropy_leakage"] is None
+    losses, undefined = result.notes
+    assert "has losses; the adversary may abstain and gain 0" in losses
+    assert "is 0, so posterior over prior is undefined" in undefined
 
 
-def test_over_a_prior_of_nothing_there_is_no_ratio(samples: Path) -> None:
-    source = samples / "popets_table_2a.csv"
-    gain = "sql:CASE WHEN guess = secret THEN 1 ELSE -3 END"
-    result = qifsql.attack("cas", source, qids=["gender", "age"], secret="language", gain=gain)
-    (row,) = result.rows()
-    assert [row["prior_probabilistic"], row["posterior_probabilistic"]] == [0.0, 0.5]
-    assert row["degradation_probabilistic"] is row["min_entropy_leakage"] is None
-    assert [note for note in result.notes if "undefined" in note]
+def test_sums_of_weights_beyond_64_bits_are_exact(tmp_path: Path) -> None:
+    rows = [
+        {"q": q, "s": i % 2 == 0, "w": (2**62 + i) // (q + 1)}
+        for q in range(4)
+        for i in range(q + 1)
+    ]
+    path = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s", "w")})
+    found = qifsql.attack("crs,cas", path, qids="q", secret="s", weight="w", gain="tries:1").rows()
+    for row, secret in zip(found, (None, "s"), strict=True):
+        joint = om.joint(rows, ["q"], secret, weights=[row["w"] for row in rows])
+        check(row, numbers(joint, om.identity(domain(joint))), exact=True, worst=False)

@@ -1,9 +1,9 @@
 """Who carries the risk: groups and distributions over people; counts that are kept; refusals."""
 
-import math
 import os
 import shutil
 from fractions import Fraction as F
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,22 @@ import oracle
 import oracle_measures as om
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from test_gains import MASS, PLACE, Release, domain, light, releases, write
+from test_gains import (
+    PLACE,
+    Numbers,
+    Release,
+    Row,
+    check,
+    domain,
+    light,
+    long,
+    matrices,
+    releases,
+    write,
+)
 
 import qifsql
 from qifsql import Assessment
@@ -23,11 +35,6 @@ from qifsql.errors import InputError
 
 THRESHOLDS = ("0", "0.1", "0.2", "0.25", "0.333333333", "0.5", "0.6", "0.75", "1", "1.5", "2")
 QUANTILES = ("0", "0.1", "0.25", "0.5", "0.666666667", "0.9", "1")
-
-
-def ask(drawn: Release, path: Path, model: str = "crs,cas", **options: Any) -> Assessment:
-    options = {"qids": drawn.table.qids, "secret": drawn.table.secrets} | options
-    return qifsql.attack(model, path, weight=drawn.masses and MASS, **options)
 
 
 def gains(drawn: Release, secret: str | None) -> dict[str, om.Gains]:
@@ -53,17 +60,10 @@ def gained(drawn: Release, secret: str | None, gain: str) -> list[F | None]:
     ]
 
 
-def details(result: Assessment, name: str) -> dict[tuple[str | None, str], list[dict[str, Any]]]:
-    """The lines of a table of details by the secret and the gain function of their row."""
+def lines(result: Assessment, name: str, row: Row) -> list[Row]:
+    """The lines of a table of details that belong to a row of results."""
     found = result.details[name].to_dicts()
-    return {
-        (row["secret"], row.get("gain", "identity")): [
-            {k: v for k, v in line.items() if k != "attack_id"}
-            for line in found
-            if line["attack_id"] == row["attack_id"]
-        ]
-        for row in result.rows()
-    }
+    return [line for line in found if line["attack_id"] == row["attack_id"]]
 
 
 def same(a: Assessment, b: Assessment) -> None:
@@ -98,22 +98,18 @@ def test_distributions_over_people_are_those_of_the_oracle(
     quantiles = data.draw(st.lists(st.sampled_from(QUANTILES), min_size=1, unique=True))
     asked: dict[str, Any] = {"thresholds": thresholds, "quantiles": map(float, quantiles)}
     with drawn.file() as path:
-        result = ask(drawn, path, gain=list(gains(drawn, None)), histogram=True, **asked)
+        result = drawn.ask(path, "crs,cas", gain=list(gains(drawn, None)), histogram=True, **asked)
     assert set(result.details) == {"histogram", "thresholds", "quantiles"}
-    found = {name: details(result, name) for name in result.details}
     for row in result.rows():
-        question = row["secret"], row["gain"]
-        people = om.of_individuals(gained(drawn, *question), drawn.masses)
-        at_least = {F(t): om.at_or_above(people, F(t)) for t in thresholds}
-        lines = found["thresholds"][question]
-        assert [line["threshold"] for line in lines] == sorted(map(float, thresholds))
-        assert [line["individuals"] for line in lines] == [at_least[t] for t in sorted(at_least)]
-        assert all(line["share"] == line["individuals"] / len(people) for line in lines)
-        lines = found["quantiles"][question]
-        assert [line["quantile"] for line in lines] == sorted(map(float, quantiles))
-        for line, q in zip(lines, sorted(map(F, quantiles)), strict=True):
-            assert math.isclose(line["success"], om.quantile(people, q), rel_tol=1e-12)
-        bins = [(line["bin"], line["individuals"]) for line in found["histogram"][question]]
+        people = om.of_individuals(gained(drawn, row["secret"], row["gain"]), drawn.masses)
+        reached = lines(result, "thresholds", row)
+        for line, t in zip(reached, sorted(map(F, thresholds)), strict=True):
+            n = om.at_or_above(people, t)
+            assert [line[c] for c in ("threshold", "individuals")] == [float(t), n]
+            assert line["share"] == n / len(people)
+        for line, q in zip(lines(result, "quantiles", row), sorted(map(F, quantiles)), strict=True):
+            check(line, {"quantile": q, "success": om.quantile(people, q)})
+        bins = [(line["bin"], line["individuals"]) for line in lines(result, "histogram", row)]
         chance = row["gain"] != "penalty:0.5"
         assert bins == (list(enumerate(om.histogram(people))) if chance else [])
 
@@ -127,30 +123,22 @@ def test_halves_of_a_percent_are_rounded_to_even_and_thresholds_are_reached(
     rows = [{"q": q, "s": i < k} for q, (k, n) in enumerate(parts) for i in range(n)]
     path = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s")})
     people = om.of_individuals(om.individual_success(rows, ["q"], "s"))
-    found = qifsql.attack(
-        "cas",
-        path,
-        qids="q",
-        secret="s",
-        weight=weight,
-        histogram=True,
-        thresholds=["0.6", "0.7", "0.875", "0.95", "0.975", "1"],
-        quantiles=[0.5],
-    ).details
-    assert found["histogram"]["individuals"].to_list() == om.histogram(people)
-    for threshold, individuals in found["thresholds"].select("threshold", "individuals").rows():
-        assert individuals == om.at_or_above(people, F(str(threshold)))
+    wanted = {"thresholds": [0.6, 0.7, 0.875, 0.95, 0.975, 1], "quantiles": [0.5]}
+    options: dict[str, Any] = {"weight": weight, "histogram": True, **wanted}
+    found = qifsql.attack("cas", path, qids="q", secret="s", **options).details
+    reached = found["thresholds"].select("threshold", "individuals").rows()
+    assert reached == [(t, om.at_or_above(people, F(str(t)))) for t, _ in reached]
     assert found["quantiles"]["success"].to_list() == [float(om.quantile(people, F(1, 2)))]
+    assert found["histogram"]["individuals"].to_list() == om.histogram(people)
 
 
 # Groups
 
 
-def shown(value: object) -> str | None:
+def text(value: object) -> str | None:
     """A value as the engine writes it."""
-    if value is None:
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    return None if value is None else shown
 
 
 @light
@@ -162,40 +150,38 @@ def test_groups_are_those_of_the_oracle(
     by = "half" if computed else data.draw(st.sampled_from(table.columns))
     rows = [{**row, "half": i // 2 % 2 == 0} for i, row in enumerate(table.rows)]
     with drawn.file() as path:
-        text = f"half={PLACE} // 2 % 2 = 0" if computed else by
-        result = ask(drawn, path, by=text, gain=list(gains(drawn, None)))
-    for (secret, gain), lines in details(result, "groups").items():
-        wanted = om.groups(rows, table.qids, secret, by=by, weights=drawn.masses)
+        options = {"by": f"half={PLACE} // 2 % 2 = 0" if computed else by}
+        result = drawn.ask(path, "crs,cas", gain=list(gains(drawn, None)), **options)
+    masses = [F(m) for m in drawn.masses or [1] * len(rows)]
+    for row in result.rows():
+        secret, gain = row["secret"], row["gain"]
         prior = om.prior_gain(drawn.joint(secret), *gains(drawn, secret)[gain])
-        masses = [F(m) for m in drawn.masses or [1] * len(rows)]
-        success = gained(drawn, secret, gain)
-        means: dict[object, F] = {}
+        wanted = om.groups(rows, table.qids, secret, by=by, weights=drawn.masses)
+        people: dict[object, list[tuple[F, F]]] = {}
+        for one, mass, p in zip(rows, masses, gained(drawn, secret, gain), strict=True):
+            if p is not None:
+                people.setdefault(oracle.value(one[by]), []).append((mass, p))
+        means = {
+            k: sum((w * p for w, p in own), F()) / wanted[k].weight for k, own in people.items()
+        }
+        found = {line["group"]: line for line in lines(result, "groups", row)}
+        assert list(found) == sorted(found, key=lambda g: -found[g]["posterior_probabilistic"])
+        assert found.keys() == {text(key) for key in wanted}
         for key, group in wanted.items():
-            own = [i for i, row in enumerate(rows) if masses[i] and oracle.value(row[by]) == key]
-            means[key] = sum(masses[i] * (success[i] or 0) for i in own) / group.weight
-        assert {line["group"] for line in lines} == {shown(key) for key in wanted}
-        found = [line["posterior_probabilistic"] for line in lines]
-        assert found == sorted(found, reverse=True)
-        for key, group in wanted.items():
-            (line,) = (line for line in lines if line["group"] == shown(key))
-            own = [i for i, row in enumerate(rows) if masses[i] and oracle.value(row[by]) == key]
-            counts = group.individuals, group.singled_out, group.certain
-            names = ("individuals", "singled_out", "individuals_certain")
-            assert (line["by"], *(line[name] for name in names)) == (by, *counts)
-            exact: dict[str, F | None] = {
+            exact: Numbers = {
+                "individuals": group.individuals,
+                "singled_out": group.singled_out,
+                "individuals_certain": group.certain,
                 "posterior_deterministic": group.deterministic,
                 "prior_probabilistic": prior,
                 "posterior_probabilistic": means[key],
                 "degradation_probabilistic": means[key] / prior if prior else None,
-                "worst_case": max(success[i] or F() for i in own),
+                "worst_case": max(p for _, p in people[key]),
                 "guessed_right": group.guessed_right if gain == "identity" else None,
                 "gap": means[key] - min(means.values()),
             }
-            for name, number in exact.items():
-                if number is None:
-                    assert line[name] is None, name
-                else:
-                    assert math.isclose(line[name], number, rel_tol=1e-12, abs_tol=1e-12), name
+            check(found[text(key)], exact)
+            assert found[text(key)]["by"] == by
 
 
 # Counts that are kept
@@ -265,36 +251,24 @@ def test_kept_counts_of_owners_and_secrets_and_two_populations(
         assert found.rows()[0]["journalist_risk"] == 1 / (5 * int(name[-1]))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"qids": ["q", "g"]},
-        {"secret": "s"},
-        {"secret": ["t", "s"]},
-        {"weight": "w"},
-        {"where": "q > 0"},
-        {"null": "drop"},
-        {"by": "g"},
-        {"model": "crs,cas"},
-        {"source": "others.parquet"},
-        {"time": 1},
-    ],
-    ids=str,
-)
-def test_kept_counts_answer_no_other_question(
-    people: Path, tmp_path: Path, change: dict[str, Any]
-) -> None:
+CHANGES = """qids=q,g secret=s secret=t,s weight=w where=q>0 null=drop by=g model=crs,cas
+source=others.parquet time=1"""
+
+
+@pytest.mark.parametrize("change", CHANGES.split())
+def test_kept_counts_answer_no_other_question(people: Path, tmp_path: Path, change: str) -> None:
     store = tmp_path / "counts.duckdb"
     shutil.copy2(people, tmp_path / "others.parquet")
     options: dict[str, Any] = {"qids": "q", "secret": ["s", "t"], "store": store}
     qifsql.attack("cas", people, **options)
     kept = store.read_bytes()
-    options |= {"model": "cas", "source": "people.parquet"} | change
+    name, _, other = change.partition("=")
+    options[name] = other.split(",") if name in ("qids", "secret") else other
     if options.pop("time", None):
         os.utime(people, (1, 1))
-    source = tmp_path / options.pop("source")
+    source = tmp_path / options.pop("source", people.name)
     with pytest.raises(InputError, match="counts of other data or another question"):
-        qifsql.attack(options.pop("model"), source, **options)
+        qifsql.attack(options.pop("model", "cas"), source, **options)
     assert store.read_bytes() == kept
 
 
@@ -312,7 +286,12 @@ def test_counts_that_were_not_finished_are_refused(people: Path, tmp_path: Path)
 def test_after_a_refusal_the_same_file_may_hold_counts(people: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"qids": "q", "secret": "s"}
     store = tmp_path / "counts.duckdb"
-    for bad in ({"gain": "tries:99"}, {"weight": "-1 - q"}, {"where": "q > 99"}):
+    refused: list[dict[str, Any]] = [
+        {"gain": "tries:99"},
+        {"weight": "-1 - q"},
+        {"where": "q > 99"},
+    ]
+    for bad in refused:
         with pytest.raises(InputError):
             qifsql.attack("cas", people, store=store, **options, **bad)
     found = qifsql.attack("cas", people, store=store, **options)
@@ -358,3 +337,63 @@ def test_threads_order_and_split_are_irrelevant(
     for first, *others in (runs[:3], runs[3:]):
         for other in others:
             same(first, other)
+
+
+# Laws: specification, section 4
+
+
+@settings(max_examples=10)
+@given(releases(), st.data())
+def test_who_knows_more_never_gains_less(drawn: Release, data: st.DataObject) -> None:
+    secret = drawn.table.secrets[0]
+    joint = drawn.joint(secret)
+    gains = data.draw(matrices(domain(joint)))
+    gains = {pair: abs(gain) for pair, gain in gains.items()}
+    qids = [*drawn.table.qids, "place=place // 2"]
+    asked = ["identity", f"tries:{data.draw(st.integers(1, len(domain(joint))))}", "worth:2.5"]
+    with drawn.file() as path:
+        file = write(path.with_name("m.parquet"), long(gains, drawn.table.types[secret]))
+        options: dict[str, Any] = {"secret": secret, "gain": [*asked, f"matrix:{file}"]}
+        chain = [
+            drawn.ask(path, "cas", qids=qids[:n], measures="all", **options).rows()
+            for n in range(1, len(qids) + 1)
+        ]
+    for row in (row for rows in chain for row in rows):
+        assert (
+            row["prior_probabilistic"]
+            <= row["posterior_probabilistic"]
+            <= row["worst_case"] * (1 + 1e-12)
+        )
+        leaked = row["degradation_probabilistic"]
+        assert leaked is None or leaked <= row["capacity"] * (1 + 1e-12)
+    for coarse, fine in pairwise(chain):
+        for a, b in zip(coarse, fine, strict=True):
+            assert a["prior_probabilistic"] == b["prior_probabilistic"]
+            for name in ("posterior_probabilistic", "worst_case", "capacity", "mutual_information"):
+                assert a[name] <= b[name] + 1e-12 * abs(b[name]) + 1e-12, name
+            for name in ("posterior_entropy", "posterior_guessing"):
+                assert b[name] <= a[name] * (1 + 1e-12) + 1e-12, name
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"by": "g"},
+        {"histogram": True},
+        {"thresholds": [0.5]},
+        {"quantiles": [0.5]},
+        {"store": "counts.duckdb"},
+        {"population": "people.parquet"},
+    ],
+    ids=str,
+)
+def test_one_person_has_no_groups(
+    people: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(people.parent)
+    with pytest.raises(InputError, match="ask for them with a collective model"):
+        qifsql.attack("ias", people, target={"q": 1}, secret="s", **options)
+    assert [path.name for path in people.parent.iterdir()] == [people.name]

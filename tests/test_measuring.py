@@ -1,12 +1,13 @@
 """Entropies, guesses, capacity, risks, beliefs, and the laws that always hold, from files."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from fractions import Fraction as F
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import oracle_measures as om
 import pyarrow as pa
 import pytest
@@ -14,11 +15,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import Table
 from test_gains import (
+    DYADIC,
     EITHER,
-    MASS,
     SMALL,
+    Numbers,
     Release,
-    Row,
+    abstaining,
+    check,
     domain,
     light,
     long,
@@ -34,7 +37,7 @@ from qifsql.errors import InputError
 RISKS = ("prosecutor_risk", "journalist_risk", "marketer_risk")
 
 
-def measured(joint: om.Joint, channel: om.Joint) -> dict[str, float | F]:
+def measured(joint: om.Joint, channel: om.Joint) -> Numbers:
     """Every measure of one secret but the risks."""
     before, most = om.secret_prior(joint), om.capacity(channel)
     return {
@@ -48,23 +51,8 @@ def measured(joint: om.Joint, channel: om.Joint) -> dict[str, float | F]:
     }
 
 
-def close(row: Row, wanted: Mapping[str, float | F | None]) -> None:
-    """The row says these numbers to 1e-12, and nothing where there is none."""
-    for name, number in wanted.items():
-        if number is None:
-            assert row[name] is None, name
-        else:
-            assert math.isclose(row[name], number, rel_tol=1e-12, abs_tol=1e-12), name
-
-
 def channel(drawn: Release, secret: str | None) -> om.Joint:
     return om.channel(drawn.table.rows, drawn.table.qids, secret, weights=drawn.masses)
-
-
-def ask(drawn: Release, path: Path, model: str, **options: Any) -> list[Row]:
-    """The rows of an attack at all secrets of the table."""
-    options = {"qids": drawn.table.qids, "secret": drawn.table.secrets} | options
-    return qifsql.attack(model, path, weight=drawn.masses and MASS, **options).rows()
 
 
 @st.composite
@@ -85,9 +73,9 @@ def of_many_values(draw: st.DrawFn) -> Table:
 @given(st.one_of(releases(), releases(of_many_values())))
 def test_every_measure_is_that_of_the_oracle(drawn: Release) -> None:
     with drawn.file() as path:
-        rows = ask(drawn, path, "crs,cas", measures="all")
+        rows = drawn.ask(path, "crs,cas", measures="all").rows()
     for row, secret in zip(rows, (None, *drawn.table.secrets), strict=True):
-        close(row, measured(drawn.joint(secret), channel(drawn, secret)))
+        check(row, measured(drawn.joint(secret), channel(drawn, secret)))
         if secret is not None:
             assert [row[name] for name in RISKS] == [None] * 3
         leaked, bits = row["degradation_probabilistic"], row["mutual_information"]
@@ -106,39 +94,18 @@ def test_risks_are_of_the_release_and_of_the_population(
     people = data.draw(st.permutations([*table.rows, *more, *people]))
     others = Table(table.columns, table.types, people, table.qids, table.secrets)
     with drawn.file() as path, Release(others, None).file() as population:
-        alone = ask(drawn, path, "crs,cas", measures="risks")
-        known = ask(drawn, path, "crs,cas", population=population)
+        alone = drawn.ask(path, "crs,cas", measures="risks").rows()
+        known = drawn.ask(path, "crs,cas", population=population).rows()
     masses = drawn.masses or [1] * len(table.rows)
     there = [row for row, mass in zip(table.rows, masses, strict=True) if mass]
     risks = om.risks(there, table.qids, people)
     highest = risks.prosecutor_highest
-    close(alone[0], dict(zip(RISKS, (highest, None, risks.prosecutor_average), strict=True)))
-    close(
+    check(alone[0], dict(zip(RISKS, (highest, None, risks.prosecutor_average), strict=True)))
+    check(
         known[0], dict(zip(RISKS, (highest, risks.journalist_highest, risks.marketer), strict=True))
     )
     for row in (*alone[1:], *known[1:]):
-        close(row, dict.fromkeys(RISKS))
-
-
-@light
-@given(releases(SMALL), st.data())
-def test_measures_of_one_person_are_those_of_her_block(drawn: Release, data: st.DataObject) -> None:
-    joint = drawn.joint("s")
-    (block,) = data.draw(st.sampled_from(sorted(om.outers(joint), key=repr)))
-    with drawn.file() as path:
-        (row,) = ask(drawn, path, "ias", qids=(), target={"q": block}, measures="all")
-    inner = om.inners(joint)[block,]
-    close(
-        row,
-        {
-            "prior_entropy": om.entropy(om.secret_prior(joint)),
-            "posterior_entropy": om.entropy(inner),
-            "prior_guessing": om.guessing(om.secret_prior(joint)),
-            "posterior_guessing": om.guessing(inner),
-            "capacity": None,
-            "capacity_bits": None,
-        },
-    )
+        check(row, dict.fromkeys(RISKS))
 
 
 # Beliefs
@@ -171,6 +138,8 @@ def test_beliefs_take_the_place_of_frequencies(
     if table.types[secret] == pa.int32():
         gains["tolerance:2"] = om.tolerance(known, 2)
         gains["worth:3"] = om.worth(known, dict.fromkeys(known, 3))
+        near = {(w, v): -1 if None in (w, v) else 3 - abs(w - v) for w in known for v in known}
+        gains["sql:coalesce(3 - abs(guess - secret), -1)"] = abstaining(*om.matrix(known, near))
     name = data.draw(st.sampled_from((secret, secret if table.secrets[1:] else "value")))
     columns = {
         name: pa.array(known, table.types[secret]),
@@ -178,17 +147,17 @@ def test_beliefs_take_the_place_of_frequencies(
     }
     with drawn.file() as path:
         file = write(path.with_name(f"prior.{ending}"), columns)
-        rows = ask(drawn, path, "crs,cas", prior=file, gain=["identity"], measures="all")
-        more = ask(drawn, path, "cas", prior=file, gain=list(gains), secret=secret)
+        rows = drawn.ask(path, "crs,cas", prior=file, gain=["identity"], measures="all").rows()
+        more = drawn.ask(path, "cas", prior=file, gain=list(gains), secret=secret).rows()
     for row in more:
-        close(row, numbers(joint, gains[row["gain"]]))
+        check(row, numbers(joint, gains[row["gain"]]))
         sure = [p for b, p in om.outers(joint).items() if 1 in om.inners(joint)[b].values()]
-        close(row, {"posterior_deterministic": sum(sure, F())})
+        check(row, {"posterior_deterministic": sum(sure, F())})
         assert row["blocks"] == len(om.outers(joint))
     possible = {k: c for k, c in channel(drawn, secret).items() if prior[k[1]]}
-    close(rows[1], measured(joint, possible))
+    check(rows[1], measured(joint, possible))
     for row in (rows[0], *rows[2:]):
-        close(row, measured(drawn.joint(row["secret"]), channel(drawn, row["secret"])))
+        check(row, measured(drawn.joint(row["secret"]), channel(drawn, row["secret"])))
 
 
 @light
@@ -199,17 +168,21 @@ def test_beliefs_about_one_person(drawn: Release, data: st.DataObject) -> None:
     (block,) = data.draw(st.sampled_from(sorted(om.outers(drawn.joint("s")), key=repr)))
     prior = data.draw(beliefs(known))
     joint = om.joint(table.rows, ["q"], "s", weights=drawn.masses, prior=prior)
-    options = {"qids": (), "target": {"q": block}, "gain": ["penalty:2", "identity"]}
+    options: dict[str, Any] = {
+        "qids": (),
+        "target": {"q": block},
+        "gain": ["penalty:2", "identity"],
+    }
     with drawn.file() as path:
         columns = {"value": pa.array(known, pa.int32()), "belief": [*map(float, prior.values())]}
         options["prior"] = write(path.with_name("prior.csv"), columns)
         if (block,) not in om.outers(joint):
             with pytest.raises(InputError, match="the prior rules out every value"):
-                ask(drawn, path, "ias", **options)
+                drawn.ask(path, "ias", **options).rows()
             return
-        rows = ask(drawn, path, "ias", **options)
-    close(rows[0], numbers(joint, om.penalty(known, 2), (block,)))
-    close(rows[1], numbers(joint, om.identity(known), (block,)))
+        rows = drawn.ask(path, "ias", **options).rows()
+    check(rows[0], numbers(joint, om.penalty(known, 2), (block,)))
+    check(rows[1], numbers(joint, om.identity(known), (block,)))
 
 
 def test_a_prior_is_about_the_secret_of_that_very_name(tmp_path: Path) -> None:
@@ -219,37 +192,205 @@ def test_a_prior_is_about_the_secret_of_that_very_name(tmp_path: Path) -> None:
     assert [row["prior_probabilistic"] for row in rows] == [2 / 3, 0.875]
 
 
-# Laws: specification, section 4
+def test_who_is_ruled_out_is_in_no_group(tmp_path: Path) -> None:
+    release = write(tmp_path / "r.parquet", {"q": [1, 1, 2, 3], "s": [1, 1, 2, 3], "g": [*"abab"]})
+    prior = write(tmp_path / "p.csv", {"s": [1, 2, 3], "belief": [0.5, 0.5, 0.0]})
+    options: dict[str, Any] = {"qids": "q", "secret": "s", "prior": prior, "by": "g"}
+    found = qifsql.attack("cas", release, **options).details["groups"]
+    names = ["group", "individuals", "posterior_deterministic", "posterior_probabilistic"]
+    assert sorted(found.select(names).rows()) == [("a", 2, 1.0, 1.0), ("b", 1, 1.0, 1.0)]
+
+
+# Gains in files
 
 
 @light
-@given(releases(), st.data())
-def test_who_knows_more_never_gains_less(drawn: Release, data: st.DataObject) -> None:
+@given(releases(), EITHER, st.data())
+def test_a_matrix_has_a_line_for_each_pair(
+    drawn: Release, ending: str, data: st.DataObject
+) -> None:
     secret = drawn.table.secrets[0]
     joint = drawn.joint(secret)
     gains = data.draw(matrices(domain(joint)))
-    gains = {pair: abs(gain) for pair, gain in gains.items()}
-    qids = [*drawn.table.qids, "place=place // 2"]
-    asked = ["identity", f"tries:{data.draw(st.integers(1, len(domain(joint))))}", "worth:2.5"]
+    gains = {pair: gains[pair] for pair in data.draw(st.permutations(list(gains)))}
+    name = data.draw(st.sampled_from(("secret", "value", "VALUE", secret)))
     with drawn.file() as path:
-        file = write(path.with_name("m.parquet"), long(gains, drawn.table.types[secret]))
-        options: dict[str, Any] = {"secret": secret, "gain": [*asked, f"matrix:{file}"]}
-        chain = [
-            ask(drawn, path, "cas", qids=qids[:n], measures="all", **options)
-            for n in range(1, len(qids) + 1)
-        ]
-    for row in (row for rows in chain for row in rows):
-        assert (
-            row["prior_probabilistic"]
-            <= row["posterior_probabilistic"]
-            <= row["worst_case"] * (1 + 1e-12)
-        )
-        leaked = row["degradation_probabilistic"]
-        assert leaked is None or leaked <= row["capacity"] * (1 + 1e-12)
-    for coarse, fine in pairwise(chain):
-        for a, b in zip(coarse, fine, strict=True):
-            assert a["prior_probabilistic"] == b["prior_probabilistic"]
-            for name in ("posterior_probabilistic", "worst_case", "capacity", "mutual_information"):
-                assert a[name] <= b[name] + 1e-12 * abs(b[name]) + 1e-12, name
-            for name in ("posterior_entropy", "posterior_guessing"):
-                assert b[name] <= a[name] * (1 + 1e-12) + 1e-12, name
+        columns = long(gains, drawn.table.types[secret], name)
+        file = write(path.with_name(f"m.{ending}"), columns)
+        (row,) = drawn.rows(path, "cas", secret, gain=f"matrix:{file}")
+    check(row, numbers(joint, om.matrix(domain(joint), gains)), exact=drawn.exact)
+
+
+@light
+@given(releases(), EITHER, st.sampled_from(("(missing)", "")), st.data())
+def test_a_matrix_may_have_a_column_for_each_value(
+    drawn: Release, ending: str, missing: str, data: st.DataObject
+) -> None:
+    secret = drawn.table.secrets[0]
+    joint = drawn.joint(secret)
+    known = domain(joint)
+    assume("" not in known)
+    gains = data.draw(matrices(known))
+    names = {v: missing if v is None else str(v) for v in known}
+    names |= {v: str(v).lower() for v in known if isinstance(v, bool)}
+    guesses = list(dict.fromkeys(w for w, _ in gains))
+    columns: dict[str, Any] = {"what she says": pa.array(guesses, pa.string())}
+    columns |= {names[v]: [float(gains[w, v]) for w in guesses] for v in known}
+    with drawn.file() as path:
+        file = write(path.with_name(f"m.{'csv' if missing == '' else ending}"), columns)
+        (row,) = drawn.rows(path, "cas", secret, gain=f"matrix:{file}")
+    check(row, numbers(joint, om.matrix(known, gains)), exact=drawn.exact)
+
+
+@light
+@given(releases(), EITHER, st.data())
+def test_a_file_says_what_each_value_is_worth(
+    drawn: Release, ending: str, data: st.DataObject
+) -> None:
+    secret = drawn.table.secrets[0]
+    joint = drawn.joint(secret)
+    known = domain(joint)
+    worths = {v: data.draw(st.sampled_from(DYADIC).map(F)) for v in known}
+    columns = {
+        "value": pa.array(known, drawn.table.types[secret]),
+        data.draw(st.sampled_from(("worth", "gain"))): [float(w) for w in worths.values()],
+    }
+    with drawn.file() as path:
+        file = write(path.with_name(f"w.{ending}"), columns)
+        (row,) = drawn.rows(path, "cas", secret, gain=f"worth:{file}")
+    check(row, numbers(joint, abstaining(*om.worth(known, worths))), exact=drawn.exact)
+
+
+@pytest.mark.parametrize(("ending", "text"), [("parquet", math.nan), ("csv", "nan"), ("csv", "")])
+def test_nan_in_a_file_is_the_missing_value(tmp_path: Path, ending: str, text: object) -> None:
+    release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "s": [math.nan, 1.0, 1.0]})
+    if ending == "csv":
+        (tmp_path / "w.csv").write_text(f"value,worth\n{text},9\n1.0,4\n")
+    else:
+        write(tmp_path / "w.parquet", {"value": [text, 1.0], "worth": [9, 4]})
+    gain = f"worth:{tmp_path / 'w'}.{ending}"
+    (row,) = qifsql.attack("cas", release, qids="q", secret="s", gain=gain).rows()
+    assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (3, (9 + 4) / 3)
+
+
+def test_gains_of_a_secret_with_many_values(tmp_path: Path) -> None:
+    """More values than are looked at to find what a guess usually gains."""
+    rows = [{"q": i * i % 19, "s": i * 7 % 263 if i % 5 else 3} for i in range(500)]
+    release = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s")})
+    joint = om.joint(rows, ["q"], "s")
+    known = domain(joint)
+    assert len(known) > 2 * 128
+
+    def near(w: Any, v: Any) -> F:
+        return F(5) if w == v else F(1) if abs(w - v) <= 3 else F(-1, 8)
+
+    table = {(f"g{n}", v): F(v % n - 1) for n in range(1, 7) for v in known}
+    table |= {("abstain", v): F() for v in known}
+    matrix = write(tmp_path / "m.csv", long(table, pa.int64()))
+    worths = {v: F(v % 11, 4) for v in known}
+    columns = {"s": list(worths), "worth": [float(w) for w in worths.values()]}
+    worth = write(tmp_path / "w.parquet", columns)
+    asked = {
+        "sql:CASE WHEN guess = secret THEN 5 WHEN abs(guess-secret) < 4 THEN 1 ELSE -1/8 END": (
+            abstaining(known, near)
+        ),
+        f"matrix:{matrix}": om.matrix(known, table),
+        f"worth:{worth}": om.worth(known, worths),
+        "tolerance:10.5": om.tolerance(known, F(21, 2)),
+        "penalty:0.0625": om.penalty(known, F(1, 16)),
+    }
+    result = qifsql.attack("cas", release, qids="q", secret="s", gain=list(asked))
+    for row, gains in zip(result.rows(), asked.values(), strict=True):
+        check(row, numbers(joint, gains), exact=True)
+
+
+# What is refused
+
+CELL = "cellvalue"  # stands in cells and must never stand in a message
+REFUSED = """
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1 | is missing for 1 of 3 pairs
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,1;a,3,0 | names a pair more than once
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,1;a,9,0 | has 1 lines with values
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,1;a,cellvalue,0 | has 1 lines with values
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,nan | is missing or no finite number in 1 pairs
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,cellvalue | is missing or no finite number in 1
+gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,-1 | has losses, but no guess that never loses
+gain=matrix:bad.csv | guess,1,2;a,1,1 | is missing for 1 of 3 pairs
+gain=matrix:bad.csv | guess;a | is no gain matrix
+gain=matrix:bad.csv | guess,n,gain | guess
+gain=worth:bad.csv | value,money;1,2;2,2;3,2 | says no worth
+gain=worth:bad.csv | amount,worth;1,2;2,2;3,2 | says no worth
+gain=worth:bad.csv | value,worth;1,2;2,2 | is missing for 1 of 3 values
+gain=worth:bad.csv | value,worth | is missing for 3 of 3 values
+gain=worth:bad.csv | value,worth;1,2;2,2;3,2;3,2 | more than once
+gain=worth:bad.csv | value,worth;1,2;2,2;3, | is missing or no finite number in 1
+gain=worth:none.csv | | does not exist
+gain=worth:t@some.duckdb | | is a table of a database
+gain=worth:-1 | | needs a number from 0
+gain=tries:4 | | more guesses than there are values (3)
+gain=tries:0 | | needs a whole number from 1
+gain=tries:x | | needs a number, as in tries:3
+gain=penalty:-1 | | needs a number from 0 with at most 9 decimals
+gain=penalty:0.1234567891 | | at most 9 decimals
+gain=luck | | there is no gain "luck"
+gain=tolerance:1 secret=s | | needs a number, but secret "s" is VARCHAR
+gain=worth:1 model=crs | | re-identification takes
+gain=sql:age-guess | | column "age" is not in a gain
+gain=sql:s-guess | | column "s" is not in a gain
+gain=sql:guess::VARCHAR | | is of type VARCHAR, not a number
+gain=sql:guess=secret | | is of type BOOLEAN, not a number
+gain=sql:sum(guess) | | has an aggregate
+gain=sql:guess-(SELECT(1)) | | has a subquery
+gain=sql:guess+random() | | does not give one lasting value
+gain=sql:1/(guess-secret) | | is missing or no finite number in 3 pairs
+gain=sql:guess*9223372036854775807 | | does not fit an expression
+gain=sql:(secret||'cellvalue')::INT | | does not fit an expression
+prior=bad.csv | n,probability;1,0.5;2,0.25;3,0.125 | sums to 0.875, not to 1
+prior=bad.csv | n,probability;1,1.5;2,-0.5;3,0 | has 1 lines whose probability is missing, negative
+prior=bad.csv | n,probability;1,1;2,cellvalue;3, | has 2 lines whose probability is missing
+prior=bad.csv | n,probability;1,0.5;2,0.5 | has no probability for 1 values
+prior=bad.csv | n,probability;1,1;2,0;3,0;9,0 | names 1 values that nobody
+prior=bad.csv | n,probability;1,1;2,0;3,0;cellvalue,0 | names 1 values that nobody
+prior=bad.csv secret=m | m,probability;1,0.5;cellvalue,0.5 | names 1 values that nobody
+prior=bad.csv | n,probability;1,1;2,0;3,0;3,0 | names a value more than once
+prior=bad.csv | n,share;1,1;2,0;3,0 | says no prior
+prior=bad.csv | year,probability;1,1;2,0;3,0 | says no prior
+prior=bad.csv model=crs | n,probability;1,1;2,0;3,0 | a prior is about a secret
+prior=none.csv | | does not exist
+measures=luck | | there is no measure "luck"
+thresholds=-0.1 | | threshold "-0.1" is no number from 0
+thresholds=x | | threshold "x" is no number from 0
+thresholds=0.1234567891 | | more than 9 decimals
+quantiles=1.5 | | quantile "1.5" is no number from 0 to 1
+population=bad.csv model=crs | q;1;2;2 | fewer people than the release in 1 of 2 blocks
+population=bad.csv model=crs | q;a;b | quasi-identifier "q" has another type in bad.csv
+population=bad.csv model=crs | age;1 | column "q" is not in bad.csv
+population=t@some.duckdb model=crs | | cannot be a table of a database
+by=year | | column "year" is not in
+by=* | | name one
+"""
+
+
+@pytest.mark.parametrize("case", REFUSED.strip().splitlines())
+def test_what_does_not_fit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, content, says = (part.strip() for part in case.split("| "))
+    options: dict[str, Any] = dict(word.split("=", 1) for word in words.split())
+    Path("bad.csv").write_text(content.replace(";", "\n") + "\n")
+    duckdb.connect("some.duckdb").execute("CREATE TABLE t AS SELECT 1 AS n, 2 AS worth").close()
+    columns = {
+        "q": [1, 1, 2, 2],
+        "n": [1, 2, 3, 3],
+        "m": [1, 1, None, 1],
+        "s": [CELL, "b", "c", None],
+    }
+    people = write(tmp_path / "people.parquet", columns)
+    for name in options.keys() & {"thresholds", "quantiles"}:
+        options[name] = [options[name]]
+    model = options.pop("model", "cas")
+    with pytest.raises(InputError, match=re.escape(says)) as refused:
+        qifsql.attack(model, people, **{"qids": "q", "secret": "n"} | options)
+    assert CELL not in str(refused.value).replace(words, "")
+    assert "\n" not in str(refused.value)
