@@ -30,7 +30,7 @@ class Made:
 def made(attack: BoundAttack, name: str, secret: int, gain: int) -> Made | None:
     """The generated step of that name for one secret and gain function; None for files."""
     if name == "asked":
-        return _asked(attack, gain)
+        return _asked(attack, secret, gain)
     if name == "beliefs":
         query = attack.beliefs[secret]
         doc = "One row per value of the secret: how strongly the adversary believes in it before."
@@ -45,11 +45,14 @@ def made(attack: BoundAttack, name: str, secret: int, gain: int) -> Made | None:
     return None
 
 
-def _asked(attack: BoundAttack, gain: int) -> Made:
+def _asked(attack: BoundAttack, secret: int, gain: int) -> Made:
     bound = attack.gains[gain - 1] if gain else None
     kind = bound.gain.kind if bound else "identity"
     number = (bound.gain.number if bound else None) or Fraction(0)
     scale: exp.Expr = exp.Literal.number(number.denominator if kind == "penalty" else 1)
+    tolerance = _decimal(number if kind == "tolerance" else Fraction(0))
+    if kind == "tolerance" and _whole(attack.secrets[secret - 1]):
+        tolerance = exp.cast(exp.Literal.number(int(number)), "HUGEINT")
     thresholds = [exp.cast(exp.Literal.number(t), "DOUBLE") for t in attack.thresholds]
     quantiles = [exp.cast(exp.Literal.number(q), "DECIMAL(18, 9)") for q in attack.quantiles]
 
@@ -59,7 +62,7 @@ def _asked(attack: BoundAttack, gain: int) -> Made:
             "scale": shown,
             "tries": exp.Literal.number(int(number) if kind == "tries" else 1),
             "penalty": exp.Literal.number(number.numerator if kind == "penalty" else 0),
-            "tolerance": _decimal(number if kind == "tolerance" else Fraction(0)),
+            "tolerance": tolerance,
             "thresholds": exp.Array(expressions=thresholds),
             "quantiles": exp.Array(expressions=quantiles),
         }
@@ -77,7 +80,7 @@ def _decimal(number: Fraction) -> exp.Expr:
 
 
 def _numbers(secret: Attribute) -> Made:
-    kind = "HUGEINT" if secret.type in INTEGERS else secret.type
+    kind = "HUGEINT" if _whole(secret) else secret.type
 
     def query(names: Names) -> exp.Query:
         number = exp.cast(exp.column("value"), kind, dialect="duckdb")
@@ -85,6 +88,11 @@ def _numbers(secret: Attribute) -> Made:
         return exp.select(*columns).from_(names["secret_values"])
 
     return Made("One row per value of the secret, as a number.", ("secret_values",), query)
+
+
+def _whole(secret: Attribute) -> bool:
+    """Whether all values are whole numbers."""
+    return secret.type in INTEGERS or (secret.type.startswith("DECIMAL") and ",0)" in secret.type)
 
 
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Made:
@@ -98,7 +106,7 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Made:
 
     def query(names: Names) -> exp.Query:
         same = exp.NullSafeEQ(
-            this=exp.column("secret", "listed"), expression=exp.column("value", "secret_values")
+            this=exp.column("value", "listed"), expression=exp.column("value", "secret_values")
         )
         table = "secret_values" if guess == "code" else "listed"
         return (

@@ -104,8 +104,10 @@ class _Run:
             for j, g in reversed(self.asked)
         }
         details = findings.details(self.counts, self.asked, self.wanted, prior)
-        asked = _asked(self.spec)
+        asked = _asked(self.spec) | self.wanted.plain()
         origin = origin.of(bound, self.spec, *self.counts.sent, **asked)
+        if self.wanted.population:
+            origin = origin.reading(self.wanted.population.paths)
         rows = []
         for m, j, g in self._rows():
             row = self._row(m, j, g, prior, after) | measured[j]
@@ -134,6 +136,11 @@ class _Run:
             for g in self.bound.asked_gains
         ]
 
+    def _individuals(self, prior: Mapping[Question, Profile]) -> int:
+        """How many people the release has, ruled out by a prior or not."""
+        raw = [self.counts.domain(j).people for j in self.bound.beliefs]
+        return max([p.individuals for p in prior.values()] + raw)
+
     def _check(self, prior: Mapping[Question, Profile], after: Mapping[Question, Profile]) -> None:
         everybody = max(p.individuals for p in prior.values())
         if self.bound.target:
@@ -158,18 +165,21 @@ class _Run:
     ) -> dict[str, Any]:
         names = [q.name for q in self.bound.qids]
         profile = after[j, g]
+        before, then = (gain.success(p, j, g) for p in (prior[j, g], profile))
+        if j in self.bound.beliefs:
+            then = then.not_below(before)
         return {
             "model": m.acronym.upper(),
             "datasets": 1,
             "n_qids": len(names),
             "qids": names,
             "secret": self.bound.secrets[j - 1].name if j else None,
-            "records": max(p.individuals for p in prior.values()),
+            "records": self._individuals(prior),
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
             "gain": self.bound.gain(g).text,
             "unit": self.wanted.unit,
-            **bayes.row(*(gain.success(p, j, g) for p in (prior[j, g], profile))),
+            **bayes.row(before, then),
         }
 
     def _guesses(self) -> dict[int, str | None]:
@@ -222,6 +232,11 @@ def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
 
 def _asked(spec: Attack) -> dict[str, object]:
     """What was asked beside the simple question, for the manifest."""
-    asked: dict[str, object] = {"gains": list(spec.gains), "prior": spec.prior, "by": spec.by}
-    simple = {"gains": ["identity"], "prior": None, "by": None}
-    return {name: value for name, value in asked.items() if value != simple[name]}
+    asked: dict[str, object] = {
+        "gains": list(spec.gains) if spec.gains != ("identity",) else None,
+        "prior": spec.prior,
+        "by": spec.by,
+        "thresholds": list(spec.thresholds),
+        "quantiles": list(spec.quantiles),
+    }
+    return {name: value for name, value in asked.items() if value}

@@ -70,6 +70,8 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     gains, asked = stakes.bind(attack.gains, models, secrets, catalog)
+    listed = [b.gain.source for b in gains if b.listed and b.gain.source]
+    files = tuple(path for path in (*listed, attack.prior) if path)
     beliefs = {}
     if attack.prior is not None:
         if not secrets:
@@ -94,6 +96,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         _first(group),
         stakes.numbers(attack.thresholds, "threshold"),
         stakes.numbers(attack.quantiles, "quantile"),
+        files,
     )
 
 

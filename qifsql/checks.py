@@ -3,7 +3,7 @@
 from typing import Any
 
 from qifsql.counts import Counts
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError, quoted, several
 from qifsql.gains import STAKED
 
 PAIRS = 1_000_000_000  # gains of a guess and a value that are looked at
@@ -13,53 +13,56 @@ CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
 
 def check(counts: Counts) -> list[str]:
     """Refuse gains and beliefs that do not fit the secrets; remarks about the others."""
-    for j in counts.bound.beliefs:
-        _check_beliefs(counts, j)
     notes: list[str] = []
+    for j in counts.bound.beliefs:
+        notes += _check_beliefs(counts, j)
     for g, bound in enumerate(counts.bound.gains, 1):
         for j, secret in enumerate(counts.bound.secrets, 1):
             what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
             if bound.gain.kind == "tries":
-                _check_tries(int(bound.gain.number or 0), counts.number_of_values(j), what)
+                _check_tries(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
             elif bound.gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
         if bound.gain.kind == "tries" and not counts.bound.secrets:
-            _check_tries(
-                int(bound.gain.number or 0), counts.records, f"gain {quoted(bound.gain.text)}"
-            )
+            what = f"gain {quoted(bound.gain.text)}"
+            _check_tries(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
 
 
-def _check_tries(tries: int, values: int, what: str) -> None:
-    if tries > values:
+def _check_tries(tries: int, there: int, thing: str, what: str) -> None:
+    if tries > there:
         raise InputError(
-            f"{what} allows more guesses than there are values ({values:,}): "
-            f"one of them is always right; use at most tries:{values}"
+            f"{what} allows more guesses than the {several(there, thing)} there are: one of them "
+            f"is always right; use at most tries:{there}"
         )
 
 
-def _check_beliefs(counts: Counts, j: int) -> None:
+def _check_beliefs(counts: Counts, j: int) -> list[str]:
     found = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
     what = f"the prior of secret {quoted(counts.bound.secrets[j - 1].name)}"
     if found["unusable"]:
         raise InputError(
-            f"{what} has {found['unusable']:,} lines whose probability is missing, negative or no "
-            "number; mend the file"
+            f"{what} has {several(found['unusable'], 'line')} whose probability is missing, "
+            "negative or no number; mend the file"
         )
     if found["different"] < found["lines"]:
         raise InputError(f"{what} names a value more than once; name each once")
-    if found["known"] < found["lines"]:
+    if unknown := found["lines"] - found["known"]:
         raise InputError(
-            f"{what} names {found['lines'] - found['known']:,} values that nobody in the release "
-            "has: nothing is known of what the release says about them; take them out"
+            f"{what} names {several(unknown, 'value')} that nobody in the release has: nothing is "
+            "known of what the release says about them; take them out"
         )
     if found["missing"]:
         raise InputError(
-            f"{what} has no probability for {found['missing']:,} values of the release; add them, "
-            "with 0 for those that the adversary rules out"
+            f"{what} has no probability for {several(found['missing'], 'value')} of the release; "
+            "add them, with 0 for those that the adversary rules out"
         )
     if abs(found["total"] - 1) > CLOSE:
         raise InputError(f"{what} sums to {found['total']:.9g}, not to 1; scale the probabilities")
+    if not found["ruled_out"]:
+        return []
+    people = several(found["ruled_out"], "person").replace("persons", "people")
+    return [f"{what} rules out the values of {people}, whose records are then left out of blocks"]
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
@@ -69,7 +72,8 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     else:
         found = _check_listed(counts, j, g, what)
     if found["unusable"]:
-        raise InputError(f"{what} is missing or no finite number in {found['unusable']:,} pairs")
+        pairs = several(found["unusable"], "pair")
+        raise InputError(f"{what} is missing or no finite number in {pairs}")
     if gain.kind == "matrix" and found["safest"] < 0:
         raise InputError(
             f"{what} has losses, but no guess that never loses; add a guess that gains 0 "
@@ -85,13 +89,18 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
         )
     if found["highest"] <= 0:
         return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
-    if found["lowest"] < 0:
-        return [f"{what} has losses; the adversary may abstain and gain 0"]
-    return []
+    notes = [f"{what} has losses; the adversary may abstain and gain 0"]
+    notes = notes if found["lowest"] < 0 else []
+    if gain.kind == "sql" and counts.domain(j).missing:
+        notes.append(
+            f"{what} meets a missing value, of which guess = secret is not true; "
+            "write guess IS NOT DISTINCT FROM secret if it can be guessed"
+        )
+    return notes
 
 
 def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    pairs = counts.number_of_values(j) ** 2
+    pairs = counts.domain(j).values ** 2
     if pairs > PAIRS:
         raise InputError(
             f"{what} would be computed for {pairs:,} pairs of a guess and a value; group the "
@@ -101,21 +110,22 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    gain, values = counts.bound.gains[g - 1].gain, counts.number_of_values(j)
-    if gain.source is not None:
+    gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
+    if gain.kind == "matrix":
         unknown = counts.frame("unknown_values", [(j, g)])["lines"][0]
         if unknown:
             raise InputError(
-                f"{what} has {unknown:,} lines with values that the secret does not have in the "
-                "release; take them out, or correct them"
+                f"{what} has {several(unknown, 'line')} with values that the secret does not have "
+                "in the release; take them out, or correct them"
             )
     found = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
-    expected = values if gain.kind == "worth" else found["guesses"] * values
-    if found["different"] < expected:
-        kind = "values" if gain.kind == "worth" else "pairs of a guess and a value"
+    expected = values if gain.kind == "worth" else max(1, found["guesses"]) * values
+    if missing := expected - found["different"]:
+        kind = "value" if gain.kind == "worth" else "pair"
         raise InputError(
-            f"{what} is missing for {expected - found['different']:,} of {expected:,} {kind}; "
-            "name them all"
+            f"{what} is missing for {several(missing, kind)} of {expected:,} "
+            f"{'' if kind == 'value' else 'of a guess and a value'}".rstrip()
+            + "; name them all"
         )
     if found["pairs"] > found["different"]:
         raise InputError(f"{what} names a pair more than once; name each once")

@@ -7,6 +7,7 @@ gain function and histogram is a question to these tables, not to the data.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,15 @@ from qifsql.spec import BoundAttack
 FEW = 8  # a secret with at most so many values is counted by one tally per value
 TALLIES = 24  # and so many tallies at most in one pass
 FORM = 1  # of the tables in a file of counts
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of a secret: how many, whether one is missing, and how many people have them."""
+
+    values: int
+    missing: bool
+    people: int
 
 
 class Counts:
@@ -63,14 +73,16 @@ class Counts:
         instead = {q: self._same_blocks(q) for q in asked}
         wanted = sorted(set(instead.values()))
         what = "measuring the prior" if prior else "attacking"
-        plan = compiler.profile_plan(
-            self.bound, wanted, prior=prior, kept=self.kept, values=self.values
-        )
-        frame = self._frame(plan, what)
-        found = {
-            (j, g): self._profile(part.drop_nulls("size"), j)
-            for (j, g), part in frame.group_by("secret", "gain", maintain_order=True)
-        }
+        found: dict[Question, Profile] = {}
+        for alike in ([q for q in wanted if self._weighted(q[0]) is w] for w in (False, True)):
+            if not alike:
+                continue
+            plan = compiler.profile_plan(
+                self.bound, alike, prior=prior, kept=self.kept, values=self.values
+            )
+            frame = self._frame(plan, what)
+            for (j, g), part in frame.group_by("secret", "gain", maintain_order=True):
+                found[j, g] = self._profile(part.drop_nulls("size"), j)
         return {q: found[i] for q, i in instead.items() if i in found}
 
     def frame(self, name: str, asked: Sequence[Question], *, prior: bool = False) -> pl.DataFrame:
@@ -80,10 +92,10 @@ class Counts:
         )
         return self._frame(plan, "measuring")
 
-    def number_of_values(self, secret: int) -> int:
-        """How many values a secret has."""
-        (rows,) = self.frame("domain", [(secret, 0)]).select("values").row(0)
-        return int(rows)
+    def domain(self, secret: int) -> Domain:
+        """How many values a secret has, and how many people there are."""
+        row = self.frame("domain", [(secret, 0)]).row(0, named=True)
+        return Domain(row["values"], row["missing"] > 0, row["people"])
 
     def keep(
         self,
@@ -134,7 +146,7 @@ class Counts:
         """The numbers of values of the secrets that are counted by tallies."""
         few: dict[int, int] = {}
         for j in range(1, len(self.bound.secrets) + 1):
-            values = self.number_of_values(j)
+            values = self.domain(j).values
             if values <= FEW and sum(few.values()) + values <= TALLIES:
                 few[j] = values
         return few
@@ -145,8 +157,10 @@ class Counts:
         return (others[0], 0) if question == (0, 0) and others else question
 
     def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
-        weighted = self.bound.weight is not None or secret in self.bound.beliefs
-        return Profile.of_weights(frame) if weighted else Profile.of_counts(frame)
+        return (Profile.of_weights if self._weighted(secret) else Profile.of_counts)(frame)
+
+    def _weighted(self, secret: int) -> bool:
+        return self.bound.weight is not None or secret in self.bound.beliefs
 
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
         self.sent.append(plan)
@@ -163,10 +177,11 @@ class Counts:
         table = exp.table_("question", db="main", catalog=KEPT)
         ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
         held: dict[str, Any] = json.loads(text)
-        if held["question"] != self._question():
+        asked = self._question()
+        if other := [name for name, value in asked.items() if held["question"].get(name) != value]:
             raise InputError(
-                f"{store} holds the counts of other data or another question (quasi-identifiers, "
-                "secrets, groups, weights, filter); name another file"
+                f"{store} holds the counts of another question: {', '.join(other)} differ; name "
+                "another file"
             )
         return held
 
@@ -186,7 +201,7 @@ class Counts:
         return {
             "form": FORM,
             "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
-            "files": [[s.st_size, s.st_mtime_ns] for s in stats],
+            "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
             "qids": [shown(q.expression) for q in bound.qids],
             "secrets": [shown(s.expression) for s in bound.secrets],
             "weight": shown(bound.weight.expression) if bound.weight else None,

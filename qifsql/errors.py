@@ -92,6 +92,11 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
     return f"; it has {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
+def several(n: int, thing: str) -> str:
+    """How many things: ``1 line``, ``2 lines``."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def quoted(name: str) -> str:
     """A name as it stands in a message: in quotes, on one line, without control characters."""
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'

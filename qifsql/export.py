@@ -7,7 +7,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,6 +24,7 @@ from qifsql.plan import Plan
 from qifsql.spec import Attack, BoundAttack
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
+ENDING = ".manifest.json"  # of the manifest beside a file
 STREAMED = (".parquet", ".csv")  # for results with a row per record
 
 
@@ -53,7 +54,12 @@ class Origin:
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
-        return self.about(_plain(attack, spec) | more, attack.dataset.paths, *plans)
+        paths = (*attack.dataset.paths, *attack.files)
+        return self.about(_plain(attack, spec) | more, paths, *plans)
+
+    def reading(self, paths: tuple[str, ...]) -> "Origin":
+        """The same, where further files were read."""
+        return replace(self, paths=(*self.paths, *paths))
 
     def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
         """The same with what was asked for, what ran and what was read, and the time it took."""
@@ -144,18 +150,22 @@ def whole(path: Path, origin: Origin) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, origin: Origin) -> None:
-    """Write a text file (CSV, JSON, Markdown, HTML) and its manifest."""
-    with whole(path, origin) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")
-        _write_manifest(path, origin)
+def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:
+    """Write files of one result, all or none: frames as Parquet, texts with a manifest beside.
 
-
-def write_parquet(path: Path, frame: pl.DataFrame, origin: Origin) -> None:
-    """Write a Parquet file with the manifest in its metadata ``qifsql``."""
-    with whole(path, origin) as temporary:
-        note = json.dumps(manifest(origin), default=str)
-        frame.write_parquet(temporary, metadata={"qifsql": note})
+    The manifest of Parquet is in its metadata ``qifsql``.
+    """
+    note = manifest(origin)
+    beside = {p: p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)}
+    with ExitStack() as stack:
+        ready = {p: stack.enter_context(whole(p, origin)) for p in (*files, *beside.values())}
+        for path, content in files.items():
+            if isinstance(content, str):
+                ready[path].write_text(content, encoding="utf-8", newline="")
+                _write_note(ready[beside[path]], note)
+            else:
+                metadata = {"qifsql": json.dumps(note, default=str)}
+                content.write_parquet(ready[path], metadata=metadata)
 
 
 def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
@@ -178,9 +188,12 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
 
 def _write_manifest(path: Path, origin: Origin) -> None:
     """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
-    beside = path.with_name(path.name + ".manifest.json")
-    with whole(beside, origin) as temporary:
-        temporary.write_text(json.dumps(manifest(origin), indent=2, default=str) + "\n", "utf-8")
+    with whole(path.with_name(path.name + ENDING), origin) as temporary:
+        _write_note(temporary, manifest(origin))
+
+
+def _write_note(path: Path, note: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(note, indent=2, default=str) + "\n", "utf-8")
 
 
 def _digest(path: Path) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def groups(counts: Counts, asked: Sequence[Question], prior: Profiles) -> list[d
         share = None if row["gain"] else shares.get((row["secret"], _key(row["member_of"])))
         row |= {
             "by": by.name if by else None,
-            "group": None if row["member_of"] is None else str(row["member_of"]),
+            "group": row["member_of"],
             "individuals_certain": row["certain"],
             "posterior_deterministic": row["deterministic"],
             "prior_probabilistic": before,

@@ -57,8 +57,8 @@ def parse(text: str) -> Gain:
         raise InputError(f"gain {quoted(text)} needs a whole number from 1, as in tries:3")
     if kind != "tries" and (number < 0 or number.denominator > 10**9):
         raise InputError(f"gain {quoted(text)} needs a number from 0 with at most 9 decimals")
-    if abs(number) > 10**9:
-        raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller unit")
+    if number > 10**9:
+        raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller number")
     return Gain(text.strip(), kind, number=number)  # type: ignore[arg-type]
 
 

@@ -20,7 +20,7 @@ WIDE = 500  # columns that a wide matrix may have
 
 
 def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> exp.Query:
-    """The lines of a file of gains: guess, secret, raw (the secret as it is written), gain."""
+    """The lines of a file of gains: guess, value, raw (the value as it is written), gain."""
     value = _value_column(schema, secret)
     earned = schema.find("gain") or schema.find("worth")
     guess = schema.find("guess")
@@ -48,7 +48,9 @@ def beliefs(
 ) -> tuple[int, exp.Query]:
     """The number of the secret that a file of beliefs is about, and its lines: value, belief."""
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
-    named = [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
+    exact = {c.name for c in schema.columns}
+    named = [j for j, s in enumerate(secrets, 1) if s.name in exact]
+    named = named or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
     found = named or ([1] if len(secrets) == 1 else [])
     if believed is None or len(found) != 1 or _value_column(schema, secrets[found[0] - 1]) is None:
         raise InputError(
@@ -60,6 +62,7 @@ def beliefs(
     assert value is not None  # noqa: S101 - checked above
     query = exp.select(
         exp.alias_(_typed(column(value), secret), "value"),
+        exp.alias_(_raw(value, secret), "raw"),
         exp.alias_(_number(column(believed)), "belief"),
     )
     return found[0], query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
@@ -74,8 +77,8 @@ def _lines(
 ) -> exp.Select:
     return exp.select(
         exp.alias_(guess, "guess"),
-        exp.alias_(_typed(column(value), secret), "secret"),
-        exp.alias_(_text(value), "raw"),
+        exp.alias_(_typed(column(value), secret), "value"),
+        exp.alias_(_raw(value, secret), "raw"),
         exp.alias_(_number(column(earned)), "gain"),
     ).from_(exp.alias_(relation(dataset), SOURCE, table=True))
 
@@ -85,7 +88,7 @@ def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> 
     name = exp.null() if other.name in MISSING else exp.Literal.string(other.name)
     return exp.select(
         exp.alias_(_text(first), "guess"),
-        exp.alias_(_typed(name, secret), "secret"),
+        exp.alias_(_typed(name, secret), "value"),
         exp.alias_(exp.cast(name.copy(), "VARCHAR"), "raw"),
         exp.alias_(_number(column(other)), "gain"),
     ).from_(exp.alias_(relation(dataset), SOURCE, table=True))
@@ -100,6 +103,17 @@ def _typed(tree: exp.Expr, secret: Attribute) -> exp.Expr:
 
 def _text(found: Column) -> exp.Expr:
     return exp.cast(column(found), "VARCHAR")
+
+
+def _raw(found: Column, secret: Attribute) -> exp.Expr:
+    """A value as it is written; NULL where it is missing, which NaN is, too."""
+    if not secret.floating:
+        return _text(found)
+    tried = exp.TryCast(this=column(found), to=exp.DataType.build("DOUBLE"))
+    infinite = exp.Anonymous(this="isinf", expressions=[tried])
+    finite = exp.Anonymous(this="isfinite", expressions=[tried.copy()])
+    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
+    return exp.Case().when(nan, exp.null()).else_(_text(found))
 
 
 def _number(tree: exp.Expr) -> exp.Expr:

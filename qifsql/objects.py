@@ -20,13 +20,17 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.export import STREAMED, Origin, check_ending, stream
 from qifsql.microdata import plan
-from qifsql.partition import SHOWABLE, STORABLE, named, written
+from qifsql.partition import SHOWABLE, STORABLE, named, unique, written
 from qifsql.plan import Plan
 from qifsql.session import opened
 from qifsql.spec import Attack, BoundAttack, Options
 from qifsql.steps import Steps
 
 Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]
+OWN = (  # names of columns that quasi-identifiers of the same name give way to
+    "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
+    "numerator", "denominator", "probability",
+)  # fmt: skip
 MOST = 100_000  # rows that are held in memory; more go to a file
 
 
@@ -35,11 +39,11 @@ class Hyper:
     """One object, a row per value of the secret and block (for ``hyper``: and different inner).
 
     Columns: ``block`` (numbered from 1 in the order of the quasi-identifiers), the
-    quasi-identifiers under their names, ``value`` of the secret, ``count`` (people), and
-    ``numerator``, ``denominator``, ``probability``. ``prior`` has no block. ``hyper`` has ``inner``
-    (numbered from 1), ``outer_numerator``, ``outer_denominator``, ``outer``, ``blocks`` (how many
-    have this inner; ``block`` is the first of them). ``rows`` is how many there are; ``frame`` is
-    empty when they were written to a file.
+    quasi-identifiers under their names (``value_2`` where they have one of these), ``value`` of the
+    secret, ``count`` (people), ``numerator``, ``denominator`` and ``probability``. ``prior`` has no
+    block. ``hyper`` has ``inner`` (numbered from 1), ``outer_numerator``, ``outer_denominator``,
+    ``outer``, ``blocks`` (how many have this inner; ``block`` is the first of them). ``rows`` is
+    how many there are; ``frame`` is empty when they were written to a file.
     """
 
     show: Show
@@ -203,8 +207,9 @@ def _total(parts: exp.Expr) -> exp.Expr:
 
 
 def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
+    names = unique([*OWN, *(q.name for q in steps.attack.qids)])[len(OWN) :]
     return [
-        (written(exp.column(f"qid_{i}", table), qid, native), qid.name)
+        (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
         for i, qid in enumerate(steps.attack.qids, 1)
     ]
 

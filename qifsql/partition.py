@@ -19,10 +19,10 @@ from qifsql.gains import OF_VALUES
 from qifsql.microdata import RECORD, everybody, plan
 from qifsql.plan import Plan, Step
 from qifsql.session import check_records, opened
-from qifsql.spec import Attack, Attribute, BoundAttack, Options, family
+from qifsql.spec import Attack, Attribute, BoundAttack, Options, family, refuse
 from qifsql.steps import Steps
 from qifsql.templates import load
-from qifsql.wanted import chosen
+from qifsql.wanted import doubts
 
 Order = Literal["smallest", "largest", "revealing"]
 SHOWABLE = (  # types whose values every format and library shows in the same way
@@ -61,6 +61,7 @@ def blocks(
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
     them are held in memory. ``options`` are those of ``qifsql.spec.Options``.
     """
+    refuse(options, "blocks", "key", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings)
@@ -89,10 +90,11 @@ def records(
     and ``guessing`` of the owner and of each secret, and every gain function G of ``options`` adds
     ``G`` of the owner (where it is about owners) and ``G_S``. Returns the number of rows.
     """
+    refuse(options, "records", "target", "by", "thresholds", "quantiles")
     origin = Origin.now(settings)
     path = Path(out)
     check_ending(path, STREAMED)
-    named = chosen(measures)
+    named = doubts(measures)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
     with opened(spec, settings, ordered=True) as (engine, bound):
         if bound.gains or bound.beliefs:
@@ -213,9 +215,9 @@ def records_plan(
 
 
 def _revealed(steps: Steps) -> list[str]:
-    """Have what each block reveals of each secret; the names of the tables that say it."""
-    secrets = range(1, len(steps.attack.secrets) + 1)
-    return [steps.need("revealed", j) for j in secrets] or [steps.need("crowds", 0)]
+    """Have what each block reveals; the tables that say it, the first of them of the owner, too."""
+    tables = [steps.need("revealed", j) for j in range(1, len(steps.attack.secrets) + 1)]
+    return tables if tables and not steps.attack.beliefs else [steps.need("crowds", 0), *tables]
 
 
 def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:

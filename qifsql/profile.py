@@ -93,7 +93,8 @@ class Profile:
     def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
         """A total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
         rows = self.frame if where is None else self.frame.filter(where)
-        return Fraction(rows[column].sum() or 0) / Fraction(self.frame["weight"].sum())
+        part, whole = (sum(map(int, frame)) for frame in (rows[column], self.frame["weight"]))
+        return Fraction(part, whole)  # of Python's numbers: sums of weights may need 128 bits
 
     @staticmethod
     def _whole(total: Any) -> int:

@@ -8,6 +8,7 @@ from typing import Literal, TypedDict, Unpack, get_args
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
+from qifsql.errors import InputError, did_you_mean
 from qifsql.expressions import FLOATING
 from qifsql.gains import IDENTITY, Gain
 from qifsql.models import Model
@@ -58,8 +59,8 @@ class Options(TypedDict, total=False):
     gain: str | Sequence[str]
     prior: str | Path | None
     by: str | None
-    thresholds: Sequence[float | str]
-    quantiles: Sequence[float | str]
+    thresholds: float | Sequence[float | str]
+    quantiles: float | Sequence[float | str]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class Attack:
         **options: Unpack["Options"],
     ) -> "Attack":
         """The spec from what people type: one name or several, a path or a dataset."""
+        _check_options(options)
         prior = options.get("prior")
         return cls(
             _several(model.split(",") if isinstance(model, str) else model),
@@ -108,11 +110,11 @@ class Attack:
             options.get("where"),
             options.get("null", "distinct"),
             dict(options.get("target") or {}),
-            _several(options.get("gain", ())) or ("identity",),
+            _several(options.get("gain") or ()) or ("identity",),
             None if prior is None else str(prior),
             options.get("by"),
-            tuple(map(str, options.get("thresholds", ()))),
-            tuple(map(str, options.get("quantiles", ()))),
+            _numbers(options.get("thresholds", ())),
+            _numbers(options.get("quantiles", ())),
         )
 
 
@@ -147,7 +149,8 @@ class BoundAttack:
     """An attack whose names are all looked up and whose rules are all checked.
 
     ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
-    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret.
+    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
+    ``files`` are those of gains and beliefs.
     """
 
     models: tuple[Model, ...]
@@ -167,6 +170,7 @@ class BoundAttack:
     by: Attribute | None = None
     thresholds: tuple[str, ...] = ()
     quantiles: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""
@@ -175,3 +179,23 @@ class BoundAttack:
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:
+    return tuple(map(str, [value] if isinstance(value, int | float) else value))
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Refuse what a misspelt keyword would leave out in silence."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"unknown option {name!r}{did_you_mean(name, Options.__annotations__)}")
+    if not isinstance(options.get("target") or {}, Mapping):
+        raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
+
+
+def refuse(options: Mapping[str, object], what: str, *names: str) -> None:
+    """Refuse options that a function does not use."""
+    for name in names:
+        if options.get(name):
+            raise InputError(f"{what} does not take {name}; leave it out")

@@ -21,11 +21,12 @@ def bind(
     """The gain functions that are not identity, and the numbers of all in the order asked for."""
     bound: list[BoundGain] = []
     asked: list[int] = []
-    seen: set[str] = set()
+    seen: set[tuple[object, ...]] = set()
     for gain in map(gains.parse, texts):
-        if gain.text in seen:
+        same = gain.kind, gain.number, gain.source
+        if same in seen:
             raise InputError(f"gain {quoted(gain.text)} is given twice; name it once")
-        seen.add(gain.text)
+        seen.add(same)
         if gain.kind in OF_VALUES and any(m.goal == "re-identification" for m in models):
             raise InputError(
                 f"gain {gain.kind} is about values of a secret; re-identification takes "
@@ -48,7 +49,7 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
         if not number.is_finite() or number < 0 or (what == "quantile" and number > 1):
             limits = "from 0 to 1" if what == "quantile" else "from 0, such as 0.5"
             raise InputError(f"{what} {quoted(text)} is no number {limits}")
-        if number != round(number, 9):
+        if what == "quantile" and number != round(number, 9):
             raise InputError(f"{what} {quoted(text)} has more than 9 decimals")
         found.add(number)
     return tuple(f"{number:f}" for number in sorted(found))

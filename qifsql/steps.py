@@ -22,12 +22,12 @@ from qifsql.templates import Template, load
 SHARED = ("population", "signatures", "tallies")  # one for all secrets
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
-    "histogram", "listed", "numbers", "pairs", "pairs_check", "profile", "quantiles", "reaches",
-    "scale", "stakes", "thresholds", "unknown_values", "unusual",
+    "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
+    "reaches", "scale", "stakes", "thresholds", "unknown_values", "unusual",
 )  # fmt: skip
 OF_THE_QUESTION = (  # the same before and after the release
-    "asked", "beliefs", "listed", "numbers", "pairs", "reaches", "scale", "secret_values", "stakes",
-    "unusual",
+    "asked", "beliefs", "listed", "nearest", "numbers", "pairs", "reaches", "scale",
+    "secret_values", "stakes", "unusual",
 )  # fmt: skip
 WEIGHTED = (
     "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",
@@ -39,6 +39,9 @@ OF_OWNERS = {  # the files that make these steps when the secret is whose record
     "guesses": "owner_guesses",
     "members": "owner_members",
 }
+BEFORE_BELIEF = (  # they read the cells and members as they are counted
+    "believed", "believed_members", "beliefs_check", "domain", "secret_values",
+)  # fmt: skip
 MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
 
 
@@ -163,8 +166,8 @@ class Steps:
             return self._need("profile", replace(about, prior=True))
         if table.startswith("prior_"):
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
-        if table == "cells" and reader != "believed" and about.secret in self.attack.beliefs:
-            table = "believed"
+        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
+            table = {"cells": "believed", "members": "believed_members"}.get(table, table)
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
         return self._need(table, about)

@@ -9,6 +9,7 @@ from qifsql.dataset import Dataset
 from qifsql.errors import InputError, quoted
 
 ALL = ("bayes", *MEASURES)
+OF_RECORDS = ("shannon", "guessing")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,46 @@ class Wanted:
         if population is not None and "risks" not in names:
             names = tuple(m for m in MEASURES if m in names or m == "risks")
         known = None if population is None else Dataset.open(population)
-        return cls(names, histogram, unit, known, None if store is None else Path(store))
+        return cls(names, histogram, unit, known, None if store is None else _store(Path(store)))
+
+    def plain(self) -> dict[str, object]:
+        """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
+        said: dict[str, object] = {
+            "measures": list(self.measures),
+            "histogram": self.histogram,
+            "unit": self.unit,
+            "population": self.population.name if self.population else None,
+            "store": str(self.store) if self.store else None,
+        }
+        return {name: value for name, value in said.items() if value}
+
+
+def _store(path: Path) -> Path:
+    """The file of a store: a new one, or one that DuckDB has written."""
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise InputError(f"the store {path} {what}; name a file such as counts.duckdb")
+    if path.exists():
+        try:
+            with path.open("rb") as f:
+                head = f.read(12)
+        except OSError as e:
+            raise InputError(f"the store {path} cannot be read: {e.strerror}") from e
+        if head[8:] != b"DUCK":
+            raise InputError(f"{path} is no store: qifsql did not write it; name another file")
+    return path
+
+
+def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
+    """The measures that one record can have; the others are refused, unless all were asked for."""
+    names = chosen(measures)
+    asked = measures if isinstance(measures, str) else ",".join(measures)
+    others = [name for name in names if name not in OF_RECORDS]
+    if others and "all" not in asked.casefold():
+        raise InputError(
+            f"{others[0]} is no measure of one record; records take {', '.join(OF_RECORDS)}"
+        )
+    return tuple(name for name in names if name in OF_RECORDS)
 
 
 def chosen(measures: str | Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 -- adversary knows as much as ever: blocks are those of everybody.
 CREATE OR REPLACE VIEW groups AS
 SELECT
-    members.member_of,
+    members.member_of::VARCHAR AS member_of,
     sum(members.people)::BIGINT AS individuals,
     coalesce(sum(members.people) FILTER (WHERE blocks.size = 1), 0)::BIGINT AS singled_out,
     coalesce(sum(members.people) FILTER (WHERE blocks."values" = 1), 0)::BIGINT AS certain,

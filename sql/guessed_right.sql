@@ -2,7 +2,7 @@
 -- in their block.
 CREATE OR REPLACE VIEW guessed_right AS
 SELECT
-    members.member_of,
+    members.member_of::VARCHAR AS member_of,
     coalesce(
         sum(members.weight) FILTER (WHERE members.secret IS NOT DISTINCT FROM guesses.best_guess), 0
     ) / sum(members.weight) AS guessed_right

@@ -2,5 +2,5 @@
 CREATE OR REPLACE VIEW unknown_values AS
 SELECT count(*) AS lines
 FROM listed
-LEFT JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM listed.secret
-WHERE secret_values.code IS NULL OR (listed.secret IS NULL AND listed.raw IS NOT NULL);
+LEFT JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM listed.value
+WHERE secret_values.code IS NULL OR (listed.value IS NULL AND listed.raw IS NOT NULL);

@@ -309,8 +309,8 @@ GIVEN = {
         "scale DOUBLE, tries INTEGER, penalty INTEGER, tolerance DECIMAL(20, 9), "
         "thresholds DOUBLE[], quantiles DECIMAL(18, 9)[]"
     ),
-    "beliefs": "value BIGINT, belief DOUBLE",
-    "listed": "guess VARCHAR, secret BIGINT, raw VARCHAR, gain DOUBLE",
+    "beliefs": "value BIGINT, raw VARCHAR, belief DOUBLE",
+    "listed": "guess VARCHAR, value BIGINT, raw VARCHAR, gain DOUBLE",
     "numbers": "code BIGINT, value BIGINT, number HUGEINT",
     "pairs": "guess BIGINT, code BIGINT, gain DOUBLE",
     "population": "size BIGINT",

@@ -4,7 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import polars as pl
 from qifsql import __version__
 from qifsql.cli.options import Output
 from qifsql.errors import InputError
-from qifsql.export import Origin, check_ending, write_parquet, write_text
+from qifsql.export import Origin, check_ending, write
 
 FORMATS = ("table", "json", "csv", "markdown")
 
@@ -58,24 +58,21 @@ def show(shown: Shown, output: Output) -> None:
 
 
 def save(shown: Shown, out: Path) -> None:
-    """Write a result to a file whose ending says how."""
+    """Write a result to files whose ending says how, all or none."""
     ending = out.suffix.casefold()
-    if ending == ".parquet":
-        write_parquet(out, shown.frame, shown.origin)
-        for name, frame in shown.details.items():
-            write_parquet(beside(out, name), frame, shown.origin)
-    elif ending == ".html":
+    files: dict[Path, pl.DataFrame | str] = {}
+    if ending == ".html":
         from qifsql.report import tables
 
-        write_text(out, tables.html(shown.render(), shown.title), shown.origin)
+        files[out] = tables.html(shown.render(), shown.title)
+    elif ending in (".json", ".md"):
+        files[out] = _text(shown, "json" if ending == ".json" else "markdown")
     else:
-        kind = {".csv": "csv", ".json": "json", ".md": "markdown"}[ending]
-        alone = replace(shown, details={}) if kind == "csv" else shown
-        write_text(out, _text(alone, kind), shown.origin)
-        if kind == "csv":
-            for name, frame in shown.details.items():
-                text = flattened(frame).write_csv()
-                write_text(beside(out, name), text, shown.origin)
+        tables_of = {out: shown.frame}
+        tables_of |= {beside(out, name): frame for name, frame in shown.details.items()}
+        for path, frame in tables_of.items():
+            files[path] = frame if ending == ".parquet" else flattened(frame).write_csv()
+    write(files, shown.origin)
 
 
 def beside(out: Path, name: str) -> Path:

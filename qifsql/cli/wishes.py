@@ -7,6 +7,7 @@ import typer
 
 from qifsql.cli.options import ATTACK, RUN, TOLD, Prior
 from qifsql.cli.typed import names
+from qifsql.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Details:
         ),
     ] = None
     by: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--by",
             help="Groups of people: a column or NAME=EXPRESSION; who carries the risk.",
@@ -97,7 +98,7 @@ class Details:
         """The same as arguments of the functions of the package."""
         return {
             "measures": self.measures or (),
-            "by": self.by,
+            "by": _one(self.by),
             "histogram": self.histogram,
             "thresholds": names(self.threshold),
             "quantiles": names(self.quantile),
@@ -105,3 +106,9 @@ class Details:
             "population": self.population,
             "store": self.store,
         }
+
+
+def _one(given: list[str] | None) -> str | None:
+    if given and len(given) > 1:
+        raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
+    return given[0] if given else None

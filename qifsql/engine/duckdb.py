@@ -30,6 +30,7 @@ STEADY_MACROS = {  # DuckDB says nothing of the stability of macros
     "list_min", "list_sum", "nullif", "split_part",
 }  # fmt: skip
 FROM_TODAY = {"age", "version"}  # said to be steady, but the day or the program decides
+LOOKING = "reading the columns"
 POLL = 0.05  # seconds between looks at a running query
 
 
@@ -49,6 +50,7 @@ class DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
+            "disabled_optimizers": "type_pushdown",  # it makes a CAST of a TRY_CAST over CSV
         }
         if self.settings.threads is not None:
             options["threads"] = self.settings.threads
@@ -212,7 +214,7 @@ class DuckDB:
         return self._connection.execute(sql).fetchall()
 
     def _guarded(self, where: str, call: Callable[[], T]) -> T:
-        return self._run("reading the columns", where, call)
+        return self._run(LOOKING, where, call)
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
         """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""
@@ -242,7 +244,8 @@ class DuckDB:
         if not trouble:
             return outcome[0]
         if isinstance(trouble[0], duckdb.Error):
-            raise translated(trouble[0], where, self.settings) from trouble[0]
+            ours = what not in (LOOKING, "running", "loading")
+            raise translated(trouble[0], where, self.settings, ours=ours) from trouble[0]
         raise trouble[0]
 
 

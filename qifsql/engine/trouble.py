@@ -30,8 +30,16 @@ _DATA = (
 )
 
 
-def translated(error: BaseException, where: str, settings: Settings | None = None) -> QifError:
-    """The error of the tree of ``qifsql.errors`` that says the same."""
+def translated(
+    error: BaseException, where: str, settings: Settings | None = None, *, ours: bool = False
+) -> QifError:
+    """The error of the tree of ``qifsql.errors`` that says the same.
+
+    ``ours``: the statement was made from columns and types that were looked up before, so it must
+    be understood; if not, the mistake is not the user's.
+    """
+    if ours and isinstance(error, duckdb.BinderException | duckdb.ParserException):
+        return InternalError(f"a statement about {where} was not understood", detail=str(error))
     words = str(error)
     told = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
     limit = (settings.memory_limit if settings else None) or "the default"

@@ -6,7 +6,7 @@ person's block alone.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import polars as pl
@@ -25,6 +25,11 @@ class Success:
     probabilistic: Fraction
     worst_case: float
     certain: int
+
+    def not_below(self, prior: "Success") -> "Success":
+        """The same, where beliefs that are floats put it below the prior by their last digit."""
+        near = abs(self.probabilistic - prior.probabilistic) < prior.probabilistic / 10**15
+        return replace(self, probabilistic=prior.probabilistic) if near else self
 
 
 def reidentification(profile: Profile) -> Success:

@@ -88,4 +88,7 @@ def _entry(result: Hyper, row: Mapping[str, Any] | None) -> str:
 def _fraction(row: Mapping[str, Any], prefix: str) -> str:
     """A probability as papers print it, or in digits where it is no short fraction."""
     part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
-    return str(Fraction(part, whole)) if whole < 10**6 else f"{part / whole:.6g}"
+    if whole < 10**6:
+        return str(Fraction(part, whole))
+    shown = f"{part / whole:.6g}"
+    return shown if shown not in ("0", "1") else repr(part / whole)

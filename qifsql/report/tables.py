@@ -100,14 +100,15 @@ def refinement(result: Refinement) -> RenderableType:
     a, b = words.listed(row["a"]), words.listed(row["b"])
     if result.refines:
         return Text(
-            f"Yes: who knows {a} knows {b}, too, so it never leaks less, whatever the secret, "
-            "the prior and the gain."
+            f"Yes: who knows {a} knows {b}, too, so knowing the first never leaks less than "
+            "knowing the second, whatever the secret, the prior and the gain."
         )
     parts: list[RenderableType] = [
         Text(
             f"No: in {words.count(row['violating_blocks'])} of {words.count(row['blocks'])} blocks "
             f"of {a} people differ in {b}; {words.count(row['violating_people'])} of "
-            f"{words.count(row['records'])} people stand there. For some secret it leaks less."
+            f"{words.count(row['records'])} people stand there. For some secret the first leaks "
+            "less than the second."
         )
     ]
     if result.counterexample is not None:

@@ -53,7 +53,11 @@ def sentence(row: Mapping[str, Any]) -> str:
         end = f"for {count(n)} of {records} people {row['secret']} is known with certainty."
     base = row["prior_probabilistic"]
     aside = ""
-    if row["secret"] is not None and base >= 0.5 and row["posterior_probabilistic"] < 1.1 * base:
+    if (
+        row["secret"] is not None
+        and 0.5 <= base < 1
+        and row["posterior_probabilistic"] < 1.1 * base
+    ):
         aside = f" {_digits(100 * base)} of 100 could be guessed without the release."
     return f"Before: {before}; after: {after}; {end}{aside}"
 
@@ -107,8 +111,11 @@ def _gained(row: Mapping[str, Any]) -> str:
             "gained by the best guess."
         )
     everybody = amount(more * row["records"], unit)
+    told = f"Before: {amount(before, unit)} gained per person; after: {amount(after, unit)}. "
+    if more <= 0:
+        return f"{told}The release is worth nothing to her."
     return (
-        f"Before: {amount(before, unit)} gained per person; after: {amount(after, unit)}. "
+        f"{told}"
         f"An attacker would pay up to {amount(more, unit)} per person for the release, "
         f"{everybody} for all {count(row['records'])}."
     )
@@ -135,7 +142,7 @@ def _about_one(row: Mapping[str, Any]) -> str:
         else f"{count(matches)} of {count(row['records'])} people look like the target."
     )
     if row["secret"] is not None and row["posterior_deterministic"] == 1:
-        alike += f" {row['secret']} is known with certainty."
+        alike += f" The value of {row['secret']} is known with certainty."
     return alike
 
 
