@@ -123,9 +123,8 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     if missing := expected - found["different"]:
         kind = "value" if gain.kind == "worth" else "pair"
         raise InputError(
-            f"{what} is missing for {several(missing, kind)} of {expected:,} "
-            f"{'' if kind == 'value' else 'of a guess and a value'}".rstrip()
-            + "; name them all"
+            f"{what} is missing for {missing:,} of {several(expected, kind)}"
+            f"{'' if kind == 'value' else ' of a guess and a value'}; name them all"
         )
     if found["pairs"] > found["different"]:
         raise InputError(f"{what} names a pair more than once; name each once")

@@ -21,8 +21,8 @@ ROOMS = (
     *("engine.settings", "engine.trouble", "engine.duckdb", "engine.catalog", "engine"),
     *("profile", "measures.*", "measures", "session", "export", "assessment", "wanted"),
     *("counts", "checks", "findings", "population", "assess"),
-    *("partition", "hyper", "refinement", "receipt", "description", "inspection", "prompt"),
-    *("report.*", "report", "demonstration", "cli.*", "cli", "__main__"),
+    *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
+    *("demonstration", "explanation", "report.*", "report", "cli.*", "cli", "__main__"),
 )
 IMPORTERS = {  # library -> the rooms that may import it
     "duckdb": ("engine",),

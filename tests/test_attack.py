@@ -371,6 +371,31 @@ def test_tallies_and_cells_give_the_same_profile(drawn: Table) -> None:
     assert "tallies" not in cells.origin.sql
 
 
+@settings(max_examples=20)
+@given(releases(), st.booleans())
+def test_what_else_is_asked_for_changes_none_of_the_numbers(drawn: Release, weighted: bool) -> None:
+    options: dict[str, Any] = {"qids": drawn.qids, "secret": drawn.secrets}
+    options["weight"] = MASS if weighted else None
+    with parquet(drawn.table) as path:
+        alone = qifsql.attack("crs,cas", path, **options)
+        beside = qifsql.attack(
+            "crs,cas",
+            path,
+            measures="all",
+            histogram=True,
+            by=NUMBER,
+            thresholds=[0.5],
+            quantiles=[0.5],
+            gain=["tries:1", "identity"],
+            **options,
+        )
+    frame = beside.frame.filter(pl.col("gain") == "identity")
+    assert frame.select(alone.frame.columns).drop("seconds").equals(alone.frame.drop("seconds"))
+    once = beside.frame.filter(pl.col("gain") == "tries:1")
+    names = ("gain", "attack_id")
+    assert_frame_equal(once.drop(names), frame.drop(names), check_exact=True)
+
+
 # The same numbers from every kind of file.
 
 

@@ -21,7 +21,7 @@ from strategies import NAMES, Table, tables, to_arrow, weights
 
 import qifsql
 from qifsql.errors import DatasetError, InputError, OutputError
-from qifsql.partition import Order, unique
+from qifsql.partition import SHOWN, Order, unique
 
 MASS = "mass"  # the column of weights: no name that is drawn
 KEY = "person"
@@ -260,6 +260,18 @@ def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) 
         shown = qifsql.blocks(path, qids=drawn.qids, secret=drawn.secrets, order=order, limit=limit)
     every = ordered(expected_blocks(drawn, drawn.secrets, None), order)
     assert rows_of(shown) == told(every[:limit])
+
+
+@pytest.mark.parametrize("order", get_args(Order))
+@pytest.mark.parametrize("limit", [0, SHOWN, 30, EVERY])
+def test_more_blocks_than_are_shown_unasked_are_all_described(order: Order, limit: int) -> None:
+    people = [(q, q * i % 4, i % 3) for q in range(50) for i in range(q % 7 + 1)]
+    rows = [dict(zip("qst", person, strict=True)) for person in people]
+    drawn = Table(["q", "s", "t"], dict.fromkeys("qst", pa.int64()), rows, ["q"], ["s", "t"])
+    with parquet(drawn) as path:
+        shown = qifsql.blocks(path, qids="q", secret=["s", "t"], order=order, limit=limit)
+    every = ordered(expected_blocks(drawn, drawn.secrets, None), order)
+    assert rows_of(shown) == every[: limit or len(every)]
 
 
 def told(value: Any) -> Any:

@@ -18,7 +18,9 @@ TALLIES = ((1, 1), (1, 2), (2, 1))
 
 
 def template(sql: str) -> Template:
-    return Template("made_up", "", sqlglot.parse_one(sql, read="duckdb"), sql)
+    query = sqlglot.parse_one(sql, read="duckdb")
+    assert isinstance(query, exp.Select)
+    return Template("made_up", "", query, sql)
 
 
 def spliced(sql: str, width: int = 2, **more: object) -> str:

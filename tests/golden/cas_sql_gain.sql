@@ -2,7 +2,7 @@
 -- prior_cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
 -- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- pairs_1_1: One row per guess and value of the secret: what the guess gains.
--- scale_1_1: One row: the power of two that turns gains into whole numbers of at most 60 bits, fewer where weights take many, so that sums of them are exact and of no order.
+-- scale_1_1: One row: the factor that turns gains into whole numbers of at most 60 bits, fewer where weights take many, so that sums of them are exact and of no order: 10 to the power of 9 if all gains have at most 9 decimals and fit, else a power of two.
 -- stakes_1_1: One row per guess: what it gains from most values (from a sample of them, where there are many), times `scale`, and its rank by that, the best first. One guess is to abstain: it gains nothing.
 -- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
 -- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, what they weigh (here one each), how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
@@ -63,8 +63,15 @@ WITH microdata AS NOT MATERIALIZED (
   ) AS source
 ), scale_1_1 AS NOT MATERIALIZED (
   SELECT
-    POWER(
-      2,
+    CASE
+      WHEN short AND most * POWER(10, 9) < POWER(2, bits)
+      THEN POWER(10, 9)
+      ELSE POWER(2, bits - COALESCE(CEIL(LOG(2, NULLIF(most, 0))), 0))
+    END AS scale
+  FROM (
+    SELECT
+      MAX(ABS(gain)) AS most,
+      BOOL_AND(CAST(ROUND(gain, 9) = gain AS BOOLEAN)) AS short,
       LEAST(
         60,
         120 - CEIL(
@@ -77,9 +84,9 @@ WITH microdata AS NOT MATERIALIZED (
             )
           )
         )
-      ) - COALESCE(CEIL(LOG(2, NULLIF(MAX(ABS(gain)), 0))), 0)
-    ) AS scale
-  FROM pairs_1_1 AS pairs
+      ) AS bits
+    FROM pairs_1_1 AS pairs
+  ) AS gains
 ), stakes_1_1 AS MATERIALIZED (
   SELECT
     guess,

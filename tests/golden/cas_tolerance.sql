@@ -4,7 +4,8 @@
 -- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- numbers_1_1: One row per value of the secret, as a number.
 -- asked_1_1: One row: what was asked for.
--- reaches_1_1: One row per value of the secret, a number: the highest value that a guess still hits which hits this one, too. Guesses are values of the secret and hit what is within the tolerance.
+-- nearest_1_1: One row per value of the secret, a number: the highest value within the tolerance above it.
+-- reaches_1_1: One row per value of the secret, a number: the highest value that a guess still hits which hits this one, too. Guesses are values of the secret and hit what is within the tolerance: the best guess for this value as the lowest is the furthest above it, and hits the furthest above that.
 -- gained_1_1: One row per block for an adversary whose guess of a number is right within a tolerance: `mode` is the weight of all values that her best guess hits.
 -- profile_1_1: One row per kind of block: how many blocks have that size, that mode and that many values of the secret. Every measure is computed from this table.
 -- prior_gained_1_1: One row per block for an adversary whose guess of a number is right within a tolerance: `mode` is the weight of all values that her best guess hits.
@@ -63,27 +64,41 @@ WITH microdata AS NOT MATERIALIZED (
     1 AS scale,
     1 AS tries,
     0 AS penalty,
-    CAST(1.000000000 AS DECIMAL(20, 9)) AS tolerance,
+    CAST(1 AS INT128) AS tolerance,
     [] AS thresholds,
     [] AS quantiles
-), reaches_1_1 AS NOT MATERIALIZED (
+), nearest_1_1 AS NOT MATERIALIZED (
   SELECT
     numbers.code,
     numbers.value,
-    COALESCE(highest.code, numbers.code) AS reach
+    CASE
+      WHEN above.code IS NULL
+      THEN numbers.code
+      WHEN above.number = numbers.number
+      THEN above.code
+      WHEN above.number - numbers.number <= (
+        SELECT
+          tolerance
+        FROM asked_1_1 AS asked
+      )
+      THEN above.code
+      ELSE above.code - 1
+    END AS furthest
   FROM numbers_1_1 AS numbers
-  ASOF LEFT JOIN numbers_1_1 AS guessed
+  ASOF LEFT JOIN numbers_1_1 AS above
     ON numbers.number + (
       SELECT
         tolerance
       FROM asked_1_1 AS asked
-    ) >= guessed.number
-  ASOF LEFT JOIN numbers_1_1 AS highest
-    ON guessed.number + (
-      SELECT
-        tolerance
-      FROM asked_1_1 AS asked
-    ) >= highest.number
+    ) >= above.number
+), reaches_1_1 AS NOT MATERIALIZED (
+  SELECT
+    nearest.code,
+    nearest.value,
+    beyond.furthest AS reach
+  FROM nearest_1_1 AS nearest
+  JOIN nearest_1_1 AS beyond
+    ON beyond.code = nearest.furthest
 ), gained_1_1 AS NOT MATERIALIZED (
   SELECT
     qid_1,
