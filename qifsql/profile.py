@@ -93,12 +93,17 @@ class Profile:
     def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
         """A total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
         rows = self.frame if where is None else self.frame.filter(where)
-        part, whole = (sum(map(int, frame)) for frame in (rows[column], self.frame["weight"]))
-        return Fraction(part, whole)  # of Python's numbers: sums of weights may need 128 bits
+        return _total(rows[column]) / _total(self.frame["weight"])
 
     @staticmethod
     def _whole(total: Any) -> int:
         return int(total or 0)
+
+
+def _total(numbers: pl.Series) -> Fraction:
+    """The sum in Python's numbers, because sums of weights may need more bits than polars has."""
+    whole = numbers.dtype.is_integer()
+    return Fraction(sum(numbers) if whole else sum(map(Fraction, numbers)))
 
 
 def _scale(frame: pl.DataFrame) -> float:

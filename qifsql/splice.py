@@ -85,7 +85,11 @@ def _order(item: exp.Ordered, columns: Sequence[exp.Expr]) -> None:
     order = item.parent
     assert isinstance(order, exp.Order)  # noqa: S101 - the caller has looked
     _replace(order, item, same)
-    if not order.expressions:
+    if order.expressions:
+        return
+    if order.this:  # the order of an aggregate: list(x ORDER BY qid)
+        order.replace(order.this)
+    else:
         order.pop()
 
 

@@ -19,7 +19,7 @@ from qifsql.spec import BoundAttack
 from qifsql.splice import splice
 from qifsql.templates import Template, load
 
-SHARED = ("population", "signatures", "tallies")  # one for all secrets
+SHARED = ("chosen", "population", "signatures", "tallies")  # one for all secrets
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
     "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
