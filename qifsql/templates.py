@@ -36,7 +36,15 @@ def load(name: str) -> Template:
     lines = [line[2:].strip() for line in text.splitlines() if line.startswith("--")]
     for node in query.walk():
         node.comments = None
-    return Template(view, " ".join(lines), query, text)
+    return Template(view, " ".join(lines), _exact(query), text)
+
+
+def _exact(query: exp.Select) -> exp.Select:
+    """The query with ``log2(x)`` as it is written: ``LOG(2, x)`` differs in the last digit."""
+    for log in list(query.find_all(exp.Log)):
+        if log.expression and log.this == exp.Literal.number(2):
+            log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))
+    return query
 
 
 @cache

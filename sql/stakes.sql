@@ -8,7 +8,7 @@ SELECT
 FROM (
     SELECT
         guess,
-        mode(round(gain * (SELECT scale FROM scale))::HUGEINT) AS usual
+        mode(round(gain * (SELECT scale FROM scale))::HUGEINT ORDER BY gain) AS usual
     FROM pairs
     WHERE code % greatest(1, (SELECT count(*) FROM secret_values) // 128) = 0
     GROUP BY guess

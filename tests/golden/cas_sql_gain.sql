@@ -66,7 +66,7 @@ WITH microdata AS NOT MATERIALIZED (
     CASE
       WHEN short AND most * POWER(10, 9) < POWER(2, bits)
       THEN POWER(10, 9)
-      ELSE POWER(2, bits - COALESCE(CEIL(LOG(2, NULLIF(most, 0))), 0))
+      ELSE POWER(2, bits - COALESCE(CEIL(LOG2(NULLIF(most, 0))), 0))
     END AS scale
   FROM (
     SELECT
@@ -75,14 +75,11 @@ WITH microdata AS NOT MATERIALIZED (
       LEAST(
         60,
         120 - CEIL(
-          LOG(
-            2,
-            (
-              SELECT
-                CAST(SUM(weight) AS DOUBLE)
-              FROM prior_cells_1 AS prior_cells
-            )
-          )
+          LOG2((
+            SELECT
+              CAST(SUM(weight) AS DOUBLE)
+            FROM prior_cells_1 AS prior_cells
+          ))
         )
       ) AS bits
     FROM pairs_1_1 AS pairs
@@ -95,11 +92,13 @@ WITH microdata AS NOT MATERIALIZED (
   FROM (
     SELECT
       guess,
-      MODE(CAST(ROUND(gain * (
-        SELECT
-          scale
-        FROM scale_1_1 AS scale
-      )) AS INT128)) AS usual
+      MODE(
+        CAST(ROUND(gain * (
+          SELECT
+            scale
+          FROM scale_1_1 AS scale
+        )) AS INT128) ORDER BY gain
+      ) AS usual
     FROM pairs_1_1 AS pairs
     WHERE
       code % GREATEST(1, (
