@@ -15,7 +15,7 @@ from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, InternalError, TargetError
+from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.export import Origin
 from qifsql.measures import bayes, gain
 from qifsql.models import Model
@@ -118,6 +118,7 @@ class _Run:
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         ids = {(j, g): attack_id(origin, m, j, g) for m, j, g in self._rows()}
         notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
+        notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, found, ids) for name, found in details.items()}
         return Assessment(frame, origin, tuple(notes), tables)
 
@@ -207,6 +208,18 @@ class _Run:
             "matches": after[j, g].individuals,
             "best_guess": None if g else guesses.get(j),
         }
+
+    def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
+        """A remark about groups in which everybody weighs nothing: there is no number for them."""
+        if self.bound.by is None or self.bound.weight is None:
+            return []
+        plan = compiler.everyone_plan(self.bound)
+        ((there,),) = self.counts.engine.rows(plan, "counting groups", self.bound.dataset.name)
+        empty = there - len({row["group"] for row in details["groups"]})
+        if not empty:
+            return []
+        groups = f"{several(empty, 'group')} of {self.bound.by.name}"
+        return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
     def _dropped(self, prior: Mapping[Question, Profile]) -> tuple[str, ...]:
         kept, records = max(p.individuals for p in prior.values()), self.counts.records

@@ -91,6 +91,9 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
         return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
     notes = [f"{what} has losses; the adversary may abstain and gain 0"]
     notes = notes if found["lowest"] < 0 else []
+    if found.get("unknown"):
+        lines = several(found["unknown"], "line")
+        notes.append(f"{what} has {lines} with values that nobody in the release has; left out")
     if gain.kind == "sql" and counts.domain(j).missing:
         notes.append(
             f"{what} meets a missing value, of which guess = secret is not true; "
@@ -111,13 +114,14 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
-    if gain.kind == "matrix":
+    unknown = 0
+    if gain.source is not None:
         unknown = counts.frame("unknown_values", [(j, g)])["lines"][0]
-        if unknown:
-            raise InputError(
-                f"{what} has {several(unknown, 'line')} with values that the secret does not have "
-                "in the release; take them out, or correct them"
-            )
+    if unknown and gain.kind == "matrix":
+        raise InputError(
+            f"{what} has {several(unknown, 'line')} with values that the secret does not have "
+            "in the release; take them out, or correct them"
+        )
     found = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
     expected = values if gain.kind == "worth" else max(1, found["guesses"]) * values
     if missing := expected - found["different"]:
@@ -128,4 +132,4 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
         )
     if found["pairs"] > found["different"]:
         raise InputError(f"{what} names a pair more than once; name each once")
-    return found
+    return found | {"unknown": unknown}

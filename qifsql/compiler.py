@@ -10,6 +10,7 @@ several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -83,6 +84,14 @@ def kept_plan(
     steps = Steps(attack, kept=kept, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack, steps.steps, exp.select("*").from_(actual))
+
+
+def everyone_plan(attack: BoundAttack) -> Plan:
+    """One row: how many groups there are when people of weight 0 are counted, too."""
+    steps = Steps(replace(attack, weight=None, target={}))
+    groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
+    counted = exp.alias_(exp.Count(this=exp.Star()), "groups")
+    return plan(attack, steps.steps, exp.select(counted).from_(groups.subquery("every_group")))
 
 
 def answer_plan(attack: BoundAttack) -> Plan:

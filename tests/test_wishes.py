@@ -218,3 +218,29 @@ def test_explain_says_formula_and_example(thesis: Path) -> None:
     assert "formula" in done.out
     assert "example" in done.out
     assert run("explain", "shanon").code == 2
+
+
+def test_a_secret_of_ten_thousand_values(tmp_path: Path) -> None:
+    """Sparse gains of many values: a window, pairs that are computed and pairs of a file agree."""
+    path, worth = tmp_path / "release.parquet", tmp_path / "worth.parquet"
+    people = pl.DataFrame({"i": range(40_000)}).select(
+        q=pl.col("i") % 997, s=(pl.col("i") * 7919 + pl.col("i") // 3) % 10_000
+    )
+    people.write_parquet(path)
+    values = people["s"].unique().sort()
+    pl.DataFrame({"value": values, "worth": [1] * len(values)}).write_parquet(worth)
+    gains = ["identity", f"worth:{worth}", "tolerance:2", "sql:(abs(guess - secret) <= 2)::INT"]
+    rows = qifsql.attack("cas", path, qids="q", secret="s", gain=gains).rows()
+    found = [(r["prior_probabilistic"], r["posterior_probabilistic"]) for r in rows]
+    assert people["s"].n_unique() > 9_900
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert found[2] > found[0]
+
+
+def test_a_group_of_nobody_is_mentioned(tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    pl.DataFrame({"q": [1, 2], "w": [1, 0], "g": ["a", "b"]}).write_parquet(path)
+    result = qifsql.attack("crs", path, qids="q", weight="w", by="g")
+    assert result.details["groups"]["group"].to_list() == ["a"]
+    assert any("nobody in 1 group of g has any weight" in note for note in result.notes)
