@@ -23,11 +23,11 @@ SHARED = ("chosen", "population", "signatures", "tallies")  # one for all secret
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
     "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
-    "reaches", "scale", "stakes", "thresholds", "unknown_values", "unusual",
+    "reaches", "scale", "stakes", "thresholds", "unknown_values", "unusual", "usual_gains",
 )  # fmt: skip
 OF_THE_QUESTION = (  # the same before and after the release
     "asked", "beliefs", "listed", "nearest", "numbers", "pairs", "reaches", "scale",
-    "secret_values", "stakes", "unusual",
+    "secret_values", "stakes", "unusual", "usual_gains",
 )  # fmt: skip
 WEIGHTED = (
     "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",

@@ -1,5 +1,5 @@
--- One row per guess: what it gains from most values (from a sample of them, where there are many),
--- times `scale`, and its rank by that, the best first. One guess is to abstain: it gains nothing.
+-- One row per guess: what it usually gains, and its rank by that, the best first. One guess is to
+-- abstain: it gains nothing.
 CREATE OR REPLACE VIEW stakes AS
 SELECT
     guess,
@@ -8,10 +8,8 @@ SELECT
 FROM (
     SELECT
         guess,
-        mode(round(gain * (SELECT scale FROM scale))::HUGEINT ORDER BY gain) AS usual
-    FROM pairs
-    WHERE code % greatest(1, (SELECT count(*) FROM secret_values) // 128) = 0
-    GROUP BY guess
+        usual
+    FROM usual_gains
     UNION ALL
     SELECT
         0 AS guess,

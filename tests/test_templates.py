@@ -368,7 +368,7 @@ STAKED = {  # gain function that says a gain for every guess and value -> its vi
     "matrix": (("stakes", "matrix_stakes"), ("blocks", "staked")),
     "sql": (("blocks", "staked"),),
 }
-OF_STAKES = ("effort", "expected", "scale", "secret_values", "stakes", "unusual")
+OF_STAKES = ("effort", "expected", "scale", "secret_values", "stakes", "unusual", "usual_gains")
 OF_BELIEFS = (
     *("answer", "blocks", "capacity", "chances", "cooccurrences", "doubts", "groups"),
     *("guessed_right", "guesses", "hyper", "profile", "revealed", "uncertainty"),

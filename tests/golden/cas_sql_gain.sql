@@ -3,7 +3,8 @@
 -- secret_values_1: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- pairs_1_1: One row per guess and value of the secret: what the guess gains.
 -- scale_1_1: One row: the factor that turns gains into whole numbers of at most 60 bits, fewer where weights take many, so that sums of them are exact and of no order: 10 to the power of 9 if all gains have at most 9 decimals and fit, else a power of two.
--- stakes_1_1: One row per guess: what it gains from most values (from a sample of them, where there are many), times `scale`, and its rank by that, the best first. One guess is to abstain: it gains nothing.
+-- usual_gains_1_1: One row per guess: what it gains from most values of the secret (from a sample of them, where there are many), times `scale`.
+-- stakes_1_1: One row per guess: what it usually gains, and its rank by that, the best first. One guess is to abstain: it gains nothing.
 -- cells_1: One row per block and value of the secret that occurs in it: how many of the block's people have that value, and what they weigh (here one each).
 -- blocks_1: One row per block, the people whom the adversary cannot tell apart: how many they are, what they weigh (here one each), how many share the most frequent value of the secret (the adversary's best guess is right for these), how many values occur.
 -- unusual_1_1: One row per guess and value of the secret of which it gains something unusual: how much more than usual, times `scale`.
@@ -84,6 +85,25 @@ WITH microdata AS NOT MATERIALIZED (
       ) AS bits
     FROM pairs_1_1 AS pairs
   ) AS gains
+), usual_gains_1_1 AS NOT MATERIALIZED (
+  SELECT
+    guess,
+    MODE(
+      CAST(ROUND(gain * (
+        SELECT
+          scale
+        FROM scale_1_1 AS scale
+      )) AS INT128) ORDER BY gain
+    ) AS usual
+  FROM pairs_1_1 AS pairs
+  WHERE
+    code % GREATEST(1, (
+      SELECT
+        COUNT(*)
+      FROM secret_values_1 AS secret_values
+    ) // 128) = 0
+  GROUP BY
+    guess
 ), stakes_1_1 AS MATERIALIZED (
   SELECT
     guess,
@@ -92,22 +112,8 @@ WITH microdata AS NOT MATERIALIZED (
   FROM (
     SELECT
       guess,
-      MODE(
-        CAST(ROUND(gain * (
-          SELECT
-            scale
-          FROM scale_1_1 AS scale
-        )) AS INT128) ORDER BY gain
-      ) AS usual
-    FROM pairs_1_1 AS pairs
-    WHERE
-      code % GREATEST(1, (
-        SELECT
-          COUNT(*)
-        FROM secret_values_1 AS secret_values
-      ) // 128) = 0
-    GROUP BY
-      guess
+      usual
+    FROM usual_gains_1_1 AS usual_gains
     UNION ALL
     SELECT
       0 AS guess,

@@ -5,8 +5,10 @@
 -- secret_values_2: One row per value of the secret, numbered from 1 in the secret's order, missing last.
 -- tallies: One row per block: how many of its people have value number 1 of the secret. The compiler repeats the last column for every value but one of every secret with few values, so that one pass over the data serves them all.
 -- signatures: One row per kind of block with the same size and the same tallies.
--- profile_1: The profile of one secret with few values, from its tallies. The last value is not tallied: it is what the others leave.
--- profile_2: The profile of one secret with few values, from its tallies. The last value is not tallied: it is what the others leave.
+-- tally_counts_1: One row per kind of block by the counts of all values of the secret, in their order, from its tallies. The last value is not tallied: it is what the others leave.
+-- profile_1: The profile of one secret with few values, from its tallies.
+-- tally_counts_2: One row per kind of block by the counts of all values of the secret, in their order, from its tallies. The last value is not tallied: it is what the others leave.
+-- profile_2: The profile of one secret with few values, from its tallies.
 WITH microdata AS NOT MATERIALIZED (
   SELECT
     source."age" AS qid_1,
@@ -87,11 +89,9 @@ WITH microdata AS NOT MATERIALIZED (
     size,
     tally_1_1,
     tally_2_1
-), profile_1 AS NOT MATERIALIZED (
+), tally_counts_1 AS MATERIALIZED (
   SELECT
-    size,
-    LIST_MAX(LIST_APPEND([tally_1_1], last_tally)) AS mode,
-    CAST(LIST_SUM(LIST_APPEND([LEAST(tally_1_1, 1)], LEAST(last_tally, 1))) AS BIGINT) AS "values",
+    LIST_APPEND([tally_1_1], last_tally) AS counts,
     CAST(SUM(blocks) AS BIGINT) AS blocks
   FROM (
     SELECT
@@ -99,12 +99,19 @@ WITH microdata AS NOT MATERIALIZED (
       size - CAST(COALESCE(LIST_SUM([tally_1_1]), 0) AS BIGINT) AS last_tally
     FROM signatures
   ) AS signatures
-  GROUP BY ALL
-), profile_2 AS NOT MATERIALIZED (
+  GROUP BY
+    counts
+), profile_1 AS NOT MATERIALIZED (
   SELECT
-    size,
-    LIST_MAX(LIST_APPEND([tally_2_1], last_tally)) AS mode,
-    CAST(LIST_SUM(LIST_APPEND([LEAST(tally_2_1, 1)], LEAST(last_tally, 1))) AS BIGINT) AS "values",
+    CAST(LIST_SUM(counts) AS BIGINT) AS size,
+    LIST_MAX(counts) AS mode,
+    LENGTH(LIST_FILTER(counts, LAMBDA c : c > 0)) AS "values",
+    CAST(SUM(blocks) AS BIGINT) AS blocks
+  FROM tally_counts_1 AS tally_counts
+  GROUP BY ALL
+), tally_counts_2 AS MATERIALIZED (
+  SELECT
+    LIST_APPEND([tally_2_1], last_tally) AS counts,
     CAST(SUM(blocks) AS BIGINT) AS blocks
   FROM (
     SELECT
@@ -112,6 +119,15 @@ WITH microdata AS NOT MATERIALIZED (
       size - CAST(COALESCE(LIST_SUM([tally_2_1]), 0) AS BIGINT) AS last_tally
     FROM signatures
   ) AS signatures
+  GROUP BY
+    counts
+), profile_2 AS NOT MATERIALIZED (
+  SELECT
+    CAST(LIST_SUM(counts) AS BIGINT) AS size,
+    LIST_MAX(counts) AS mode,
+    LENGTH(LIST_FILTER(counts, LAMBDA c : c > 0)) AS "values",
+    CAST(SUM(blocks) AS BIGINT) AS blocks
+  FROM tally_counts_2 AS tally_counts
   GROUP BY ALL
 )
 SELECT
