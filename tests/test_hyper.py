@@ -245,3 +245,77 @@ def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:
     text = drawn.html(matrices.hyper(result), "x")
     assert "[b]" in text
     assert "&lt;/td&gt;" in text
+
+
+@pytest.fixture(scope="module")
+def thesis_channel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thesis Def. 3: three secrets, equally likely, and four outputs, as 36 people."""
+    people = {("x1", "y1"): 12, ("x2", "y2"): 6, ("x2", "y3"): 3, ("x2", "y4"): 3}
+    people |= {("x3", "y1"): 6, ("x3", "y2"): 4, ("x3", "y3"): 2}
+    rows = [pair for pair, n in people.items() for _ in range(n)]
+    path = tmp_path_factory.mktemp("thesis") / "channel.parquet"
+    pl.DataFrame(rows, schema=["x", "y"], orient="row").write_parquet(path)
+    return path
+
+
+def test_thesis_definitions_3_and_4_joint_outers_and_hyper(thesis_channel: Path) -> None:
+    """Outers 1/2, 5/18, 5/36, 1/12; the hyper has 1/2, 15/36 and 1/12: y2 and y3 are one."""
+    joint = qifsql.hyper(thesis_channel, show="joint", qids="y", secret="x").frame.to_dicts()
+    found = {(r["value"], r["y"]): fraction(r) for r in joint}
+    assert found == {
+        ("x1", "y1"): F(1, 3),
+        ("x2", "y2"): F(1, 6),
+        ("x2", "y3"): F(1, 12),
+        ("x2", "y4"): F(1, 12),
+        ("x3", "y1"): F(1, 6),
+        ("x3", "y2"): F(1, 9),
+        ("x3", "y3"): F(1, 18),
+    }
+    outers = [sum(p for (_, y), p in found.items() if y == f"y{i}") for i in range(1, 5)]
+    assert outers == [F(1, 2), F(5, 18), F(5, 36), F(1, 12)]
+    hyper = qifsql.hyper(thesis_channel, qids="y", secret="x").frame.to_dicts()
+    assert {(r["inner"], r["value"]): (fraction(r, "outer_"), fraction(r)) for r in hyper} == {
+        (1, "x1"): (F(1, 2), F(2, 3)),
+        (1, "x3"): (F(1, 2), F(1, 3)),
+        (2, "x2"): (F(15, 36), F(3, 5)),
+        (2, "x3"): (F(15, 36), F(2, 5)),
+        (3, "x2"): (F(1, 12), F(1)),
+    }
+
+
+def test_thesis_definitions_5_to_8_vulnerability_and_leakage(thesis_channel: Path) -> None:
+    """1/3 before, 2/3 after: one bit of min-entropy, twice, and 1/3 more; g_id is the same."""
+    gains = ["identity", "sql:(guess = secret)::INTEGER"]
+    rows = qifsql.attack("cas", thesis_channel, qids="y", secret="x", gain=gains).rows()
+    for row in rows:
+        assert row["prior_probabilistic"] == float(F(1, 3))
+        assert row["posterior_probabilistic"] == float(F(2, 3))
+        assert row["degradation_probabilistic"] == 2
+        assert row["leakage_additive"] == float(F(1, 3))
+        assert row["min_entropy_leakage"] == 1
+
+
+def test_thesis_section_2_1_weekday_of_birth(tmp_path: Path) -> None:
+    """Seven days, equally likely; somebody born on a weekend: 1/7 to 1/2, 3.5 times, 5/14 more.
+
+    The thesis prints 9/14 for the difference.
+    """
+    path = tmp_path / "weekdays.parquet"
+    pl.DataFrame({"day": range(7), "weekend": [d >= 5 for d in range(7)]}).write_parquet(path)
+    target = {"weekend": True}
+    (row,) = qifsql.attack("ias", path, target=target, secret="day").rows()
+    assert row["prior_probabilistic"] == float(F(1, 7))
+    assert row["posterior_probabilistic"] == 0.5
+    assert row["degradation_probabilistic"] == 3.5
+    assert row["leakage_additive"] == float(F(5, 14))
+
+
+def test_thesis_appendix_b_identities(thesis_channel: Path) -> None:
+    """Entropy is what remains and what is learnt; min-entropy is that of the vulnerability."""
+    (row,) = qifsql.attack("cas", thesis_channel, qids="y", secret="x", measures="all").rows()
+    assert row["prior_entropy"] == pytest.approx(1.584962500721156, abs=1e-15)  # log2 3
+    assert row["mutual_information"] == row["prior_entropy"] - row["posterior_entropy"]
+    inner_1, inner_2 = 0.9182958340544896, 0.9709505944546686  # of (1/3, 2/3) and (2/5, 3/5)
+    wanted = inner_1 / 2 + inner_2 * 15 / 36
+    assert row["posterior_entropy"] == pytest.approx(wanted, abs=1e-14)
+    assert row["capacity"] == float(1 + F(1, 2) + F(1, 4) + F(1, 4))
