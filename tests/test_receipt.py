@@ -49,7 +49,7 @@ def test_a_receipt_tells_what_is_learnt(samples: Path) -> None:
         "--secret", "illness", "--format", "table",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "With all facts together the person is the only one." in done.out
+    assert "Knowing all facts, the person is the only one." in done.out
     assert "One minimal set of facts singles the person out." in done.out
     assert "illness is known with certainty" in done.out
 

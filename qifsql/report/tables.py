@@ -83,9 +83,9 @@ def receipt(result: Receipt) -> RenderableType:
         table.add_row(Text(facts), str(row["n_qids"]), Text(what), words.count(row["matches"]))
     n, alone = result.look_alikes, result.frame["reveals"].null_count()
     alike = (
-        "With all facts together the person is the only one."
+        "Knowing all facts, the person is the only one."
         if n == 1
-        else f"With all facts together {words.count(n)} of {words.count(result.records)} people "
+        else f"Knowing all facts, {words.count(n)} of {words.count(result.records)} people "
         "look like the person."
     )
     many = f" {alone} minimal sets of facts single the person out."
