@@ -47,6 +47,14 @@ def keeping(plan: Plan, name: str, catalog: str) -> str:
     return render(exp.Create(this=table, kind="TABLE", expression=_whole(plan)))
 
 
+def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
+    """The statement that makes the rows of a query a table, in place of one of that name."""
+    create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)
+    if temporary:
+        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
 def _whole(plan: Plan) -> exp.Query:
     query = plan.result.copy()
     for step in plan.steps:

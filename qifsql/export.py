@@ -6,7 +6,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -103,11 +103,16 @@ def manifest(origin: Origin) -> dict[str, Any]:
         },
         "spec": dict(origin.spec),
         "sql": origin.sql,
-        "inputs": [_digest(Path(p)) for p in origin.paths],
+        "inputs": digests(origin.paths),
         "seed": origin.seed,
         "started": origin.started,
         "seconds": origin.seconds,
     }
+
+
+def digests(paths: Iterable[str]) -> list[dict[str, Any]]:
+    """The size and digest of each file."""
+    return [_digest(Path(p)) for p in paths]
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:

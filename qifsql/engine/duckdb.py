@@ -4,7 +4,8 @@ import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from sqlglot import exp
 from qifsql.dataset import Dataset
 from qifsql.dialect import copying, keeping, render, statement
 from qifsql.engine.settings import Settings
+from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
 from qifsql.plan import Plan
@@ -124,6 +126,40 @@ class DuckDB:
         """Keep the rows of a plan's result as a table that other plans can read."""
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
+
+    def stream(self) -> Stream:
+        """A connection of its own to the same database, for one thread."""
+        return Stream(self._connection)
+
+    @contextmanager
+    def single_threaded(self) -> Iterator[None]:
+        """Statements use one thread each, and join tables as they are written."""
+        before = self._fetch(
+            "SELECT current_setting('threads'), current_setting('disabled_optimizers')"
+        )[0]
+        self._fetch("SET threads = 1")
+        self._fetch(f"SET disabled_optimizers = '{before[1]},join_order,build_side_probe_side'")
+        try:
+            yield
+        finally:
+            self._fetch(f"SET threads = {before[0]}")
+            self._fetch(f"SET disabled_optimizers = '{before[1]}'")
+
+    def together(
+        self,
+        streams: Sequence[Stream],
+        work: Callable[[Stream], None],
+        *,
+        where: str,
+        look: Callable[[], None],
+    ) -> None:
+        """Let every stream work in a thread of its own (see ``qifsql.engine.streams``)."""
+        together(streams, work, look=look, where=where, settings=self.settings)
+
+    @property
+    def threads(self) -> int:
+        """How many threads statements use."""
+        return int(self._fetch("SELECT current_setting('threads')")[0][0])
 
     @property
     def scratch(self) -> Path:

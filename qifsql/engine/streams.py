@@ -1,0 +1,105 @@
+"""Streams: connections of their own to one database, each worked by one thread.
+
+Two single-threaded streams over independent parts beat one query with two threads, because what
+each part needs stays in the cache of its core.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+
+from qifsql.engine.settings import Settings
+from qifsql.engine.trouble import translated
+from qifsql.errors import Interrupted
+
+POLL = 0.05  # seconds between looks at running streams
+
+
+class Stream:
+    """One connection. Its temporary tables, macros and variables are its own."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = connection.cursor()
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a small result; for a statement that makes or fills a table, their number."""
+        return self._cursor.execute(sql, list(parameters)).fetchall()
+
+    def count(self, sql: str) -> int:
+        """The number of rows that a statement made."""
+        return int(self.rows(sql)[0][0])
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is done inside, or nothing."""
+        self._cursor.begin()
+        try:
+            yield
+            self._cursor.commit()
+        except BaseException:
+            with suppress(duckdb.Error):  # the engine may have ended it already
+                self._cursor.rollback()
+            raise
+
+    def interrupt(self) -> None:
+        """Stop what runs now."""
+        self._cursor.interrupt()
+
+    def close(self) -> None:
+        """Close the connection: what is its own goes."""
+        self._cursor.close()
+
+
+def together(
+    streams: Sequence[Stream],
+    work: Callable[[Stream], None],
+    *,
+    look: Callable[[], None],
+    where: str,
+    settings: Settings,
+) -> None:
+    """Let every stream work in a thread of its own until all return.
+
+    ``look`` is called meanwhile. The first error, or Ctrl-C, stops all of them.
+    """
+    trouble: list[BaseException] = []
+    finished = [threading.Event() for _ in streams]
+
+    def run(stream: Stream, done: threading.Event) -> None:
+        try:
+            work(stream)
+        except BaseException as e:
+            trouble.append(e)
+        finally:
+            done.set()
+
+    for stream, done in zip(streams, finished, strict=True):
+        threading.Thread(target=run, args=(stream, done), daemon=True).start()
+    try:
+        while not all(done.wait(POLL) for done in finished):
+            look()
+            if trouble:
+                break
+    except BaseException as e:
+        _stop(streams, finished)
+        if isinstance(e, KeyboardInterrupt):
+            raise Interrupted("interrupted") from e
+        raise
+    _stop(streams, finished)
+    if trouble:
+        first = next(
+            (e for e in trouble if not isinstance(e, duckdb.InterruptException)), trouble[0]
+        )
+        if isinstance(first, duckdb.Error):
+            raise translated(first, where, settings, ours=True) from first
+        raise first
+
+
+def _stop(streams: Sequence[Stream], finished: Sequence[threading.Event]) -> None:
+    """Interrupt until all have returned: a query that is about to begin forgets it."""
+    while not all(done.wait(POLL) for done in finished):
+        for stream in streams:
+            stream.interrupt()

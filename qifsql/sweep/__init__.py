@@ -1,0 +1,1 @@
+"""The sweep: every subset of the quasi-identifiers at once."""

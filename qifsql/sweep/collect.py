@@ -1,0 +1,107 @@
+"""Collecting: what was found about states becomes what holds of subsets.
+
+A state stands for every subset that has what it took, nothing of what it dropped, and any of what
+is free. One attribute after the other, whatever is free is counted for both, taken and dropped;
+then every state is a subset. The numbers add up; the smallest and largest stay what they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.errors import InternalError
+from qifsql.sweep import statements
+from qifsql.sweep.layout import Layout
+from qifsql.sweep.worker import Worker
+from qifsql.sweep.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What holds of subsets: one row per subset and question, and the histograms if asked for."""
+
+    subsets: pl.DataFrame
+    histograms: pl.DataFrame | None
+
+
+def collect(
+    workspace: Workspace,
+    layouts: Mapping[int, Layout],
+    complete: Mapping[int, int],
+    *,
+    least: int,
+    most: int,
+    histograms: bool,
+) -> Collected:
+    """Collect all passes; ``complete`` are the first attributes of which all subsets are there."""
+    both = [
+        _collected(workspace, number, layout, complete[number], least, most, histograms=histograms)
+        for number, layout in layouts.items()
+    ]
+    subsets = pl.concat([c.subsets for c in both]).sort("subset", "question")
+    bins = [c.histograms for c in both if c.histograms is not None]
+    return Collected(subsets, pl.concat(bins).sort("subset", "question", "bin") if bins else None)
+
+
+def _collected(
+    workspace: Workspace,
+    number: int,
+    layout: Layout,
+    complete: int,
+    least: int,
+    most: int,
+    *,
+    histograms: bool,
+) -> Collected:
+    stream = workspace.engine.stream()
+    worker = Worker(stream, layout, most=most)
+    stream.rows(as_named(layout))
+    worker.set(
+        with_bins=(int(histograms), "UTINYINT"),
+        known_too=(1 + (1 << layout.n), "BIGINT"),
+        spare=(layout.n - least, "BIGINT"),
+        complete=(complete, "BIGINT"),
+    )
+    worker.set(**{"pass": (number, "INTEGER")})
+    bits = exp.Array(expressions=[exp.Literal.number(1 << p) for p in range(layout.n)])
+    stream.rows(statements.variable("bits", statements.typed(bits, "BIGINT[]")))
+    worker.make("everything_found", "everything_found", found="kept.main.found")
+    worker.make("waiting", "pairs")
+    for position in range(layout.n):
+        worker.set(bit=(1 << position, "BIGINT"))
+        worker.make("waiting", "decided")
+    scratch = workspace.engine.scratch
+    subsets = _read(worker, "subsets", scratch)
+    if not subsets.filter(pl.col("people") != layout.people).is_empty():
+        raise InternalError("the blocks of some subset do not add up to the people; report this")
+    bins = _read(worker, "histograms", scratch) if histograms else None
+    stream.close()
+    return Collected(subsets, bins)
+
+
+def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
+    """The rows of a file as a frame; by way of Parquet, because there may be millions."""
+    path = scratch / f"{file}.parquet"
+    worker.stream.rows(statements.written(worker.say.query(file), str(path)))
+    frame = pl.read_parquet(path)
+    path.unlink()
+    return frame
+
+
+def as_named(layout: Layout) -> str:
+    """The macro that numbers a subset by the quasi-identifiers in the order they were named."""
+    terms: list[exp.Expr] = []
+    for position, i in enumerate(layout.order):
+        shifted = exp.BitwiseRightShift(this=exp.column("x"), expression=_number(position))
+        bit = exp.BitwiseAnd(this=exp.paren(shifted), expression=_number(1))
+        terms.append(exp.paren(exp.BitwiseLeftShift(this=exp.paren(bit), expression=_number(i))))
+    body = reduce(lambda a, b: exp.BitwiseOr(this=a, expression=b), terms)
+    return statements.macro("as_named", ("x",), statements.typed(exp.paren(body), "UINTEGER"))
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)

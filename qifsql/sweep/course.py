@@ -1,0 +1,132 @@
+"""The course of a sweep: how much is done, how much is left, and how long that will take."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from qifsql.sweep.layout import Layout
+from qifsql.sweep.workspace import Task
+
+PER_ROW = 18e-9  # seconds of one thread per row, times the square of the attributes left
+CODING = 22e-9  # seconds per person and attribute
+
+
+@dataclass
+class Stage:
+    """All subsets that begin with one attribute: rows expected and done, and what they took."""
+
+    left: int
+    expected: float
+    done: int = 0
+    seconds: float = 0.0
+    estimated: float = 0.0
+    method: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Seconds of one thread per row, once some are done."""
+        return self.seconds / self.done if self.done else None
+
+    @property
+    def remaining(self) -> float:
+        """Rows that are not done."""
+        return max(0.0, self.expected - self.done)
+
+
+@dataclass
+class Course:
+    """The stages of all passes, in the order in which they are worked on.
+
+    Times are predicted from what was measured: a stage that has begun goes on at its own pace, one
+    that has not at the pace of the last that has, scaled by the attributes that are left.
+    """
+
+    layouts: Sequence[Layout]
+    threads: int
+    stages: dict[tuple[int, int], Stage] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+    rows_done: int = 0
+
+    def __post_init__(self) -> None:
+        """Expect as many different people as there can be, until more is known."""
+        for number, layout in enumerate(self.layouts):
+            self.expect(number, [_at_most(layout, p) for p in range(layout.n)])
+
+    def expect(self, number: int, rows: Sequence[float]) -> None:
+        """How many different people each stage of a pass will have."""
+        layout = self.layouts[number]
+        for position, expected in enumerate(rows):
+            stage = self.stages.setdefault((number, position), Stage(layout.n - position, expected))
+            stage.expected = expected
+            stage.estimated = expected * _pace(stage.left) / self.threads
+
+    def done(self, task: Task, seconds: float, method: str) -> None:
+        """Count a task that is done."""
+        if task.kind != "walk":
+            return
+        stage = self.stages[task.number_of_pass, _first(task, self.layouts[task.number_of_pass].n)]
+        stage.done += task.rows
+        stage.seconds += seconds
+        stage.method = method
+        stage.expected = max(stage.expected, stage.done)
+        self.rows_done += task.rows
+
+    def remaining(self) -> float:
+        """Seconds that are left."""
+        total, known = 0.0, None
+        for stage in self.stages.values():
+            rate = stage.rate
+            if rate is None and known is None:
+                rate = _pace(stage.left)
+            elif rate is None and known is not None:
+                rate = _scaled(known, stage)
+            if stage.rate is not None:
+                known = stage
+            total += stage.remaining * (rate or 0.0)
+        return total / self.threads
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, from 0 to 1."""
+        done = sum(stage.seconds for stage in self.stages.values()) / self.threads
+        left = self.remaining()
+        return done / (done + left) if done + left else 1.0
+
+
+def _scaled(known: Stage, stage: Stage) -> float:
+    pace = known.rate or 0.0
+    if known.method == "roll up":
+        return pace / 2 ** (known.left - stage.left)
+    return pace * (stage.left / known.left) ** 2
+
+
+def _pace(left: int) -> float:
+    return float(PER_ROW * left**2)
+
+
+def _at_most(layout: Layout, position: int) -> float:
+    """No more different people than there are people, or combinations of values."""
+    combinations = 1.0
+    for values in layout.values[position:]:
+        combinations = min(combinations * values, float(layout.people))
+    return combinations
+
+
+def _first(task: Task, n: int) -> int:
+    """The first attribute of the subsets that a task settles."""
+    taken = task.state >> n | 1 << task.position
+    return (taken & -taken).bit_length() - 1
+
+
+def preflight(layouts: Sequence[Layout], subsets: int, threads: int) -> Mapping[str, float]:
+    """What a sweep will need, about: ``seconds``, ``memory`` and ``disk`` in bytes."""
+    course = Course(layouts, threads)
+    people, n = layouts[0].people, layouts[0].n
+    coding = people * (n + sum(len(x.secrets) for x in layouts)) * CODING
+    per_person = max(8 + layout.rest_bits / 8 + 16 * layout.words for layout in layouts)
+    return {
+        "subsets": subsets,
+        "seconds": course.remaining() + coding,
+        "disk": 2.2 * people * per_person * 0.6,
+        "memory": (256 + 200 * threads) * 2**20,
+    }

@@ -1,0 +1,85 @@
+"""Which subsets of the quasi-identifiers are wanted."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+from qifsql.errors import InputError, did_you_mean, quoted
+
+LARGEST = 24  # quasi-identifiers of which all subsets can be swept
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Subsets of ``n`` attributes: of ``least`` to ``most`` of them, or only those listed.
+
+    ``listed`` are numbers: bit i stands for the i-th quasi-identifier.
+    """
+
+    n: int
+    least: int
+    most: int
+    listed: tuple[int, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is every subset."""
+        return not self.listed and self.least <= 1 and self.most == self.n
+
+    @property
+    def subsets(self) -> int:
+        """How many subsets there are."""
+        if self.listed:
+            return len(self.listed)
+        return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
+
+    @classmethod
+    def of(cls, names: Sequence[str], sizes: str | None, listed: Sequence[str]) -> "Scope":
+        """From what people type: sizes ``1-4``, subsets ``day+school``.
+
+        Raises InputError where nothing is left, or all subsets are too many.
+        """
+        n = len(names)
+        if listed:
+            if sizes:
+                raise InputError("sizes and a list of subsets exclude each other; leave one out")
+            masks = sorted({_subset(text, names) for text in listed})
+            counts = [m.bit_count() for m in masks]
+            return cls(n, min(counts), max(counts), tuple(masks))
+        least, most = _sizes(sizes, n)
+        scope = cls(n, least, most)
+        if n > LARGEST and scope.whole:
+            raise InputError(
+                f"{n} quasi-identifiers have 2^{n} subsets, more than a sweep visits (2^{LARGEST}); "
+                "limit them with --sizes 1-4, look for risky ones with --search, or name fewer"
+            )
+        return scope
+
+
+def _sizes(text: str | None, n: int) -> tuple[int, int]:
+    if text is None:
+        return 1, n
+    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    least, most = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= least <= most:
+        raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
+    if least > n:
+        raise InputError(f"there are {n} quasi-identifiers, so no subset has {least}")
+    return least, min(most, n)
+
+
+def _subset(text: str, names: Sequence[str]) -> int:
+    """A subset from its names, joined by ``+``; a name may contain one."""
+    mask, rest = 0, text
+    while rest:
+        found = [m for m in names if rest == m or rest.startswith(f"{m}+")]
+        if not found:
+            hint = did_you_mean(rest.split("+")[0], names)
+            raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
+        name = max(found, key=len)
+        mask |= 1 << list(names).index(name)
+        rest = rest[len(name) + 1 :]
+    if not mask:
+        raise InputError("a subset names one quasi-identifier or more, as in day+school")
+    return mask

@@ -1,0 +1,168 @@
+"""How one pass packs people: the order of the attributes, the bits of their codes and counters.
+
+The first attribute of a table is a column of its own, ``entry``; the codes of those after it are
+packed in one number, ``rest``, the first of them highest. ``word_1``, ``word_2`` ... are numbers of
+126 bits that hold the counts of one block: its people, and how many of them have each value of each
+secret of few values but the last. In a *valued* pass, for one secret of many values, the code of
+the secret stands in the lowest bits of ``rest`` instead.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qifsql.errors import InputError
+
+FEW = 8  # a secret with at most so many values is counted by one counter per value
+COUNTERS = 24  # and so many counters at most in one pass
+WORD = 126  # bits of a word that counters may fill
+NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How people are spread over the values of an attribute.
+
+    ``together`` is the sum of the squares of the values' people: the fewer, the more the attribute
+    tells people apart.
+    """
+
+    values: int
+    people: int
+    most_frequent: int
+    together: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One pass: attributes by position, most distinguishing first, and the secrets it counts.
+
+    ``order`` are the numbers of the quasi-identifiers by position, ``values`` how many values each
+    has; ``secrets`` are the numbers of values of the secrets by their number. ``owners``: whose
+    record it is is answered by this pass, too.
+    """
+
+    order: tuple[int, ...]
+    values: tuple[int, ...]
+    people: int
+    secrets: Mapping[int, int]
+    valued: bool = False
+    owners: bool = True
+
+    @property
+    def n(self) -> int:
+        """How many attributes there are."""
+        return len(self.order)
+
+    @property
+    def every(self) -> int:
+        """The state's bits of all attributes."""
+        return (1 << self.n) - 1
+
+    @property
+    def secret_bits(self) -> int:
+        """Bits of ``rest`` that hold the code of the secret."""
+        return _bits(next(iter(self.secrets.values()))) if self.valued else 0
+
+    def shift(self, position: int) -> int:
+        """Bits of ``rest`` below the code of the attribute at that position."""
+        return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
+
+    def field(self, position: int) -> int:
+        """The bits of ``rest`` that hold the code of the attribute at that position."""
+        return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
+
+    def fields(self, subset: int) -> int:
+        """The bits of ``rest`` that hold the codes of a subset of attributes, and the secret."""
+        own = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
+        return own | (1 << self.secret_bits) - 1
+
+    def later(self, position: int) -> int:
+        """The bits of ``rest`` after the attribute at that position."""
+        return (1 << self.shift(position)) - 1
+
+    @property
+    def width(self) -> int:
+        """Bits of ``rest``."""
+        return self.shift(0)
+
+    @property
+    def rest_type(self) -> str:
+        """The type of ``rest``."""
+        return "UBIGINT" if self.rest_bits == NARROW else "UHUGEINT"
+
+    @property
+    def rest_bits(self) -> int:
+        """Bits of the type of ``rest``: a shift by so many leaves nothing."""
+        return NARROW if self.width <= NARROW else WIDE
+
+    @property
+    def block_type(self) -> str:
+        """The type of a block's key: its state, and room for the numbers of 2^26 blocks."""
+        return "BIGINT" if 2 * self.n + 26 <= NARROW - 1 else "HUGEINT"
+
+    @property
+    def counter_bits(self) -> int:
+        """Bits of one counter."""
+        return self.people.bit_length()
+
+    @property
+    def counters(self) -> tuple[tuple[int, int], ...]:
+        """The counted values, as numbers of secret and code, after the count of people."""
+        if self.valued:
+            return ()
+        return tuple((j, code) for j, values in self.secrets.items() for code in range(values - 1))
+
+    @property
+    def words(self) -> int:
+        """How many words hold the counters."""
+        return self.place(len(self.counters))[0]
+
+    def place(self, counter: int) -> tuple[int, int]:
+        """The word that holds a counter (0: people), and the bits below it there."""
+        in_one = WORD // self.counter_bits
+        return counter // in_one + 1, counter % in_one * self.counter_bits
+
+    def state(self, *, known: int = 0, undecided: int = 0) -> int:
+        """A state from its two sets of attributes."""
+        return known << self.n | undecided
+
+
+def passes(
+    qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
+) -> tuple[Layout, ...]:
+    """The passes over the data that answer everything.
+
+    One counts whose record it is and all secrets of few values; each other secret has its own.
+
+    Raises InputError where the codes need more bits than there are.
+    """
+    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
+    values = tuple(qids[i].values for i in order)
+    few: dict[int, int] = {}
+    for j, spread in secrets.items():
+        if spread.values <= FEW and sum(few.values()) - len(few) + spread.values <= COUNTERS:
+            few[j] = spread.values
+    many = {j: spread.values for j, spread in secrets.items() if j not in few}
+    found: list[Layout] = []
+    if few or not many:
+        found.append(Layout(order, values, people, few))
+    for j, v in many.items():
+        found.append(Layout(order, values, people, {j: v}, valued=True, owners=not found))
+    widest = max(found, key=lambda layout: layout.width)
+    if widest.width > WIDE:
+        raise InputError(
+            f"the quasi-identifiers have so many values that a sweep needs {widest.width} bits per "
+            f"person and has {WIDE}; coarsen those with most values, or leave out one that is "
+            "unique by itself: it singles out everybody in every subset"
+        )
+    return tuple(found)
+
+
+def _bits(values: int) -> int:
+    """Bits that tell so many values apart."""
+    return max(0, values - 1).bit_length()
+
+
+def members(mask: int, names: Sequence[str]) -> list[str]:
+    """The names of the attributes of a subset, in their order."""
+    return [name for i, name in enumerate(names) if mask >> i & 1]

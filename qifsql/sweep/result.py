@@ -1,0 +1,136 @@
+"""The result of a sweep: one row per subset and question, with the columns of an attack."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from qifsql.assessment import SCHEMA
+from qifsql.export import Origin
+from qifsql.measures.bayes import Success, inference, reidentification
+from qifsql.profile import Profile
+from qifsql.sweep.layout import Spread
+
+SWEPT: dict[str, pl.DataType] = {
+    **SCHEMA,
+    "k": pl.Int64(),
+    "l": pl.Int64(),
+    "subset": pl.UInt32(),
+}
+"""The columns of a sweep: those of an attack, and three more.
+
+``k`` is the size of the smallest block (k-anonymity), ``l`` the least number of distinct values of
+the secret in a block (distinct l-diversity; NULL for re-identification), ``subset`` the subset as a
+number: bit i stands for the i-th quasi-identifier, in the order they were named."""
+
+HISTOGRAMS: dict[str, pl.DataType] = {
+    "subset": pl.UInt32(),
+    "secret": pl.String(),
+    "bin": pl.Int64(),
+    "individuals": pl.Int64(),
+}
+"""Individuals by success on their block in percent, rounded half to even, 0 to 100."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
+
+    ``frame`` has the columns of ``SWEPT``; ``details`` are the answers, by name, and what was done.
+    ``whole``: every subset is there.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    qids: tuple[str, ...]
+    whole: bool
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The results as plain dictionaries."""
+        return self.frame.to_dicts()
+
+
+def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
+    """Success before the release, of each question: one block of all people."""
+    found = {0: reidentification(_one_block(people, 1, people))}
+    for j, spread in secrets.items():
+        found[j] = inference(_one_block(people, spread.most_frequent, spread.values))
+    return found
+
+
+def _one_block(size: int, mode: int, values: int) -> Profile:
+    row = {"size": size, "mode": mode, "values": values, "blocks": 1}
+    return Profile.of_counts(pl.DataFrame([row]))
+
+
+def frame(
+    subsets: pl.DataFrame,
+    prior: Mapping[int, Success],
+    *,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+    records: int,
+    seconds: float,
+) -> pl.DataFrame:
+    """The result from the sums over blocks of each ``subset`` and ``question``.
+
+    The same whole numbers as in an attack, divided once: equal to its floats in every digit.
+    """
+    people = int(subsets["people"][0])
+    alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
+    known = pl.DataFrame(
+        [
+            {
+                "question": j,
+                "model": "CAS" if j else "CRS",
+                "secret": secrets[j - 1] if j else None,
+                "before": round(success.probabilistic * people),
+                "certain_before": round(success.deterministic * people),
+            }
+            for j, success in prior.items()
+        ],
+        schema={
+            "question": pl.UInt8(),
+            "model": pl.String(),
+            "secret": pl.String(),
+            "before": pl.Int64(),
+            "certain_before": pl.Int64(),
+        },
+    )
+    whole = subsets.join(known, on="question").join(alone, on="subset")
+    after, before = pl.col("mode"), pl.col("before")
+    everybody = pl.col("people")  # polars rounds a column over a number twice, over a column once
+    certain, certain_before = pl.col("certain"), pl.col("certain_before")
+    whole = whole.with_columns(
+        datasets=pl.lit(1, pl.Int64),
+        n_qids=pl.col("subset").bitwise_count_ones().cast(pl.Int64),
+        records=pl.lit(records, pl.Int64),
+        prior_deterministic=certain_before / everybody,
+        posterior_deterministic=certain / everybody,
+        degradation_deterministic=(certain - certain_before) / everybody,
+        prior_probabilistic=before / everybody,
+        posterior_probabilistic=after / everybody,
+        degradation_probabilistic=after / before,
+        leakage_additive=(after - before) / everybody,
+        individuals_certain="certain",
+        seconds=pl.lit(seconds),
+        l=pl.when(pl.col("question") > 0).then("l"),
+    )
+    ratios = whole["degradation_probabilistic"].to_list()
+    logs = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
+    whole = whole.with_columns(logs).join(_names(whole["subset"].unique(), qids), on="subset")
+    size = pl.col("n_qids")
+    whole = whole.sort(size, "subset", "question", descending=[False, False, False])
+    return whole.select(pl.col(c).cast(t) for c, t in SWEPT.items())
+
+
+def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
+    """The names of the members of each subset."""
+    member = [
+        pl.when(pl.col("subset") // 2**i % 2 == 1).then(pl.lit(name)) for i, name in enumerate(qids)
+    ]
+    return pl.DataFrame([subsets]).select("subset", qids=pl.concat_list(member).list.drop_nulls())

@@ -1,0 +1,220 @@
+"""Running a sweep: tasks go to streams, what they find goes to the workspace."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from qifsql.dialect import creating, render
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.streams import Stream
+from qifsql.spec import BoundAttack
+from qifsql.sweep import encoding, kinds, statements
+from qifsql.sweep.choice import Choice
+from qifsql.sweep.lattice import Scope
+from qifsql.sweep.layout import Layout
+from qifsql.sweep.rollup import group, roll_up
+from qifsql.sweep.tasks import Tasks
+from qifsql.sweep.walk import walk
+from qifsql.sweep.worker import Chunk, Worker
+from qifsql.sweep.workspace import Task, Workspace
+
+CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
+GIANT = 4 * CHUNK  # a value of one attribute with more rows gets a table of its own
+ENTRIES = (0, 2**31 - 1)  # every code of an attribute
+
+
+@dataclass
+class Runner:
+    """One pass over the data: its tasks until none is left, or until there is no more time."""
+
+    engine: DuckDB
+    bound: BoundAttack
+    workspace: Workspace
+    number: int
+    layout: Layout
+    scope: Scope
+    streams: int
+    out_of_time: Callable[[], bool]
+    look: Callable[[], None]
+    progressed: Callable[[Task, float, str], None]
+    choices: dict[int, Choice] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Code the people, unless that is done, and work on the tasks."""
+        if not self.workspace.begun(self.number):
+            self._encode()
+        where = self.bound.dataset.name
+        while pending := self.workspace.pending(self.number):
+            if self.out_of_time():
+                return
+            light = [t for t in pending if not _heavy(t)]
+            with self.engine.single_threaded():
+                if light:
+                    tasks = Tasks(light, self.out_of_time)
+                    streams = [self.engine.stream() for _ in range(self.streams)]
+                    try:
+                        self.engine.together(
+                            streams, lambda s: self._work(s, tasks), where=where, look=self.look
+                        )
+                    finally:
+                        for stream in streams:
+                            stream.close()
+            if not light:
+                self.engine.together(
+                    [self.workspace.stream],
+                    lambda s: self._do(Worker(s, self.layout, most=self.scope.most), pending[0]),
+                    where=where,
+                    look=self.look,
+                )
+        self._sweep_up()
+
+    def _encode(self) -> None:
+        """Code the people; the first tasks."""
+        plan = encoding.coded(self.bound, self.layout)
+        table = self._table(())
+        stream = self.workspace.stream
+        stream.rows(f"DROP TABLE IF EXISTS {_kept(table)}")  # of a process that did not get further
+        self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
+        worker = Worker(stream, self.layout, most=self.scope.most)
+        with stream.transaction():
+            if self.scope.listed:
+                self._list(worker, table)
+            else:
+                self._enter(worker, table, 0, 0)
+
+    def expected(self) -> list[float]:
+        """About how many different people are left when the attributes before each are dropped."""
+        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+        query = statements.distinct(
+            [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
+        )
+        return [
+            float(x) for x in worker.stream.rows(render(query.from_(_kept(self._table(())))))[0]
+        ]
+
+    def _list(self, worker: Worker, table: str) -> None:
+        """One task for each subset of a list, by position."""
+        place = {i: p for p, i in enumerate(self.layout.order)}
+        tasks = []
+        for named in self.scope.listed:
+            subset = sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
+            state = self.layout.state(known=subset)
+            tasks.append(Task(0, self.number, "group", table, 0, state, *ENTRIES, 0))
+        self.workspace.add(worker.stream, tasks)
+
+    def _work(self, stream: Stream, tasks: Tasks) -> None:
+        """One stream's work: task after task."""
+        worker = Worker(stream, self.layout, most=self.scope.most)
+        while True:
+            with tasks.next() as task:
+                if task is None:
+                    return
+                tasks.add(t for t in self._do(worker, task) if not _heavy(t))
+
+    def _do(self, worker: Worker, task: Task) -> Sequence[Task]:
+        """Do one task, store what it found; the tasks that it brings."""
+        began = time.perf_counter()
+        chunk = Chunk(
+            _kept(task.source), task.position, task.state, task.least, task.greatest, task.rows
+        )
+        method = task.kind
+        if task.kind == "walk":
+            method = self._settle(worker, chunk)
+        elif task.kind == "group":
+            group(worker, chunk, task.state >> self.layout.n)
+        elif task.kind == "split":
+            taken = chunk.state | self.layout.state(known=1 << chunk.position)
+            worker.look_at(chunk)
+            worker.set(state=(taken, "BIGINT"))
+            worker.settle("whole_block", coded=chunk.table)
+        found = self._found(worker) if task.kind != "drop" else None
+        seconds = time.perf_counter() - began
+        new: Sequence[Task] = ()
+        with worker.stream.transaction():
+            if found:
+                worker.stream.rows(found, [self.number])
+            if task.kind in ("split", "drop"):
+                new = self._without_entry(worker, task, chunk)
+            self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
+        worker.forget()
+        self.progressed(task, seconds, method)
+        return new
+
+    def _settle(self, worker: Worker, chunk: Chunk) -> str:
+        """Settle the subsets of a chunk in the way that is cheaper; which one it was."""
+        choice = self.choices.setdefault(
+            chunk.position, Choice(self.layout.n - chunk.position - 1, may_roll=self.scope.whole)
+        )
+        began = time.perf_counter()
+
+        def going_well() -> bool:
+            return choice.going_well(chunk.rows, time.perf_counter() - began)
+
+        if choice.walks():
+            done = walk(worker, chunk, going_well=going_well)
+            choice.walked(chunk.rows, time.perf_counter() - began, done=done)
+            if done:
+                return "walk"
+            began = time.perf_counter()
+        roll_up(worker, chunk)
+        choice.rolled(chunk.rows, time.perf_counter() - began)
+        return "roll up"
+
+    def _found(self, worker: Worker) -> str:
+        """Sum up what the worker settled; the statement that stores it."""
+        stream = worker.stream
+        stream.rows(creating("kinds", kinds.kinds(self.layout)))
+        worker.make("found", "found")
+        return "INSERT INTO kept.found SELECT ?, * FROM found"
+
+    def _without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
+        """Make the table without the first attribute; its tasks."""
+        state, position = task.state, task.position + 1
+        if task.kind == "split":
+            state |= self.layout.state(known=1 << task.position)
+        table = self._table((task.number,))
+        worker.look_at(chunk)
+        layout = self.layout
+        worker.set(
+            shift=(layout.shift(position), "INTEGER"),
+            later=(layout.later(position), layout.rest_type),
+        )
+        query = worker.say.query("without_entry", coded=chunk.table)
+        worker.stream.rows(creating(_kept(table), query, temporary=False))
+        return self._enter(worker, table, position, state)
+
+    def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
+        """The tasks of a new coded table: largest chunks first, so that streams end together."""
+        worker.set(chunk=(CHUNK, "BIGINT"), giant=(GIANT, "BIGINT"))
+        last = position == self.layout.n - 1
+        query = render(worker.say.query("chunks", coded=_kept(table)))
+        chunks = worker.stream.rows(query)
+        rows = sum(chunk[2] for chunk in chunks)
+        tasks = [
+            Task(0, self.number, "split" if giant and not last else "walk", table, position, state,
+                 least, greatest, size)
+            for least, greatest, size, giant in sorted(chunks, key=lambda c: (-c[2], c[0]))
+        ]  # fmt: skip
+        if not last:
+            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
+            tasks.insert(0, drop)
+        return self.workspace.add(worker.stream, tasks)
+
+    def _table(self, path: tuple[int, ...]) -> str:
+        return "_".join(["coded", str(self.number), *map(str, path)])
+
+    def _sweep_up(self) -> None:
+        """Drop the coded tables of the pass: nothing is to be done with them any more."""
+        for (source,) in self.workspace.stream.rows(
+            "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
+        ):
+            self.workspace.stream.rows(f"DROP TABLE IF EXISTS {_kept(source)}")
+
+
+def _heavy(task: Task) -> bool:
+    """Whether a task is for all threads at once: a large table is made by one statement."""
+    return task.kind in ("drop", "split") and task.rows > GIANT
+
+
+def _kept(table: str) -> str:
+    return f"kept.main.{table}"

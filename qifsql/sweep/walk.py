@@ -1,0 +1,69 @@
+"""The condensed walk: all subsets of one chunk, in one go.
+
+A chunk holds whole blocks of its first attribute. The walk takes the other attributes one by one.
+At each, a block in which the attribute does not vary passes on as it is: taking the attribute or
+dropping it gives the same block, so the block stands for both. A block in which it varies becomes
+two: its parts, which took the attribute, and itself without the attribute, equal rows merged.
+
+A block is *settled*, and leaves the walk, when nothing varies in it, or when it is of two people
+(they part as soon as anything that varies is taken). A settled block stands for every subset that
+has what it took, nothing of what it dropped, and any of what is free. When the walk ends all that
+remains is a list: so many blocks of this kind in that state.
+
+See ``sql/sweep/macros.sql`` for the words. Relatives: bottom-up cubes (Beyer and Ramakrishnan
+1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
+"""
+
+from collections.abc import Callable
+
+from qifsql.sweep.worker import Chunk, Worker
+
+
+def walk(worker: Worker, chunk: Chunk, *, going_well: Callable[[], bool] = lambda: True) -> bool:
+    """Settle all subsets that take the chunk's first attribute.
+
+    False, with nothing settled, when it stopped because it was not ``going_well``.
+    """
+    _enter(worker, chunk)
+    blocks = _split(worker, "onward_entered", 0)
+    layout = worker.layout
+    for position in range(chunk.position + 1, layout.n):
+        shift, later = layout.shift(position), layout.later(position)
+        worker.turn_to(1 << position, shift=shift, later=later)
+        many_left, two_left, going_on = worker.look("turns")
+        if not going_on:
+            break
+        if not going_well():
+            worker.forget()
+            return False
+        if two_left:
+            worker.settle("two_left")
+        if many_left:
+            blocks = _split(worker, "onward", blocks)
+    return True
+
+
+def _enter(worker: Worker, chunk: Chunk) -> None:
+    """Bring in the chunk's rows, as blocks that have taken the first attribute: its entry."""
+    layout = worker.layout
+    taken = 1 << chunk.position
+    later = layout.every & ~((taken << 1) - 1)
+    state = chunk.state | layout.state(known=taken, undecided=later)
+    worker.set(state=(state, "BIGINT"))
+    worker.look_at(chunk)
+    worker.turn_to(0, shift=layout.rest_bits, later=(1 << layout.rest_bits) - 1)
+    worker.make("live", "entered", coded=chunk.table)
+
+
+def _split(worker: Worker, onward: str, blocks: int) -> int:
+    """Split the blocks in which this attribute varies, settle those that are done.
+
+    Returns how many blocks have a number by now.
+    """
+    worker.set(blocks=(blocks, "BIGINT"))
+    worker.make("taken", "taken")
+    worker.settle("settled_taken")
+    blocks += worker.make("children", "children")
+    worker.make("live", onward)
+    worker.settle("one_left")
+    return blocks

@@ -1,0 +1,102 @@
+"""A worker: one stream that is set up for one pass, and the few things it can be told."""
+
+from dataclasses import dataclass
+
+from qifsql.dialect import render
+from qifsql.engine.streams import Stream
+from qifsql.sweep import statements
+from qifsql.sweep.layout import Layout
+from qifsql.sweep.statements import Statements
+
+MANY, TWO = 3 << 24, 2 << 24  # what a turn says beside the attribute: how many vary
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows of a coded table whose ``entry`` is from ``least`` to ``greatest``.
+
+    ``position`` is that of the attribute in ``entry``, ``state`` what was decided before it.
+    """
+
+    table: str
+    position: int
+    state: int
+    least: int
+    greatest: int
+    rows: int
+
+
+class Worker:
+    """One stream and its session: macros, variables, temporary tables.
+
+    ``most``: subsets of more attributes are not wanted. What is settled is collected in the
+    temporary table ``settled`` until it is taken from there.
+    """
+
+    def __init__(self, stream: Stream, layout: Layout, *, most: int) -> None:
+        self.stream = stream
+        self.layout = layout
+        self.say = Statements(layout.words, valued=layout.valued)
+        self._sent: dict[tuple[str, ...], str] = {}
+        fields = [(1 << p, layout.field(p)) for p in range(1, layout.n)]
+        for macro in (
+            *statements.macros(),
+            statements.varying(fields, layout.rest_type),
+            statements.people(layout.counter_bits, valued=layout.valued),
+        ):
+            stream.rows(macro)
+        self.set(
+            n=(layout.n, "INTEGER"),
+            every=(layout.every, "BIGINT"),
+            whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
+            unit=(1 << 2 * layout.n, layout.block_type),
+            most=(most, "BIGINT"),
+            two=(TWO, "INTEGER"),
+            secret=((1 << layout.secret_bits) - 1, layout.rest_type),
+            secret_bits=(layout.secret_bits, "INTEGER"),
+        )
+        stream.rows(statements.settled(layout.words, valued=layout.valued))
+
+    def set(self, **values: tuple[int, str]) -> None:
+        """Set variables of the session: each a number and its type."""
+        for statement in statements.variables(values):
+            self.stream.rows(statement)
+
+    def look_at(self, chunk: Chunk) -> None:
+        """Let statements see the chunk's rows only."""
+        self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
+
+    def turn_to(self, bit: int, *, shift: int, later: int) -> None:
+        """Let statements speak of one attribute: its bit, the place of its code, what follows."""
+        self.set(
+            bit=(bit, "BIGINT"),
+            this=(bit | MANY, "INTEGER"),
+            this_and_another=(bit | TWO, "INTEGER"),
+            shift=(shift, "INTEGER"),
+            later=(later, self.layout.rest_type),
+        )
+
+    def make(self, name: str, file: str, **tables: str) -> int:
+        """Make the rows of a file a temporary table; how many there are."""
+        key = ("table", name, file, *tables.values())
+        if key not in self._sent:
+            self._sent[key] = self.say.table(name, file, **tables)
+        return self.stream.count(self._sent[key])
+
+    def settle(self, file: str, **tables: str) -> None:
+        """Add the rows of a file to what is settled."""
+        key = ("settled", file, *tables.values())
+        if key not in self._sent:
+            self._sent[key] = self.say.insert("settled", file, **tables)
+        self.stream.rows(self._sent[key])
+
+    def forget(self) -> None:
+        """Take back what was settled."""
+        self.stream.rows(statements.emptied("settled"))
+
+    def look(self, file: str) -> tuple[int, ...]:
+        """The one row of a file."""
+        key = ("query", file)
+        if key not in self._sent:
+            self._sent[key] = render(self.say.query(file))
+        return self.stream.rows(self._sent[key])[0]

@@ -1,0 +1,183 @@
+"""The workspace of a sweep: one file with all that is to be done, and all that was found.
+
+A task and what it found are stored in one transaction. Whatever ends the process, the same command
+goes on where it was: what is done stays done, what was under way is done again.
+"""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from qifsql import __version__
+from qifsql.dialect import render
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.streams import Stream
+from qifsql.errors import InputError
+from qifsql.sweep.layout import Layout
+from qifsql.templates import folder, load
+
+FORM = 1  # of the tables in a workspace
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to do with the rows of a coded table whose ``entry`` is in a range.
+
+    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: the rows of one
+    value are too many for one walk, they get a table of their own. ``drop``: make the table without
+    the attribute. ``group``: settle the one subset that ``state`` has taken.
+    """
+
+    number: int
+    number_of_pass: int
+    kind: str
+    source: str
+    position: int
+    state: int
+    least: int
+    greatest: int
+    rows: int
+
+
+class Workspace:
+    """The tables of one sweep, in a file or, without one, in memory."""
+
+    def __init__(self, engine: DuckDB, path: Path | None, asked: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.path = path
+        held = engine.open_kept(path)
+        self.stream = engine.stream()
+        self.new = not held
+        if held:
+            self._check(held, asked)
+        else:
+            with self.stream.transaction():
+                for statement in _statements("workspace"):
+                    self.stream.rows(statement)
+                self.stream.rows(
+                    "INSERT INTO kept.facts VALUES (?, ?)", ["asked", json.dumps(_signed(asked))]
+                )
+        rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
+        self._last = int(rows[0][0])
+        self._lock = threading.Lock()
+
+    def fact(self, name: str) -> Any:
+        """What was stored under a name; None where nothing was."""
+        rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def tell(self, name: str, fact: object) -> None:
+        """Store a fact under a name."""
+        self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
+
+    def layouts(self) -> list[Layout]:
+        """The passes, as they were laid out; none in a new workspace."""
+        rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
+        return [_layout(json.loads(text)) for (text,) in rows]
+
+    def lay_out(self, layouts: Sequence[Layout]) -> None:
+        """Store the passes."""
+        with self.stream.transaction():
+            for i, layout in enumerate(layouts):
+                self.stream.rows(
+                    "INSERT INTO kept.passes VALUES (?, ?)", [i, json.dumps(asdict(layout))]
+                )
+
+    def worked(self) -> list[tuple[Task, str, float]]:
+        """The tasks that are done, how, and in how many seconds."""
+        rows = self.stream.rows(
+            "SELECT tasks.*, method, seconds FROM kept.tasks JOIN kept.done ON number = task "
+            "ORDER BY number"
+        )
+        return [(Task(*row[:9]), row[9], row[10]) for row in rows]
+
+    def pending(self, number_of_pass: int) -> list[Task]:
+        """The tasks of a pass that are not done, in their order."""
+        rows = self.stream.rows(render(load("sweep/pending").query))
+        return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
+
+    def begun(self, number_of_pass: int) -> bool:
+        """Whether the people of a pass are coded."""
+        rows = self.stream.rows("SELECT count(*) FROM kept.tasks WHERE pass = ?", [number_of_pass])
+        return bool(rows[0][0])
+
+    def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
+        """Store new tasks, numbered; part of the transaction of the stream."""
+        with self._lock:
+            first = self._last + 1
+            self._last += len(tasks)
+        numbered = [Task(first + i, *astuple(task)[1:]) for i, task in enumerate(tasks)]
+        for task in numbered:
+            stream.rows(
+                "INSERT INTO kept.tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(task))
+            )
+        return numbered
+
+    def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
+        """Say that a task is done; part of the transaction that stores what it found."""
+        stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
+
+    def _check(self, held: set[str], asked: Mapping[str, Any]) -> None:
+        """Refuse a file that is no workspace, or one of another sweep."""
+        where = self.path.name if self.path else "the workspace"
+        if "facts" not in held:
+            raise InputError(f"{where} is no workspace of a sweep; name another with --workspace")
+        before = self.fact("asked") or {}
+        now = _signed(asked)
+        if before.get("qifsql") != now["qifsql"] or before.get("form") != now["form"]:
+            raise InputError(
+                f"{where} was begun by qifsql {before.get('qifsql')}; go on with that version, "
+                "or start anew with --restart"
+            )
+        if other := [name for name, value in now.items() if before.get(name) != value]:
+            raise InputError(
+                f"{where} is the workspace of another sweep: {', '.join(other)} differ; "
+                "repeat that command to go on with it, start anew with --restart, or name another "
+                "file with --workspace"
+            )
+
+
+def prepare(path: Path, *, restart: bool) -> None:
+    """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
+
+    Raises InputError where it is not a file that DuckDB has written, or cannot be made.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise InputError(f"the workspace {path} {what}; name a file with --workspace")
+    if path.exists():
+        try:
+            with path.open("rb") as f:
+                head = f.read(12)
+        except OSError as e:
+            raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
+        if head[8:] != b"DUCK" and head:
+            raise InputError(
+                f"{path} is no workspace: qifsql did not write it; name another with --workspace"
+            )
+    if restart:
+        remove(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a workspace and what the engine keeps beside it."""
+    for file in (path, path.with_name(path.name + ".wal")):
+        file.unlink(missing_ok=True)
+
+
+def _signed(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"qifsql": __version__, "form": FORM, **json.loads(json.dumps(asked))}
+
+
+def _layout(held: dict[str, Any]) -> Layout:
+    held["secrets"] = {int(j): values for j, values in held["secrets"].items()}
+    return Layout(**{k: tuple(v) if isinstance(v, list) else v for k, v in held.items()})
+
+
+def _statements(name: str) -> list[str]:
+    text = (folder() / "sweep" / f"{name}.sql").read_text(encoding="utf-8")
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+    return [part.strip() for part in code.split(";") if part.strip()]

@@ -1,0 +1,42 @@
+-- One row per different person of a block that goes on: blocks that took this attribute under
+-- their new keys, blocks that dropped it with equal rows merged, and blocks whose turn comes later.
+CREATE OR REPLACE VIEW onward AS
+SELECT
+    block,
+    rest,
+    word,
+    turn
+FROM (
+    SELECT
+        children.child AS block,
+        live.rest & getvariable('later') AS rest,
+        live.word AS word,
+        children.turn
+    FROM live
+    INNER JOIN children
+        ON live.block = children.block AND (live.rest >> getvariable('shift')) = children.code
+    WHERE live.turn = getvariable('this')
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        word,
+        turn(state_of(block)) AS turn
+    FROM (
+        SELECT
+            block & ~getvariable('bit') AS block,
+            rest & getvariable('later') AS rest,
+            sum(word)::HUGEINT AS word
+        FROM live
+        WHERE turn = getvariable('this')
+        GROUP BY ALL
+    ) AS dropped
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        word,
+        turn
+    FROM live
+    WHERE turn >= getvariable('two') AND (turn & getvariable('bit')) = 0
+) AS people;
