@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
     from qifsql.spec import Attack
+    from qifsql.sweep.result import Sweep
+    from qifsql.sweep.run import sweep
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ __all__ = [
     "Receipt",
     "Refinement",
     "Settings",
+    "Sweep",
     "__version__",
     "attack",
     "blocks",
@@ -53,6 +56,7 @@ __all__ = [
     "refines",
     "shell",
     "sql",
+    "sweep",
 ]
 
 _HOME = {
@@ -67,6 +71,7 @@ _HOME = {
     "Receipt": "receipts",
     "Refinement": "refinement",
     "Settings": "engine.settings",
+    "Sweep": "sweep.result",
     "attack": "assess",
     "blocks": "partition",
     "demo": "demonstration",
@@ -78,7 +83,12 @@ _HOME = {
     "refines": "refinement",
     "shell": "prompt",
     "sql": "inspection",
+    "sweep": "sweep.run",
 }
+
+
+import_module("qifsql.sweep")  # binds the name to the package, once
+del sweep
 
 
 def __getattr__(name: str) -> object:

@@ -18,9 +18,11 @@ ROOMS = (
     *("errors", "dataset", "models", "gains", "expressions", "relation", "templates", "plan"),
     *("splice", "spec", "catalog", "listing", "targets", "stakes", "binding"),
     *("microdata", "asking", "steps", "compiler", "dialect"),
-    *("engine.settings", "engine.trouble", "engine.duckdb", "engine.catalog", "engine"),
+    *("engine.settings", "engine.trouble", "engine.streams", "engine.duckdb", "engine.catalog"),
+    "engine",
     *("profile", "measures.*", "measures", "session", "export", "assessment", "wanted"),
     *("counts", "checks", "findings", "population", "assess"),
+    *("sweep.*", "sweep"),
     *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
     *("demonstration", "explanation", "report.*", "report", "cli.*", "cli", "__main__"),
 )
@@ -30,6 +32,8 @@ IMPORTERS = {  # library -> the rooms that may import it
     "typer": ("cli",),
     "click": ("cli",),
     "rich": ("report", "cli"),
+    "altair": ("report",),
+    "vl_convert": ("report",),
 }
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "base", "common", "core", "tools"}
 SQL = re.compile(

@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 from qifsql import __version__
-from qifsql.cli import attacking, comparing, demo, describing, explaining, inspecting
+from qifsql.cli import attacking, comparing, demo, describing, explaining, inspecting, sweeping
 from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
 
@@ -25,6 +25,7 @@ for _command in (
     demo.demo,
     describing.describe,
     attacking.attack,
+    sweeping.sweep,
     inspecting.blocks,
     inspecting.hyper,
     inspecting.records,

@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +24,7 @@ class Shown:
 
     ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
     Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
+    Those named ``aside`` nobody asked for: CSV and Markdown leave them out.
     """
 
     frame: pl.DataFrame
@@ -31,6 +32,7 @@ class Shown:
     render: Callable[[], object]
     title: str
     details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    aside: Collection[str] = ()
 
 
 def check(output: Output) -> None:
@@ -86,7 +88,8 @@ def _text(shown: Shown, kind: str) -> str:
         document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
         document |= {name: _rows(frame) for name, frame in found.items()}
         return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
-    flat = [flattened(frame) for frame in (shown.frame, *shown.details.values())]
+    wanted = [frame for name, frame in shown.details.items() if name not in shown.aside]
+    flat = [flattened(frame) for frame in (shown.frame, *wanted)]
     if kind == "csv":
         return "\n".join(frame.write_csv() for frame in flat)
     from qifsql.report import tables

@@ -33,6 +33,7 @@ STEADY_MACROS = {  # DuckDB says nothing of the stability of macros
 }  # fmt: skip
 FROM_TODAY = {"age", "version"}  # said to be steady, but the day or the program decides
 LOOKING = "reading the columns"
+PROBED = "probed"  # the catalog of a file that is looked at
 POLL = 0.05  # seconds between looks at a running query
 
 
@@ -122,6 +123,15 @@ class DuckDB:
         tables = exp.select("table_name").from_("duckdb_tables()").where(own)
         return {name for (name,) in self.query(tables, "kept tables")}
 
+    def trouble_with(self, path: Path) -> QifError | None:
+        """Why a file of kept tables cannot be opened; None where it can."""
+        try:
+            self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
+        except QifError as e:
+            return e
+        self._fetch(f"DETACH {PROBED}")
+        return None
+
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
         """Keep the rows of a plan's result as a table that other plans can read."""
         sql = keeping(plan, name, catalog)
@@ -155,6 +165,13 @@ class DuckDB:
     ) -> None:
         """Let every stream work in a thread of its own (see ``qifsql.engine.streams``)."""
         together(streams, work, look=look, where=where, settings=self.settings)
+
+    @property
+    def memory(self) -> int:
+        """The memory limit in bytes."""
+        ((text,),) = self._fetch("SELECT current_setting('memory_limit')")
+        number, unit = text.split()
+        return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB").index(unit))
 
     @property
     def threads(self) -> int:

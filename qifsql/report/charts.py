@@ -53,7 +53,7 @@ def success(frame: pl.DataFrame) -> Chart:
     ``subset`` and question. The black line is the mean, the dashed one the prior. More than 5,000
     subsets are drawn as range, quartiles and median of each size, with a dot for the best subset.
     """
-    alt, _ = _extra()
+    alt, _ = extra()
     points, gained = _points(_asked(frame)), pl.col("success")
     subsets = points["subset"].n_unique()
     dots = subsets <= DOTS and frame.height <= 2 * DOTS
@@ -85,7 +85,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
     ``frame`` has ``model``, ``secret``, ``qids``, ``bin`` and ``individuals``, and makes a panel
     for each question and subset. Bins are percentages rounded half to even, 0 to 100.
     """
-    alt, _ = _extra()
+    alt, _ = extra()
     people, keys = pl.col("individuals"), ["order", "question", "qids"]
     rows = _asked(frame).with_columns(share=people / people.sum().over(keys), people=people)
     sure = pl.col("share").filter(pl.col("bin") == 100).sum()
@@ -116,7 +116,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
     ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone``
     and ``last``. All bars are on one scale.
     """
-    alt, _ = _extra()
+    alt, _ = extra()
     amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
     text = pl.Series("contribution", [a + s for a, s in zip(amounts, shares, strict=True)])
@@ -144,7 +144,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
 def save(chart: Chart, path: Path, origin: Origin) -> None:
     """Write a chart: HTML that works without a network, PNG, SVG, or its Vega-Lite as JSON."""
     check_ending(path, ENDINGS)
-    _, converter = _extra()
+    _, converter = extra()
     spec, ending = chart.to_dict(), path.suffix.casefold()
     title, words = escape(spec["title"]["text"]), escape(spec["description"])
     if ending == ".png":
@@ -170,7 +170,7 @@ def _page(spec: dict[str, Any], title: str, words: str, library: str) -> str:
     return PAGE.format(digests=allowed, title=title, words=words, library=library, call=call)
 
 
-def _extra() -> tuple[ModuleType, ModuleType]:
+def extra() -> tuple[ModuleType, ModuleType]:
     """Altair, and what turns its charts into pictures."""
     try:
         import altair
@@ -234,7 +234,7 @@ def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
         prior.mark_rule(color=ORANGE, strokeDash=[6, 4], size=2),
         label.mark_text(align="left", dx=6, dy=-10, baseline="bottom", lineBreak="\n"),
         dot.encode(x=x, tooltip=["names:N", "success:Q", "prior:Q"]),
-        size.mark_line(color="black", size=1.5, point={"shape": "stroke", "filled": False}),
+        size.mark_line(color="black", size=1.5, point=len(ticks) == 1 and {"color": "black"}),
     ]
 
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from qifsql.errors import InternalError
 from qifsql.sweep import statements
+from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.worker import Worker
 from qifsql.sweep.workspace import Workspace
@@ -32,14 +33,13 @@ def collect(
     workspace: Workspace,
     layouts: Mapping[int, Layout],
     complete: Mapping[int, int],
+    scope: Scope,
     *,
-    least: int,
-    most: int,
     histograms: bool,
 ) -> Collected:
     """Collect all passes; ``complete`` are the first attributes of which all subsets are there."""
     both = [
-        _collected(workspace, number, layout, complete[number], least, most, histograms=histograms)
+        _collected(workspace, number, layout, scope, complete[number], histograms=histograms)
         for number, layout in layouts.items()
     ]
     subsets = pl.concat([c.subsets for c in both]).sort("subset", "question")
@@ -51,19 +51,18 @@ def _collected(
     workspace: Workspace,
     number: int,
     layout: Layout,
+    scope: Scope,
     complete: int,
-    least: int,
-    most: int,
     *,
     histograms: bool,
 ) -> Collected:
     stream = workspace.engine.stream()
-    worker = Worker(stream, layout, most=most)
+    worker = Worker(stream, layout, most=scope.most)
     stream.rows(as_named(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
         known_too=(1 + (1 << layout.n), "BIGINT"),
-        spare=(layout.n - least, "BIGINT"),
+        spare=(layout.n - scope.least, "BIGINT"),
         complete=(complete, "BIGINT"),
     )
     worker.set(**{"pass": (number, "INTEGER")})

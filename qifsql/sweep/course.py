@@ -1,14 +1,29 @@
 """The course of a sweep: how much is done, how much is left, and how long that will take."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import polars as pl
 
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.workspace import Task
 
 PER_ROW = 18e-9  # seconds of one thread per row, times the square of the attributes left
 CODING = 22e-9  # seconds per person and attribute
+
+
+PLAN: dict[str, pl.DataType] = {
+    "pass": pl.Int64(),
+    "first": pl.String(),
+    "subsets": pl.Int64(),
+    "rows_estimated": pl.Int64(),
+    "rows": pl.Int64(),
+    "method": pl.String(),
+    "seconds_estimated": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""The plan of a sweep: what was expected of each stage, and what it was."""
 
 
 @dataclass
@@ -20,6 +35,7 @@ class Stage:
     done: int = 0
     seconds: float = 0.0
     estimated: float = 0.0
+    estimated_rows: float = 0.0
     method: str = ""
 
     @property
@@ -58,13 +74,14 @@ class Course:
         for position, expected in enumerate(rows):
             stage = self.stages.setdefault((number, position), Stage(layout.n - position, expected))
             stage.expected = expected
+            stage.estimated_rows = expected
             stage.estimated = expected * _pace(stage.left) / self.threads
 
     def done(self, task: Task, seconds: float, method: str) -> None:
         """Count a task that is done."""
         if task.kind != "walk":
             return
-        stage = self.stages[task.number_of_pass, _first(task, self.layouts[task.number_of_pass].n)]
+        stage = self.stages[task.number_of_pass, task.first(self.layouts[task.number_of_pass].n)]
         stage.done += task.rows
         stage.seconds += seconds
         stage.method = method
@@ -85,6 +102,26 @@ class Course:
             total += stage.remaining * (rate or 0.0)
         return total / self.threads
 
+    def frame(self, names: Sequence[str]) -> pl.DataFrame:
+        """The plan with its estimated and actual cost: a row per pass and first attribute.
+
+        ``names`` are the quasi-identifiers by position; seconds are of all threads together.
+        """
+        rows = [
+            {
+                "pass": number + 1,
+                "first": names[position],
+                "subsets": 2 ** (stage.left - 1),
+                "rows_estimated": round(stage.estimated_rows),
+                "rows": stage.done,
+                "method": stage.method or None,
+                "seconds_estimated": stage.estimated,
+                "seconds": stage.seconds / self.threads,
+            }
+            for (number, position), stage in self.stages.items()
+        ]
+        return pl.DataFrame(rows, schema=PLAN)
+
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1."""
@@ -96,8 +133,8 @@ class Course:
 def _scaled(known: Stage, stage: Stage) -> float:
     pace = known.rate or 0.0
     if known.method == "roll up":
-        return pace / 2 ** (known.left - stage.left)
-    return pace * (stage.left / known.left) ** 2
+        return pace / float(2 ** (known.left - stage.left))
+    return pace * float((stage.left / known.left) ** 2)
 
 
 def _pace(left: int) -> float:
@@ -110,23 +147,3 @@ def _at_most(layout: Layout, position: int) -> float:
     for values in layout.values[position:]:
         combinations = min(combinations * values, float(layout.people))
     return combinations
-
-
-def _first(task: Task, n: int) -> int:
-    """The first attribute of the subsets that a task settles."""
-    taken = task.state >> n | 1 << task.position
-    return (taken & -taken).bit_length() - 1
-
-
-def preflight(layouts: Sequence[Layout], subsets: int, threads: int) -> Mapping[str, float]:
-    """What a sweep will need, about: ``seconds``, ``memory`` and ``disk`` in bytes."""
-    course = Course(layouts, threads)
-    people, n = layouts[0].people, layouts[0].n
-    coding = people * (n + sum(len(x.secrets) for x in layouts)) * CODING
-    per_person = max(8 + layout.rest_bits / 8 + 16 * layout.words for layout in layouts)
-    return {
-        "subsets": subsets,
-        "seconds": course.remaining() + coding,
-        "disk": 2.2 * people * per_person * 0.6,
-        "memory": (256 + 200 * threads) * 2**20,
-    }

@@ -27,8 +27,7 @@ def kinds(layout: Layout) -> exp.Query:
         some: list[exp.Expr] = [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts]
         most = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
         arms.append(_arm(source, j, most if len(counts) > 1 else counts[0], _sum(some)))
-    query = exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
-    return query
+    return exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
 
 
 def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr) -> exp.Select:

@@ -51,8 +51,8 @@ class Scope:
         scope = cls(n, least, most)
         if n > LARGEST and scope.whole:
             raise InputError(
-                f"{n} quasi-identifiers have 2^{n} subsets, more than a sweep visits (2^{LARGEST}); "
-                "limit them with --sizes 1-4, look for risky ones with --search, or name fewer"
+                f"{n} quasi-identifiers have 2^{n} subsets, more than a sweep visits (2^{LARGEST}):"
+                " limit them with --sizes 1-4, look for risky ones with --search, or name fewer"
             )
         return scope
 

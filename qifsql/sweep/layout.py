@@ -71,10 +71,21 @@ class Layout:
         """The bits of ``rest`` that hold the code of the attribute at that position."""
         return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
 
-    def fields(self, subset: int) -> int:
-        """The bits of ``rest`` that hold the codes of a subset of attributes, and the secret."""
+    def fields(self, subset: int, *, entry: bool = False) -> int:
+        """The bits of a packed key that hold the codes of some attributes, and the secret.
+
+        A packed key is ``rest`` under ``entry``; ``entry`` keeps that whatever attribute it is.
+        """
         own = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        return own | (1 << self.secret_bits) - 1
+        first = -1 << self.width if entry or subset & 1 else 0
+        bits = self.rest_bits if self.key_type == self.rest_type else WIDE
+        return (first | own | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
+
+    @property
+    def key_type(self) -> str:
+        """The type that holds ``entry`` and ``rest`` together."""
+        entry = _bits(max(self.values))
+        return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
 
     def later(self, position: int) -> int:
         """The bits of ``rest`` after the attribute at that position."""
@@ -97,8 +108,8 @@ class Layout:
 
     @property
     def block_type(self) -> str:
-        """The type of a block's key: its state, and room for the numbers of 2^26 blocks."""
-        return "BIGINT" if 2 * self.n + 26 <= NARROW - 1 else "HUGEINT"
+        """The type of a block's key: its state, and room for the numbers of 2^28 blocks."""
+        return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
 
     @property
     def counter_bits(self) -> int:
@@ -148,10 +159,10 @@ def passes(
         found.append(Layout(order, values, people, few))
     for j, v in many.items():
         found.append(Layout(order, values, people, {j: v}, valued=True, owners=not found))
-    widest = max(found, key=lambda layout: layout.width)
-    if widest.width > WIDE:
+    widest = max(layout.width + _bits(max(values)) for layout in found)
+    if widest > WIDE:
         raise InputError(
-            f"the quasi-identifiers have so many values that a sweep needs {widest.width} bits per "
+            f"the quasi-identifiers have so many values that a sweep needs {widest} bits per "
             f"person and has {WIDE}; coarsen those with most values, or leave out one that is "
             "unique by itself: it singles out everybody in every subset"
         )

@@ -26,10 +26,12 @@ the secret in a block (distinct l-diversity; NULL for re-identification), ``subs
 number: bit i stands for the i-th quasi-identifier, in the order they were named."""
 
 HISTOGRAMS: dict[str, pl.DataType] = {
-    "subset": pl.UInt32(),
+    "model": pl.String(),
+    "qids": pl.List(pl.String()),
     "secret": pl.String(),
     "bin": pl.Int64(),
     "individuals": pl.Int64(),
+    "subset": pl.UInt32(),
 }
 """Individuals by success on their block in percent, rounded half to even, 0 to 100."""
 
@@ -73,7 +75,6 @@ def frame(
     *,
     qids: Sequence[str],
     secrets: Sequence[str],
-    records: int,
     seconds: float,
 ) -> pl.DataFrame:
     """The result from the sums over blocks of each ``subset`` and ``question``.
@@ -108,7 +109,7 @@ def frame(
     whole = whole.with_columns(
         datasets=pl.lit(1, pl.Int64),
         n_qids=pl.col("subset").bitwise_count_ones().cast(pl.Int64),
-        records=pl.lit(records, pl.Int64),
+        records="people",
         prior_deterministic=certain_before / everybody,
         posterior_deterministic=certain / everybody,
         degradation_deterministic=(certain - certain_before) / everybody,
@@ -126,6 +127,19 @@ def frame(
     size = pl.col("n_qids")
     whole = whole.sort(size, "subset", "question", descending=[False, False, False])
     return whole.select(pl.col(c).cast(t) for c, t in SWEPT.items())
+
+
+def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
+    """The histograms of each subset and question, under the names of the result."""
+    numbered = pl.DataFrame(
+        {"question": range(len(secrets) + 1), "secret": [None, *secrets]},
+        schema={"question": pl.UInt8(), "secret": pl.String()},
+    )
+    model = pl.when(pl.col("question") > 0).then(pl.lit("CAS")).otherwise(pl.lit("CRS"))
+    named = bins.join(numbered, on="question").with_columns(model=model)
+    whole = named.join(_names(named["subset"].unique(), qids), on="subset")
+    ordered = whole.sort(pl.col("qids").list.len(), "subset", "question", "bin")
+    return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
 
 
 def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:

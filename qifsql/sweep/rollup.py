@@ -5,43 +5,86 @@ another. Where people hardly share anything and no attribute follows from others
 stripped or passed on, and this is faster than the walk.
 """
 
+from collections.abc import Callable
+
 from qifsql.sweep.worker import Chunk, Worker
 
-EVERY = -1  # all bits of an entry
+SHRINKS = 0.8  # blocks per row of the table before: a table of them pays for what comes after it
+HALVES = 0.4  # and where little comes after it
+
+
+def roll_up(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
+    """Settle all subsets that take the chunk's first attribute.
+
+    False when it stopped half-way, because it was not ``going_well``.
+    """
+    later = worker.layout.every & ~((2 << chunk.position) - 1)
+    worker.look_at(chunk)
+    rows = worker.make("rolled_0", "chosen_rows", coded=chunk.table)
+    _settle(worker, chunk, later, table=0)
+    return _drop_each(
+        worker, chunk, later, start=chunk.position + 1, table=0, rows=rows, going_well=going_well
+    )
 
 
 def group(worker: Worker, chunk: Chunk, subset: int) -> None:
-    """Settle one subset of attributes."""
+    """Settle one subset of attributes, from the rows themselves."""
     layout = worker.layout
     worker.look_at(chunk)
-    worker.set(
-        state=(layout.state(known=subset), "BIGINT"),
-        kept=(layout.fields(subset), layout.rest_type),
-        kept_entry=(EVERY if subset & 1 else 0, "INTEGER"),
-    )
-    worker.make("rolled", "rolled", finer=chunk.table)
-    worker.settle("settled_rolled")
-
-
-def roll_up(worker: Worker, chunk: Chunk) -> None:
-    """Settle all subsets that take the chunk's first attribute."""
-    layout = worker.layout
-    later = layout.every & ~((2 << chunk.position) - 1)
-    worker.look_at(chunk)
-    worker.set(kept_entry=(EVERY, "INTEGER"))
     worker.make("rolled_0", "chosen_rows", coded=chunk.table)
-    _drop_each(worker, chunk, later, start=chunk.position + 1, depth=0)
+    kept = layout.fields(subset)
+    worker.set(kept=(kept, layout.key_type), state=(layout.state(known=subset), "BIGINT"))
+    worker.settle("settled_rolled", finer="rolled_0")
 
 
-def _drop_each(worker: Worker, chunk: Chunk, kept: int, *, start: int, depth: int) -> None:
-    """Settle the blocks by the attributes kept, and by all subsets that drop some from ``start``."""
+def _settle(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
+    """Settle the subset that takes the chunk's first attribute and these later ones."""
     layout = worker.layout
-    table = f"rolled_{depth}"
-    known = (chunk.state >> layout.n) | 1 << chunk.position | kept
+    known = chunk.state >> layout.n | 1 << chunk.position | later
+    _keep(worker, later)
     worker.set(state=(layout.state(known=known), "BIGINT"))
-    worker.settle("settled_rolled", rolled=table)
-    for position in range(start, layout.n):
+    worker.settle("settled_rolled", finer=f"rolled_{table}")
+
+
+def _drop_each(
+    worker: Worker,
+    chunk: Chunk,
+    kept: int,
+    *,
+    start: int,
+    table: int,
+    rows: int,
+    going_well: Callable[[], bool],
+) -> bool:
+    """Settle all subsets that keep a part of these: without one from ``start`` on, or several.
+
+    The blocks of each are made from table number ``table``, which has so many ``rows``; they become
+    a table of their own where that is much smaller.
+    """
+    n = worker.layout.n
+    for position in range(start, n):
         fewer = kept & ~(1 << position)
-        worker.set(kept=(layout.fields(fewer), layout.rest_type))
-        worker.make(f"rolled_{depth + 1}", "rolled", finer=table)
-        _drop_each(worker, chunk, fewer, start=position + 1, depth=depth + 1)
+        source, left, size = table, n - 1 - position, rows
+        if left:
+            _keep(worker, fewer)
+            (blocks,) = worker.look("about", finer=f"rolled_{table}")
+            if blocks <= (SHRINKS if left > 1 else HALVES) * rows:
+                source = table + 1
+                size = worker.make(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
+        _settle(worker, chunk, fewer, table=source)
+        if not going_well() or not _drop_each(
+            worker,
+            chunk,
+            fewer,
+            start=position + 1,
+            table=source,
+            rows=size,
+            going_well=going_well,
+        ):
+            return False
+    return True
+
+
+def _keep(worker: Worker, later: int) -> None:
+    layout = worker.layout
+    worker.set(kept=(layout.fields(later, entry=True), layout.key_type))

@@ -10,6 +10,7 @@ from qifsql.engine.streams import Stream
 from qifsql.spec import BoundAttack
 from qifsql.sweep import encoding, kinds, statements
 from qifsql.sweep.choice import Choice
+from qifsql.sweep.course import Course
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.rollup import group, roll_up
@@ -34,39 +35,48 @@ class Runner:
     layout: Layout
     scope: Scope
     streams: int
+    course: Course
     out_of_time: Callable[[], bool]
-    look: Callable[[], None]
-    progressed: Callable[[Task, float, str], None]
     choices: dict[int, Choice] = field(default_factory=dict)
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.begun(self.number):
             self._encode()
-        where = self.bound.dataset.name
-        while pending := self.workspace.pending(self.number):
-            if self.out_of_time():
-                return
-            light = [t for t in pending if not _heavy(t)]
-            with self.engine.single_threaded():
-                if light:
-                    tasks = Tasks(light, self.out_of_time)
-                    streams = [self.engine.stream() for _ in range(self.streams)]
-                    try:
-                        self.engine.together(
-                            streams, lambda s: self._work(s, tasks), where=where, look=self.look
-                        )
-                    finally:
-                        for stream in streams:
-                            stream.close()
-            if not light:
-                self.engine.together(
-                    [self.workspace.stream],
-                    lambda s: self._do(Worker(s, self.layout, most=self.scope.most), pending[0]),
-                    where=where,
-                    look=self.look,
-                )
-        self._sweep_up()
+        pending = self.workspace.pending(self.number)
+        if pending and not self.scope.listed:
+            self.course.expect(self.number, self.expected())
+        while pending and not self.out_of_time():
+            light = [task for task in pending if not _heavy(task)]
+            if light:
+                with self.engine.single_threaded():
+                    self._together(Tasks(light, self.out_of_time))
+            else:
+                self._alone(pending[0])
+            pending = self.workspace.pending(self.number)
+        if not pending:
+            self._sweep_up()
+
+    def _together(self, tasks: Tasks) -> None:
+        """Let every stream take task after task."""
+        streams = [self.engine.stream() for _ in range(self.streams)]
+        name = self.bound.dataset.name
+        try:
+            self.engine.together(
+                streams, lambda s: self._work(s, tasks), where=name, look=self._look
+            )
+        finally:
+            for stream in streams:
+                stream.close()
+
+    def _alone(self, task: Task) -> None:
+        """Let one statement use all threads."""
+
+        def work(stream: Stream) -> None:
+            self._do(Worker(stream, self.layout, most=self.scope.most), task)
+
+        name = self.bound.dataset.name
+        self.engine.together([self.workspace.stream], work, where=name, look=self._look)
 
     def _encode(self) -> None:
         """Code the people; the first tasks."""
@@ -91,6 +101,10 @@ class Runner:
         return [
             float(x) for x in worker.stream.rows(render(query.from_(_kept(self._table(())))))[0]
         ]
+
+    def _look(self) -> None:
+        """Tell how far the sweep is."""
+        self.engine.settings.progress("sweeping", self.course.share)
 
     def _list(self, worker: Worker, table: str) -> None:
         """One task for each subset of a list, by position."""
@@ -137,28 +151,37 @@ class Runner:
                 new = self._without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
         worker.forget()
-        self.progressed(task, seconds, method)
+        self.course.done(task, seconds, method)
         return new
 
     def _settle(self, worker: Worker, chunk: Chunk) -> str:
         """Settle the subsets of a chunk in the way that is cheaper; which one it was."""
-        choice = self.choices.setdefault(
-            chunk.position, Choice(self.layout.n - chunk.position - 1, may_roll=self.scope.whole)
-        )
-        began = time.perf_counter()
-
-        def going_well() -> bool:
-            return choice.going_well(chunk.rows, time.perf_counter() - began)
-
-        if choice.walks():
-            done = walk(worker, chunk, going_well=going_well)
-            choice.walked(chunk.rows, time.perf_counter() - began, done=done)
-            if done:
-                return "walk"
+        choice = self._choice(chunk.position)
+        walking = choice.walks()
+        while True:
             began = time.perf_counter()
-        roll_up(worker, chunk)
-        choice.rolled(chunk.rows, time.perf_counter() - began)
-        return "roll up"
+
+            def going_well(began: float = began, walking: bool = walking) -> bool:
+                seconds = time.perf_counter() - began
+                return choice.going_well(chunk.rows, seconds, walking=walking)
+
+            done = (walk if walking else roll_up)(worker, chunk, going_well)
+            seconds = time.perf_counter() - began
+            choice.learn(chunk.rows, seconds, walking=walking, done=done)
+            if done:
+                return "walk" if walking else "roll up"
+            worker.forget()
+            walking = not walking
+
+    def _choice(self, position: int) -> Choice:
+        """What is known about the chunks of one attribute."""
+        if position not in self.choices:
+            left = self.layout.n - position - 1
+            before = self.choices.get(position - 1)
+            self.choices[position] = Choice(
+                left, may_roll=self.scope.whole, valued=self.layout.valued, before=before
+            )
+        return self.choices[position]
 
     def _found(self, worker: Worker) -> str:
         """Sum up what the worker settled; the statement that stores it."""

@@ -97,6 +97,21 @@ def people(counter_bits: int, *, valued: bool) -> str:
     return macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
 
 
+def keyed(n: int, kind: str) -> str:
+    """The macro that makes a block's key of its number and its state."""
+    block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
+    return macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
+
+
+def packed(width: int, kind: str) -> str:
+    """The macro that packs the code of the first attribute and those of the rest in one key."""
+    entry = exp.BitwiseLeftShift(
+        this=typed(exp.column("entry"), kind), expression=exp.Literal.number(width)
+    )
+    both = exp.BitwiseOr(this=exp.paren(entry), expression=typed(exp.column("rest"), kind))
+    return macro("packed", ("entry", "rest"), both)
+
+
 def settled(words: int, *, valued: bool) -> str:
     """The statement that makes the empty table of what is settled."""
     kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}

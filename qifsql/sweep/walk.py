@@ -19,10 +19,10 @@ from collections.abc import Callable
 from qifsql.sweep.worker import Chunk, Worker
 
 
-def walk(worker: Worker, chunk: Chunk, *, going_well: Callable[[], bool] = lambda: True) -> bool:
+def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     """Settle all subsets that take the chunk's first attribute.
 
-    False, with nothing settled, when it stopped because it was not ``going_well``.
+    False when it stopped half-way, because it was not ``going_well``.
     """
     _enter(worker, chunk)
     blocks = _split(worker, "onward_entered", 0)
@@ -34,7 +34,6 @@ def walk(worker: Worker, chunk: Chunk, *, going_well: Callable[[], bool] = lambd
         if not going_on:
             break
         if not going_well():
-            worker.forget()
             return False
         if two_left:
             worker.settle("two_left")

@@ -42,6 +42,8 @@ class Worker:
         for macro in (
             *statements.macros(),
             statements.varying(fields, layout.rest_type),
+            statements.keyed(layout.n, layout.block_type),
+            statements.packed(layout.width, layout.key_type),
             statements.people(layout.counter_bits, valued=layout.valued),
         ):
             stream.rows(macro)
@@ -49,7 +51,6 @@ class Worker:
             n=(layout.n, "INTEGER"),
             every=(layout.every, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
-            unit=(1 << 2 * layout.n, layout.block_type),
             most=(most, "BIGINT"),
             two=(TWO, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
@@ -94,9 +95,9 @@ class Worker:
         """Take back what was settled."""
         self.stream.rows(statements.emptied("settled"))
 
-    def look(self, file: str) -> tuple[int, ...]:
+    def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """The one row of a file."""
-        key = ("query", file)
+        key = ("query", file, *tables.values())
         if key not in self._sent:
-            self._sent[key] = render(self.say.query(file))
+            self._sent[key] = render(self.say.query(file, **tables))
         return self.stream.rows(self._sent[key])[0]

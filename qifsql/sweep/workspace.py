@@ -15,7 +15,8 @@ from qifsql import __version__
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
-from qifsql.errors import InputError
+from qifsql.errors import DatasetError, InputError
+from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.templates import folder, load
 
@@ -40,6 +41,11 @@ class Task:
     least: int
     greatest: int
     rows: int
+
+    def first(self, n: int) -> int:
+        """The first attribute, of n, of the subsets that the task settles."""
+        taken = self.state >> n | 1 << self.position
+        return (taken & -taken).bit_length() - 1
 
 
 class Workspace:
@@ -104,6 +110,16 @@ class Workspace:
         rows = self.stream.rows("SELECT count(*) FROM kept.tasks WHERE pass = ?", [number_of_pass])
         return bool(rows[0][0])
 
+    def complete(self, number_of_pass: int, layout: Layout, scope: Scope) -> int:
+        """The attributes, as bits, of which all subsets that begin with them are settled."""
+        if scope.listed:
+            return layout.every
+        done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
+        pending = self.pending(number_of_pass)
+        reached = {t.position for t in (*done, *pending) if not t.state}
+        waiting = {t.first(layout.n) for t in pending if t.kind != "drop" or t.state}
+        return sum(1 << p for p in reached - waiting)
+
     def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
         """Store new tasks, numbered; part of the transaction of the stream."""
         with self._lock:
@@ -140,26 +156,40 @@ class Workspace:
             )
 
 
-def prepare(path: Path, *, restart: bool) -> None:
+def prepare(engine: DuckDB, path: Path, *, restart: bool) -> None:
     """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
 
-    Raises InputError where it is not a file that DuckDB has written, or cannot be made.
+    Raises InputError where it is not a file that DuckDB has written, or cannot be made, and
+    DatasetError where a running sweep has it.
     """
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
         raise InputError(f"the workspace {path} {what}; name a file with --workspace")
-    if path.exists():
-        try:
-            with path.open("rb") as f:
-                head = f.read(12)
-        except OSError as e:
-            raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
-        if head[8:] != b"DUCK" and head:
-            raise InputError(
-                f"{path} is no workspace: qifsql did not write it; name another with --workspace"
-            )
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as f:
+            head = f.read(12)
+    except OSError as e:
+        raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
+    if head[8:] != b"DUCK" and head:
+        raise InputError(
+            f"{path} is no workspace: qifsql did not write it; name another with --workspace"
+        )
+    trouble = engine.trouble_with(path)
+    if trouble is not None and "in use" in str(trouble):
+        raise DatasetError(
+            f"{path} is the workspace of a sweep that runs now; wait for it, or name another with "
+            "--workspace",
+            detail=trouble.detail,
+        ) from trouble
     if restart:
         remove(path)
+    elif trouble is not None:
+        raise DatasetError(
+            f"the workspace {path} is corrupt or truncated; start anew with --restart",
+            detail=trouble.detail,
+        ) from trouble
 
 
 def remove(path: Path) -> None:
@@ -173,8 +203,10 @@ def _signed(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _layout(held: dict[str, Any]) -> Layout:
-    held["secrets"] = {int(j): values for j, values in held["secrets"].items()}
-    return Layout(**{k: tuple(v) if isinstance(v, list) else v for k, v in held.items()})
+    secrets = {int(j): int(values) for j, values in held["secrets"].items()}
+    order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
+    people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
+    return Layout(order, values, people, secrets, valued=valued, owners=owners)
 
 
 def _statements(name: str) -> list[str]:

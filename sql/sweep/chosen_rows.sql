@@ -1,8 +1,7 @@
--- One row per different person of a chunk.
+-- One row per different person of a chunk, with all codes in one key.
 CREATE OR REPLACE VIEW chosen_rows AS
 SELECT
-    entry,
-    rest,
+    packed(entry, rest) AS packed_key,
     word
 FROM coded
 WHERE entry BETWEEN getvariable('least') AND getvariable('greatest');

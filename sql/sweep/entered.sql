@@ -2,7 +2,7 @@
 -- attributes that are undecided, packed, and how many are alike.
 CREATE OR REPLACE VIEW entered AS
 SELECT
-    entry::BIGINT * getvariable('unit') + getvariable('state') AS block,
+    keyed(entry, getvariable('state')) AS block,
     rest,
     word,
     getvariable('this') AS turn

@@ -3,7 +3,7 @@ CREATE OR REPLACE VIEW children AS
 SELECT
     block,
     code,
-    (row_number() OVER () + getvariable('blocks')) * getvariable('unit') + state AS child,
+    keyed(row_number() OVER () + getvariable('blocks'), state) AS child,
     turn(state) AS turn
 FROM taken
 WHERE open(state) <> 0 AND size > 2;

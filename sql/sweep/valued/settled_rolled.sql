@@ -1,4 +1,4 @@
--- One row per kind of block by the attributes that are taken.
+-- One row per kind of block by the attributes that are kept.
 CREATE OR REPLACE VIEW settled_rolled AS
 SELECT
     getvariable('state') AS state,
@@ -8,10 +8,16 @@ SELECT
     count(*) AS blocks
 FROM (
     SELECT
-        sum(word)::BIGINT AS size,
-        max(word)::BIGINT AS mode,
+        sum(people)::BIGINT AS size,
+        max(people)::BIGINT AS mode,
         count(*) AS "values"
-    FROM rolled
-    GROUP BY entry, rest >> getvariable('secret_bits')
+    FROM (
+        SELECT
+            packed_key & getvariable('kept') AS cell,
+            sum(word)::BIGINT AS people
+        FROM finer
+        GROUP BY cell
+    ) AS cells
+    GROUP BY cell >> getvariable('secret_bits')
 ) AS blocks
 GROUP BY ALL;

@@ -1,0 +1,193 @@
+"""``qifsql sweep``."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.cli import running
+from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Output
+from qifsql.errors import InputError
+
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """Which subsets, and what is asked about them."""
+
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            help="How many quasi-identifiers: 3, or 1-4 (default: every number).",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    subset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--subset", help="Only this one: day+month+school. Repeatable.", rich_help_panel=ATTACK
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Show the smallest subsets whose success reaches that, the largest below it.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Find only these, without visiting every subset; for many quasi-identifiers.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = False
+    histogram: Annotated[
+        bool,
+        typer.Option(
+            "--histogram", help="Count people by success in percent.", rich_help_panel=TOLD
+        ),
+    ] = False
+    charts: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts",
+            help="A folder for charts: success, Shapley values, histograms (needs qifsql[charts]).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    chart_format: Annotated[
+        str,
+        typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN),
+    ] = "html"
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {
+            "sizes": self.sizes,
+            "subsets": tuple(self.subset or ()),
+            "threshold": self.threshold,
+            "histogram": self.histogram,
+        }
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where the work is kept, and how long it may take."""
+
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            "--workspace",
+            help="The file that keeps what is done, to go on after any end; it stays when all is "
+            "done (default: FILE.sweep here, removed when all is done).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Forget what the workspace holds.", rich_help_panel=RUN),
+    ] = False
+    time_budget: Annotated[
+        str | None,
+        typer.Option(
+            "--time-budget",
+            help="Stop after 90s, 10m or 2h and show what is complete; again to go on.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            "--sample",
+            help="Estimate from this share of the blocks, such as 0.01, with error bounds.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show the plan with its estimated cost, and what it did cost.",
+            rich_help_panel=TOLD,
+        ),
+    ] = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {
+            "restart": self.restart,
+            "time_budget": _seconds(self.time_budget),
+        }
+
+
+def sweep(
+    data: Data,
+    adversary: Adversary,
+    subsets: Subsets,
+    work: Work,
+    output: Output,
+    limits: Limits,
+) -> None:
+    """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
+    from qifsql.cli import show
+    from qifsql.sweep.run import sweep as run
+
+    show.check(output)
+    if subsets.charts is not None:
+        from qifsql.report import figures
+
+        figures.check(subsets.charts, subsets.chart_format)
+    dataset = data.dataset()
+    workspace = work.workspace or Path(re.sub(r"[^\w.@-]", "_", dataset.name) + ".sweep")
+    with limits.settings() as settings:
+        result = run(
+            dataset,
+            **adversary.arguments(),
+            **subsets.arguments(),
+            **work.arguments(),
+            where=data.where,
+            workspace=workspace,
+            keep=work.workspace is not None,
+            told=lambda line: running.remarks([line], quiet=limits.quiet),
+            settings=settings,
+        )
+    running.remarks(result.notes, quiet=limits.quiet)
+    if subsets.charts is not None:
+        written = figures.write(result, subsets.charts, subsets.chart_format)
+        running.remarks([f"written: {path}" for path in written], quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import sweeps
+
+        return sweeps.sweep(result, explain=work.explain)
+
+    asked = {"histogram": subsets.histogram, "borders": subsets.threshold is not None}
+    asked |= {"plan": work.explain, "found": subsets.search}
+    shown = show.Shown(
+        result.frame,
+        result.origin,
+        render,
+        f"qifsql: every subset in {dataset.name}",
+        result.details,
+        tuple(name for name in result.details if not asked.get(name)),
+    )
+    show.show(shown, output)
+
+
+def _seconds(text: str | None) -> float | None:
+    """A duration: ``90``, ``90s``, ``10m``, ``1.5h``."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
+    if not found or not float(found[1]):
+        raise InputError("a --time-budget is written 90s, 10m or 2h, above 0")
+    return float(found[1]) * SECONDS[found[2]]
