@@ -55,6 +55,23 @@ def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
     return render(create)
 
 
+def dropping(table: str) -> str:
+    """The statement that drops a table if it is there."""
+    return render(exp.Drop(kind="TABLE", tables=[exp.to_table(table)], exists=True))
+
+
+def setting(name: str, value: exp.Expr, *, variable: bool = False) -> str:
+    """The statement that changes a setting of the engine, or a variable of the session."""
+    equal = exp.EQ(this=exp.column(name), expression=value)
+    item = exp.SetItem(this=equal, kind="VARIABLE" if variable else None)
+    return render(exp.Set(expressions=[item]))
+
+
+def detaching(catalog: str) -> str:
+    """The statement that closes a catalog."""
+    return render(exp.Detach(this=exp.Var(this=catalog)))
+
+
 def _whole(plan: Plan) -> exp.Query:
     query = plan.result.copy()
     for step in plan.steps:

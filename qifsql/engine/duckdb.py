@@ -17,7 +17,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
-from qifsql.dialect import copying, keeping, render, statement
+from qifsql.dialect import copying, detaching, keeping, render, setting, statement
 from qifsql.engine.settings import Settings
 from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
@@ -129,7 +129,7 @@ class DuckDB:
             self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
         except QifError as e:
             return e
-        self._fetch(f"DETACH {PROBED}")
+        self._fetch(detaching(PROBED))
         return None
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
@@ -144,16 +144,18 @@ class DuckDB:
     @contextmanager
     def single_threaded(self) -> Iterator[None]:
         """Statements use one thread each, and join tables as they are written."""
-        before = self._fetch(
+        ((threads, disabled),) = self._fetch(
             "SELECT current_setting('threads'), current_setting('disabled_optimizers')"
-        )[0]
-        self._fetch("SET threads = 1")
-        self._fetch(f"SET disabled_optimizers = '{before[1]},join_order,build_side_probe_side'")
+        )
+        self._set(1, f"{disabled},join_order,build_side_probe_side")
         try:
             yield
         finally:
-            self._fetch(f"SET threads = {before[0]}")
-            self._fetch(f"SET disabled_optimizers = '{before[1]}'")
+            self._set(threads, disabled)
+
+    def _set(self, threads: int, disabled_optimizers: str) -> None:
+        self._fetch(setting("threads", exp.Literal.number(threads)))
+        self._fetch(setting("disabled_optimizers", exp.Literal.string(disabled_optimizers)))
 
     def together(
         self,

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 from sqlglot import exp
 
+from qifsql.dialect import setting
 from qifsql.errors import InternalError
 from qifsql.sweep import statements
 from qifsql.sweep.lattice import Scope
@@ -67,7 +68,7 @@ def _collected(
     )
     worker.set(**{"pass": (number, "INTEGER")})
     bits = exp.Array(expressions=[exp.Literal.number(1 << p) for p in range(layout.n)])
-    stream.rows(statements.variable("bits", statements.typed(bits, "BIGINT[]")))
+    stream.rows(setting("bits", statements.typed(bits, "BIGINT[]"), variable=True))
     worker.make("everything_found", "everything_found", found="kept.main.found")
     worker.make("waiting", "pairs")
     for position in range(layout.n):

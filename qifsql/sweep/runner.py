@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from qifsql.dialect import creating, render
+from qifsql.dialect import creating, dropping, render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
 from qifsql.spec import BoundAttack
@@ -83,7 +83,7 @@ class Runner:
         plan = encoding.coded(self.bound, self.layout)
         table = self._table(())
         stream = self.workspace.stream
-        stream.rows(f"DROP TABLE IF EXISTS {_kept(table)}")  # of a process that did not get further
+        stream.rows(dropping(_kept(table)))  # of a process that did not get further
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
         worker = Worker(stream, self.layout, most=self.scope.most)
         with stream.transaction():
@@ -231,7 +231,7 @@ class Runner:
         for (source,) in self.workspace.stream.rows(
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
         ):
-            self.workspace.stream.rows(f"DROP TABLE IF EXISTS {_kept(source)}")
+            self.workspace.stream.rows(dropping(_kept(source)))
 
 
 def _heavy(task: Task) -> bool:

@@ -5,11 +5,11 @@ several, ``word`` becomes ``word_1``, ``word_2`` ... in the parsed tree.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from sqlglot import exp
 
-from qifsql.dialect import creating, render
+from qifsql.dialect import creating, render, setting
 from qifsql.templates import folder, load
 
 
@@ -140,12 +140,22 @@ def emptied(table: str) -> str:
 
 def macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
     """The statement that defines one macro of the session."""
-    return f"CREATE OR REPLACE TEMP MACRO {name}({', '.join(arguments)}) AS ({render(body)})"
+    head = exp.UserDefinedFunction(
+        this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
+    )
+    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(body))
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
 
 
-def variables(values: Mapping[str, tuple[int, str]]) -> list[str]:
+def variables(values: Mapping[str, tuple[int, str]]) -> str:
     """The statements that set variables of the session to numbers of a type."""
-    return [variable(name, number(n, kind)) for name, (n, kind) in values.items()]
+    return ";".join(_variable(name, value, kind) for name, (value, kind) in values.items())
+
+
+@lru_cache(maxsize=10_000)
+def _variable(name: str, value: int, kind: str) -> str:
+    return setting(name, number(value, kind), variable=True)
 
 
 def distinct(masks: Iterable[int], kind: str) -> exp.Select:
@@ -155,11 +165,6 @@ def distinct(masks: Iterable[int], kind: str) -> exp.Select:
         some = exp.BitwiseAnd(this=exp.column("rest"), expression=number(mask, kind))
         counts.append(exp.ApproxDistinct(this=some))
     return exp.select(*(exp.alias_(c, f"rows_{i}") for i, c in enumerate(counts)))
-
-
-def variable(name: str, value: exp.Expr) -> str:
-    """The statement that sets one variable of the session."""
-    return f"SET VARIABLE {name} = {render(value)}"
 
 
 def written(query: exp.Query, path: str) -> str:

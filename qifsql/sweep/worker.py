@@ -60,8 +60,7 @@ class Worker:
 
     def set(self, **values: tuple[int, str]) -> None:
         """Set variables of the session: each a number and its type."""
-        for statement in statements.variables(values):
-            self.stream.rows(statement)
+        self.stream.rows(statements.variables(values))
 
     def look_at(self, chunk: Chunk) -> None:
         """Let statements see the chunk's rows only."""
