@@ -75,6 +75,7 @@ class Subsets:
             "sizes": self.sizes,
             "subsets": tuple(self.subset or ()),
             "threshold": self.threshold,
+            "search": self.search,
             "histogram": self.histogram,
         }
 
@@ -171,7 +172,7 @@ def sweep(
         return sweeps.sweep(result, explain=work.explain)
 
     asked = {"histogram": subsets.histogram, "borders": subsets.threshold is not None}
-    asked |= {"plan": work.explain, "found": subsets.search}
+    asked |= {"plan": work.explain}
     shown = show.Shown(
         result.frame,
         result.origin,

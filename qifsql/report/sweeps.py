@@ -25,7 +25,7 @@ def sweep(result: Sweep, *, explain: bool = False) -> RenderableType:
             if "secret" in table.columns
         }
         parts += [Text(_question(row), style="bold"), *_answers(row, own)]
-    if explain:
+    if explain and "plan" in result.details:
         parts += [Text("The plan, and what it cost", style="bold"), _plan(result.details["plan"])]
     return Group(*parts)
 
@@ -41,11 +41,11 @@ def _times(chance: str) -> str:
 
 
 def _answers(row: Mapping[str, Any], own: Mapping[str, pl.DataFrame]) -> list[RenderableType]:
-    parts: list[RenderableType] = [_best(own["best"])]
+    parts: list[RenderableType] = [_best(own["best"])] if "best" in own else []
     if "drop_first" in own:
         parts.append(_drop_first(own["drop_first"], own["shapley"]))
         parts += _pairs(own["interactions"])
-    for name in ("borders", "found"):
+    for name in ("borders",):
         if name in own:
             parts += _borders(own[name])
     if "best" in own and own["best"].height:

@@ -7,6 +7,7 @@ from math import comb
 
 from qifsql.errors import InputError, did_you_mean, quoted
 
+MOST = 31  # quasi-identifiers whose states fit in a number of 64 bits
 LARGEST = 24  # quasi-identifiers of which all subsets can be swept
 
 
@@ -21,11 +22,12 @@ class Scope:
     least: int
     most: int
     listed: tuple[int, ...] = ()
+    searching: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether it is every subset."""
-        return not self.listed and self.least <= 1 and self.most == self.n
+        return not (self.listed or self.searching) and self.least <= 1 and self.most == self.n
 
     @property
     def subsets(self) -> int:
@@ -35,12 +37,25 @@ class Scope:
         return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
 
     @classmethod
-    def of(cls, names: Sequence[str], sizes: str | None, listed: Sequence[str]) -> "Scope":
+    def of(
+        cls,
+        names: Sequence[str],
+        sizes: str | None = None,
+        listed: Sequence[str] = (),
+        *,
+        searching: bool = False,
+    ) -> "Scope":
         """From what people type: sizes ``1-4``, subsets ``day+school``.
 
         Raises InputError where nothing is left, or all subsets are too many.
         """
         n = len(names)
+        if n > MOST:
+            raise InputError(f"a sweep takes {MOST} quasi-identifiers at most, not {n}; name fewer")
+        if searching:
+            if sizes or listed:
+                raise InputError("a search visits no given subsets; leave sizes and subsets out")
+            return cls(n, 1, n, searching=True)
         if listed:
             if sizes:
                 raise InputError("sizes and a list of subsets exclude each other; leave one out")

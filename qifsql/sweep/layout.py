@@ -10,8 +10,6 @@ the secret stands in the lowest bits of ``rest`` instead.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qifsql.errors import InputError
-
 FEW = 8  # a secret with at most so many values is counted by one counter per value
 COUNTERS = 24  # and so many counters at most in one pass
 WORD = 126  # bits of a word that counters may fill
@@ -144,8 +142,6 @@ def passes(
     """The passes over the data that answer everything.
 
     One counts whose record it is and all secrets of few values; each other secret has its own.
-
-    Raises InputError where the codes need more bits than there are.
     """
     order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
     values = tuple(qids[i].values for i in order)
@@ -159,14 +155,12 @@ def passes(
         found.append(Layout(order, values, people, few))
     for j, v in many.items():
         found.append(Layout(order, values, people, {j: v}, valued=True, owners=not found))
-    widest = max(layout.width + _bits(max(values)) for layout in found)
-    if widest > WIDE:
-        raise InputError(
-            f"the quasi-identifiers have so many values that a sweep needs {widest} bits per "
-            f"person and has {WIDE}; coarsen those with most values, or leave out one that is "
-            "unique by itself: it singles out everybody in every subset"
-        )
     return tuple(found)
+
+
+def fits(layouts: Sequence[Layout]) -> bool:
+    """Whether the codes of each person fit in a key."""
+    return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
 
 
 def _bits(values: int) -> int:

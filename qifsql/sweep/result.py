@@ -75,12 +75,13 @@ def frame(
     *,
     qids: Sequence[str],
     secrets: Sequence[str],
-    seconds: float,
 ) -> pl.DataFrame:
     """The result from the sums over blocks of each ``subset`` and ``question``.
 
     The same whole numbers as in an attack, divided once: equal to its floats in every digit.
     """
+    if subsets.is_empty():
+        return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])
     alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
     known = pl.DataFrame(
@@ -118,7 +119,7 @@ def frame(
         degradation_probabilistic=after / before,
         leakage_additive=(after - before) / everybody,
         individuals_certain="certain",
-        seconds=pl.lit(seconds),
+        seconds=pl.lit(0.0),
         l=pl.when(pl.col("question") > 0).then("l"),
     )
     ratios = whole["degradation_probabilistic"].to_list()

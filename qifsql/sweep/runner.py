@@ -1,8 +1,10 @@
 """Running a sweep: tasks go to streams, what they find goes to the workspace."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+
+from sqlglot import exp
 
 from qifsql.dialect import creating, dropping, render
 from qifsql.engine.duckdb import DuckDB
@@ -20,6 +22,7 @@ from qifsql.sweep.worker import Chunk, Worker
 from qifsql.sweep.workspace import Task, Workspace
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
+Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
 GIANT = 4 * CHUNK  # a value of one attribute with more rows gets a table of its own
 ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 
@@ -38,13 +41,14 @@ class Runner:
     course: Course
     out_of_time: Callable[[], bool]
     choices: dict[int, Choice] = field(default_factory=dict)
+    asked: dict[tuple[int, int], Sums] = field(default_factory=dict)
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.begun(self.number):
             self._encode()
         pending = self.workspace.pending(self.number)
-        if pending and not self.scope.listed:
+        if pending and not (self.scope.listed or self.scope.searching):
             self.course.expect(self.number, self.expected())
         while pending and not self.out_of_time():
             light = [task for task in pending if not _heavy(task)]
@@ -54,8 +58,8 @@ class Runner:
             else:
                 self._alone(pending[0])
             pending = self.workspace.pending(self.number)
-        if not pending:
-            self._sweep_up()
+        if not pending and not self.scope.searching:
+            self.sweep_up()
 
     def _together(self, tasks: Tasks) -> None:
         """Let every stream take task after task."""
@@ -89,8 +93,9 @@ class Runner:
         with stream.transaction():
             if self.scope.listed:
                 self._list(worker, table)
-            else:
+            elif not self.scope.searching:
                 self._enter(worker, table, 0, 0)
+            self.workspace.begin(self.number)
 
     def expected(self) -> list[float]:
         """About how many different people are left when the attributes before each are dropped."""
@@ -107,14 +112,43 @@ class Runner:
         self.engine.settings.progress("sweeping", self.course.share)
 
     def _list(self, worker: Worker, table: str) -> None:
-        """One task for each subset of a list, by position."""
+        """One task for each subset of a list."""
         place = {i: p for p, i in enumerate(self.layout.order)}
-        tasks = []
-        for named in self.scope.listed:
-            subset = sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
-            state = self.layout.state(known=subset)
-            tasks.append(Task(0, self.number, "group", table, 0, state, *ENTRIES, 0))
-        self.workspace.add(worker.stream, tasks)
+        subsets = [
+            sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
+            for named in self.scope.listed
+        ]
+        self.workspace.add(worker.stream, self._groups(subsets, table))
+
+    def _groups(self, subsets: Iterable[int], table: str) -> list[Task]:
+        """A task for each subset, by position."""
+        return [
+            Task(0, self.number, "group", table, 0, self.layout.state(known=s), *ENTRIES, 0)
+            for s in subsets
+        ]
+
+    def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
+        """Settle subsets, by position; people, mode and certain of each and each question."""
+        stream = self.workspace.stream
+        with stream.transaction():
+            tasks = self.workspace.add(stream, self._groups(subsets, self._table(())))
+        self.asked = {}
+        with self.engine.single_threaded():
+            self._together(Tasks(tasks, self.out_of_time))
+        return self.asked
+
+    def sums(self) -> dict[tuple[int, int], Sums]:
+        """The same of all subsets that were asked before."""
+        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+        query = worker.say.query("sums", found="kept.main.found")
+        own = query.where(
+            exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
+        )
+        return self._summed(worker.stream.rows(render(own)))
+
+    def _summed(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
+        n = self.layout.n
+        return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
     def _work(self, stream: Stream, tasks: Tasks) -> None:
         """One stream's work: task after task."""
@@ -150,6 +184,8 @@ class Runner:
             if task.kind in ("split", "drop"):
                 new = self._without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
+        if task.kind == "group":
+            self.asked |= self._summed(worker.stream.rows(worker.written("sums")))
         worker.forget()
         self.course.done(task, seconds, method)
         return new
@@ -226,7 +262,7 @@ class Runner:
     def _table(self, path: tuple[int, ...]) -> str:
         return "_".join(["coded", str(self.number), *map(str, path)])
 
-    def _sweep_up(self) -> None:
+    def sweep_up(self) -> None:
         """Drop the coded tables of the pass: nothing is to be done with them any more."""
         for (source,) in self.workspace.stream.rows(
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]

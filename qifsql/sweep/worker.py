@@ -96,7 +96,11 @@ class Worker:
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """The one row of a file."""
+        return self.stream.rows(self.written(file, **tables))[0]
+
+    def written(self, file: str, **tables: str) -> str:
+        """The query of a file as text."""
         key = ("query", file, *tables.values())
         if key not in self._sent:
             self._sent[key] = render(self.say.query(file, **tables))
-        return self.stream.rows(self._sent[key])[0]
+        return self._sent[key]

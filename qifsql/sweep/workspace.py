@@ -79,6 +79,10 @@ class Workspace:
         """Store a fact under a name."""
         self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
 
+    def forget(self, name: str) -> None:
+        """Forget a fact."""
+        self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
+
     def layouts(self) -> list[Layout]:
         """The passes, as they were laid out; none in a new workspace."""
         rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
@@ -105,14 +109,17 @@ class Workspace:
         rows = self.stream.rows(render(load("sweep/pending").query))
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
+    def begin(self, number_of_pass: int) -> None:
+        """Say that the people of a pass are coded; part of the transaction of its first tasks."""
+        self.tell(f"coded {number_of_pass}", True)
+
     def begun(self, number_of_pass: int) -> bool:
         """Whether the people of a pass are coded."""
-        rows = self.stream.rows("SELECT count(*) FROM kept.tasks WHERE pass = ?", [number_of_pass])
-        return bool(rows[0][0])
+        return bool(self.fact(f"coded {number_of_pass}"))
 
     def complete(self, number_of_pass: int, layout: Layout, scope: Scope) -> int:
         """The attributes, as bits, of which all subsets that begin with them are settled."""
-        if scope.listed:
+        if scope.listed or scope.searching:
             return layout.every
         done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
         pending = self.pending(number_of_pass)

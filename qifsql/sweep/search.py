@@ -1,0 +1,70 @@
+"""Searching: the smallest risky subsets and the largest safe ones, without visiting all.
+
+Success never falls when the adversary knows more. So the risky subsets, whose success reaches the
+threshold, are all that contain one of the *minimal risky* ones, and the others are all parts of the
+*maximal safe* ones. The search keeps the maximal safe subsets found so far. The smallest subsets
+that are part of none of them are asked next: one that is risky is minimal risky; one that is safe
+grows to a new maximal safe one. When all are risky both borders are complete (dualize and advance:
+Gunopulos et al. 2003). It asks about each minimal risky subset once and about the attributes of
+each maximal safe one; the rest of the lattice is never visited.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+Ask = Callable[[Collection[int]], dict[int, bool]]
+"""Whether each of some subsets, as numbers, is risky."""
+
+
+@dataclass(frozen=True)
+class Borders:
+    """The minimal risky subsets and the maximal safe ones, as numbers, in their order."""
+
+    risky: tuple[int, ...]
+    safe: tuple[int, ...]
+
+
+def search(n: int, ask: Ask) -> Borders:
+    """Find both borders of the subsets of ``n`` attributes; the empty one is a subset, too."""
+    every = (1 << n) - 1
+    safe: set[int] = set()
+    candidates = {0}
+    risky: set[int] = set()
+    while open_ := candidates - risky:
+        answers = ask(open_)
+        risky |= {subset for subset in open_ if answers[subset]}
+        found = _grown({s for s in open_ if not answers[s]}, every, ask)
+        for subset in found - safe:
+            safe.add(subset)
+            candidates = _beyond(candidates, every & ~subset)
+    return Borders(_ordered(risky & candidates), _ordered(safe))
+
+
+def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
+    """Safe subsets with one attribute after the other added, as long as they stay safe."""
+    grown = set(seeds)
+    bit = 1
+    while bit <= every:
+        larger = {s | bit for s in grown if not s & bit}
+        answers = ask(larger) if larger else {}
+        grown = {s if s & bit or answers[s | bit] else s | bit for s in grown}
+        bit <<= 1
+    return grown
+
+
+def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
+    """The minimal subsets that are beyond one more safe subset: with one attribute it misses."""
+    there = {c for c in candidates if c & missing}
+    within = [c for c in candidates if not c & missing]
+    bits = [1 << i for i in range(missing.bit_length()) if missing >> i & 1]
+    by_bit = {bit: [c for c in there if c & bit] for bit in bits}
+    for subset in within:
+        for bit in bits:
+            new = subset | bit
+            if not any(c & new == c for c in by_bit[bit]):
+                there.add(new)
+    return there
+
+
+def _ordered(subsets: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(subsets, key=lambda s: (s.bit_count(), s)))

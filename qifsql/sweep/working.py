@@ -1,0 +1,237 @@
+"""The work of one sweep: from the bound attack to its result, by way of a workspace."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql import dialect
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError, several
+from qifsql.export import Origin, digests
+from qifsql.measures.bayes import Success
+from qifsql.session import check_records
+from qifsql.spec import Attack, BoundAttack
+from qifsql.sweep import encoding, findings, needs, result
+from qifsql.sweep.collect import Collected, collect
+from qifsql.sweep.course import Course
+from qifsql.sweep.hunt import Hunt
+from qifsql.sweep.lattice import Scope
+from qifsql.sweep.layout import Layout, Spread, fits, passes
+from qifsql.sweep.result import Sweep
+from qifsql.sweep.runner import Runner
+from qifsql.sweep.weighed import attacks
+from qifsql.sweep.workspace import Workspace
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted of a sweep, and how it is to be worked on (see ``sweep``)."""
+
+    sizes: str | None = None
+    subsets: tuple[str, ...] = ()
+    threshold: float | None = None
+    search: bool = False
+    histogram: bool = False
+    workspace: Path | None = None
+    keep: bool = True
+    restart: bool = False
+    time_budget: float | None = None
+    told: Told = lambda _line: None
+
+    def plain(self) -> dict[str, Any]:
+        """What was asked beside the attack, as plain data for manifests."""
+        return {
+            "sizes": self.sizes,
+            "subsets": list(self.subsets) or None,
+            "threshold": self.threshold,
+            "search": self.search or None,
+        }
+
+
+class Work:
+    """One sweep: the bound attack, the workspace, and how far it is."""
+
+    def __init__(self, engine: DuckDB, spec: Attack, bound: BoundAttack, wish: Wish) -> None:
+        self.engine = engine
+        self.spec = spec
+        self.wish = wish
+        self.bound = bound
+        self.names = [q.name for q in bound.qids]
+        self.scope = Scope.of(self.names, wish.sizes, wish.subsets, searching=wish.search)
+        self.streams = needs.streams(engine)
+        self.began = time.monotonic()
+        self.workspace = Workspace(engine, wish.workspace, self._asked())
+        self.finished = False
+
+    @property
+    def kept(self) -> str:
+        """What became of the work, for the person who stopped it."""
+        if self.wish.workspace is None:
+            return "nothing was left behind"
+        return f"what is done is kept in {self.wish.workspace}: the same command goes on"
+
+    def sweep(self, origin: Origin) -> Sweep:
+        """Work until all is done, or the time is over; the result."""
+        found = None if self.bound.weight is not None else self._swept()
+        if found is None:
+            check_records(self.engine, self.bound)
+            frame, histograms, self.finished = attacks(
+                self.engine,
+                self.bound,
+                self.scope,
+                self.workspace,
+                histogram=self.wish.histogram,
+                out_of_time=self._out_of_time,
+            )
+            details = {} if histograms is None else {"histogram": histograms}
+        else:
+            frame, details = found
+        if frame.is_empty() and not self.scope.searching:
+            raise InputError(
+                f"no subset is complete after {self.wish.time_budget:g} seconds; {self.kept}, or "
+                "give more time with --time-budget"
+            )
+        if not self.scope.searching:
+            details |= findings.details(frame, self.names, self.wish.threshold)
+        origin = origin.of(self.bound, self.spec, **self.wish.plain())
+        frame = frame.with_columns(seconds=pl.lit(origin.seconds))
+        whole = self.scope.whole and self.finished
+        return Sweep(frame, origin, tuple(self.names), whole, self._notes(frame), details)
+
+    def _swept(self) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
+        """All subsets at once, and what was done; None where the codes do not fit in a key."""
+        qids, secrets = self._spreads()
+        people = qids[0].people
+        layouts = self.workspace.layouts() or list(passes(qids, secrets, people))
+        if not fits(layouts):
+            return None
+        if not self.workspace.layouts():
+            self.workspace.lay_out(layouts)
+        self.course = Course(layouts, self.streams)
+        for task, method, seconds in self.workspace.worked():
+            self.course.done(task, seconds, method)
+        self._announce(layouts)
+        runners = [self._runner(number, layout) for number, layout in enumerate(layouts)]
+        for runner in runners:
+            runner.run()
+        prior = result.priors(secrets, people)
+        details = self._hunt(runners, prior)
+        collected = self._collect(layouts)
+        named = [s.name for s in self.bound.secrets]
+        frame = result.frame(collected.subsets, prior, qids=self.names, secrets=named)
+        if collected.histograms is not None:
+            details["histogram"] = result.histograms(collected.histograms, named, self.names)
+        if not (self.scope.listed or self.scope.searching):
+            details["plan"] = self.course.frame([self.names[i] for i in layouts[0].order])
+        return frame, details
+
+    def _hunt(
+        self, runners: Sequence[Runner], prior: Mapping[int, Success]
+    ) -> dict[str, pl.DataFrame]:
+        """The borders that a search found, if that was asked for."""
+        if not self.scope.searching or self.wish.threshold is None:
+            return {}
+        questions = [None, *(s.name for s in self.bound.secrets)]
+        found = Hunt(runners, prior).borders(self.wish.threshold, questions, self.names)
+        for runner in runners:
+            runner.sweep_up()
+        return {"borders": found}
+
+    def _notes(self, frame: Any) -> tuple[str, ...]:
+        notes = list(self.bound.notes)
+        if not self.finished:
+            there = frame["subset"].n_unique()
+            notes.append(
+                f"the time is over: {there:,} of {self.scope.subsets:,} subsets are complete; "
+                f"{self.kept}"
+            )
+        return tuple(notes)
+
+    def _asked(self) -> dict[str, Any]:
+        """What tells this sweep from another one."""
+        bound = self.bound
+        return {
+            "dataset": [bound.dataset.name, bound.dataset.table],
+            "contents": [d["sha256"] for d in digests(bound.dataset.paths)],
+            "csv": [self.spec.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding],
+            "quasi-identifiers": [[q.name, dialect.render(q.expression)] for q in bound.qids],
+            "secrets": [[s.name, dialect.render(s.expression)] for s in bound.secrets],
+            "weight": dialect.render(bound.weight.expression) if bound.weight else None,
+            "where": dialect.render(bound.where) if bound.where is not None else None,
+            "null": bound.null,
+            "sizes": [self.scope.least, self.scope.most],
+            "subsets": list(self.scope.listed),
+            "search": self.scope.searching,
+        }
+
+    def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
+        """How people are spread over the values of each quasi-identifier and secret.
+
+        The dictionaries are made where people are still to be coded.
+        """
+        held = self.workspace.fact("spreads")
+        layouts = self.workspace.layouts()
+        coded = layouts and all(self.workspace.begun(i) for i in range(len(layouts)))
+        if held and coded:
+            parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
+            return parts[0], parts[1]
+        check_records(self.engine, self.bound)
+        needs.check_disk(self.engine, self.bound, self.wish.workspace)
+        if self.bound.dataset.format == "csv":
+            self.bound = replace(self.bound, dataset=self.engine.load(self.bound.dataset))
+        qids, secrets = (
+            {i: encoding.dictionary(self.engine, self.bound, name) for i, name in names.items()}
+            for names in (
+                {i: f"qid_{i + 1}" for i in range(len(self.bound.qids))},
+                {j: f"secret_{j}" for j in range(1, len(self.bound.secrets) + 1)},
+            )
+        )
+        if not held:
+            plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
+            self.workspace.tell("spreads", plain)
+        return qids, secrets
+
+    def _announce(self, layouts: Sequence[Layout]) -> None:
+        """Say what is going to happen."""
+        need = needs.preflight(layouts, self.course, self.streams)
+        self.wish.told(
+            f"{layouts[0].people:,} records, {several(self.scope.subsets, 'subset')} of "
+            f"{several(len(self.names), 'quasi-identifier')}: about {need}"
+        )
+
+    def _runner(self, number: int, layout: Layout) -> Runner:
+        return Runner(
+            self.engine,
+            self.bound,
+            self.workspace,
+            number,
+            layout,
+            self.scope,
+            self.streams,
+            self.course,
+            self._out_of_time,
+        )
+
+    def _out_of_time(self) -> bool:
+        budget = self.wish.time_budget
+        return budget is not None and time.monotonic() - self.began > budget
+
+    def _collect(self, layouts: Sequence[Layout]) -> Collected:
+        numbered = dict(enumerate(layouts))
+        complete = {i: self.workspace.complete(i, x, self.scope) for i, x in numbered.items()}
+        self.finished = all(not self.workspace.pending(i) for i in numbered) and all(
+            self.workspace.begun(i) for i in numbered
+        )
+        return collect(
+            self.workspace,
+            numbered,
+            complete,
+            self.scope,
+            histograms=self.wish.histogram,
+        )
