@@ -24,7 +24,8 @@ def progress(wanted: bool | None) -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    told = TextColumn("{task.fields[detail]}", markup=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), told)
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     try:
         yield _late(bar.start, bar.add_task, bar.update)
@@ -40,14 +41,14 @@ def _late(
     began = time.monotonic()
     tasks: dict[str, object] = {}
 
-    def show(what: str, share: float) -> None:
+    def show(what: str, share: float, detail: str = "", /) -> None:
         if time.monotonic() - began < AFTER:
             return
         if not tasks:
             start()
         if what not in tasks:
-            tasks[what] = add(what, total=1.0)
-        update(tasks[what], completed=share)
+            tasks[what] = add(what, total=1.0, detail=detail)
+        update(tasks[what], completed=share, detail=detail)
 
     return show
 

@@ -127,6 +127,7 @@ class Work:
         return {
             "restart": self.restart,
             "time_budget": _seconds(self.time_budget),
+            "sample": self.sample,
         }
 
 

@@ -1,18 +1,25 @@
 """How much of the machine an engine may use, and how it tells what it is doing."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-Progress = Callable[[str, float], None]
-"""Called now and then with what is being done and the share of it that is done, 0 to 1."""
+
+class Progress(Protocol):
+    """Called now and then with what is being done, and the share of it that is done, 0 to 1.
+
+    ``detail`` says more where there is more to say.
+    """
+
+    def __call__(self, what: str, share: float, detail: str = "", /) -> None:
+        """Show it."""
 
 
 ENOUGH = 4 * 2**30  # bytes of memory beyond which an attack gets no faster
 
 
-def silent(_what: str, _share: float) -> None:
+def silent(_what: str, _share: float, _detail: str = "", /) -> None:
     """No progress."""
 
 

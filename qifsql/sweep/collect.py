@@ -76,7 +76,8 @@ def _collected(
         worker.make("waiting", "decided")
     scratch = workspace.engine.scratch
     subsets = _read(worker, "subsets", scratch)
-    if not subsets.filter(pl.col("people") != layout.people).is_empty():
+    everybody = subsets.filter(pl.col("part") == 0)
+    if not everybody.filter(pl.col("people") != layout.people).is_empty():
         raise InternalError("the blocks of some subset do not add up to the people; report this")
     bins = _read(worker, "histograms", scratch) if histograms else None
     stream.close()

@@ -1,8 +1,10 @@
 """The course of a sweep: how much is done, how much is left, and how long that will take."""
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import polars as pl
 
@@ -77,6 +79,10 @@ class Course:
             stage.estimated_rows = expected
             stage.estimated = expected * _pace(stage.left) / self.threads
 
+    def shorten(self, number: int, position: int, share: float) -> None:
+        """Expect only a share of the rows of a stage, because they are sampled."""
+        self.stages[number, position].expected *= share
+
     def done(self, task: Task, seconds: float, method: str) -> None:
         """Count a task that is done."""
         if task.kind != "walk":
@@ -101,6 +107,23 @@ class Course:
                 known = stage
             total += stage.remaining * (rate or 0.0)
         return total / self.threads
+
+    def told(self) -> str:
+        """Subsets that are complete, rows per second, time left, and memory so far."""
+        done = min(
+            sum(
+                2 ** (stage.left - 1)
+                for (number, _), stage in self.stages.items()
+                if number == own and stage.done and stage.remaining < 1
+            )
+            for own in range(len(self.layouts))
+        )
+        seconds = time.monotonic() - self.began
+        left = timedelta(seconds=round(self.remaining()))
+        return (
+            f"{done:,} of {2 ** self.layouts[0].n - 1:,} subsets, "
+            f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {left} left, {memory()} MB"
+        )
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """The plan with its estimated and actual cost: a row per pass and first attribute.
@@ -147,3 +170,13 @@ def _at_most(layout: Layout, position: int) -> float:
     for values in layout.values[position:]:
         combinations = min(combinations * values, float(layout.people))
     return combinations
+
+
+def memory() -> int:
+    """The most memory that this process has had so far, in MB; 0 where nobody can tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size // 2**20 if sys.platform == "darwin" else size // 2**10

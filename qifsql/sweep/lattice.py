@@ -15,7 +15,8 @@ LARGEST = 24  # quasi-identifiers of which all subsets can be swept
 class Scope:
     """Subsets of ``n`` attributes: of ``least`` to ``most`` of them, or only those listed.
 
-    ``listed`` are numbers: bit i stands for the i-th quasi-identifier.
+    ``listed`` are numbers: bit i stands for the i-th quasi-identifier. ``sample`` is the share
+    of the blocks of the first attribute that are looked at where there are many.
     """
 
     n: int
@@ -23,6 +24,7 @@ class Scope:
     most: int
     listed: tuple[int, ...] = ()
     searching: bool = False
+    sample: float | None = None
 
     @property
     def whole(self) -> bool:
@@ -44,6 +46,7 @@ class Scope:
         listed: Sequence[str] = (),
         *,
         searching: bool = False,
+        sample: float | None = None,
     ) -> "Scope":
         """From what people type: sizes ``1-4``, subsets ``day+school``.
 
@@ -52,6 +55,12 @@ class Scope:
         n = len(names)
         if n > MOST:
             raise InputError(f"a sweep takes {MOST} quasi-identifiers at most, not {n}; name fewer")
+        if sample is not None and not 0 < sample < 1:
+            raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
+        if sample and (searching or listed):
+            raise InputError(
+                "a sample is for sweeps of all subsets or sizes; leave one of them out"
+            )
         if searching:
             if sizes or listed:
                 raise InputError("a search visits no given subsets; leave sizes and subsets out")
@@ -63,7 +72,7 @@ class Scope:
             counts = [m.bit_count() for m in masks]
             return cls(n, min(counts), max(counts), tuple(masks))
         least, most = _sizes(sizes, n)
-        scope = cls(n, least, most)
+        scope = cls(n, least, most, sample=sample)
         if n > LARGEST and scope.whole:
             raise InputError(
                 f"{n} quasi-identifiers have 2^{n} subsets, more than a sweep visits (2^{LARGEST}):"

@@ -27,6 +27,7 @@ def sweep(
     subsets: Sequence[str] = (),
     threshold: float | None = None,
     search: bool = False,
+    sample: float | None = None,
     histogram: bool = False,
     workspace: str | Path | None = None,
     keep: bool = True,
@@ -44,6 +45,8 @@ def sweep(
         subsets: only these, such as ``day+month+school``.
         threshold: look for the smallest subsets whose success reaches that, the largest below it.
         search: find only these, without visiting every subset.
+        sample: estimate from this share of the blocks of the first attribute, such as 0.01,
+            where it has many values; the rest stays exact.
         histogram: count people by their success in percent, too.
         workspace: the file that keeps what is done, so that the sweep can go on after any end;
             without one it is kept in memory.
@@ -72,8 +75,8 @@ def sweep(
     spec = Attack.of("crs,cas" if options.get("secret") else "crs", source, **options)
     file = None if workspace is None else Path(workspace)
     wish = Wish(
-        sizes, tuple(subsets), threshold, search, histogram, file, keep, restart, time_budget,
-        told or _silent,
+        sizes, tuple(subsets), threshold, search, sample, histogram, file, keep, restart,
+        time_budget, told or _silent,
     )  # fmt: skip
     return run(spec, wish, settings)
 

@@ -16,15 +16,13 @@ from qifsql.sweep.course import Course
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.rollup import group, roll_up
+from qifsql.sweep.tables import SAMPLE, Tables, heavy, kept
 from qifsql.sweep.tasks import Tasks
 from qifsql.sweep.walk import walk
 from qifsql.sweep.worker import Chunk, Worker
 from qifsql.sweep.workspace import Task, Workspace
 
-CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
 Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
-GIANT = 4 * CHUNK  # a value of one attribute with more rows gets a table of its own
-ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 
 
 @dataclass
@@ -43,6 +41,17 @@ class Runner:
     choices: dict[int, Choice] = field(default_factory=dict)
     asked: dict[tuple[int, int], Sums] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Know the tables of the pass."""
+        self.tables = Tables(
+            self.workspace, self.number, self.layout, self.scope, self.course, self.seed
+        )
+
+    @property
+    def seed(self) -> int:
+        """What decides which blocks are drawn."""
+        return self.engine.settings.seed or 0
+
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.begun(self.number):
@@ -51,7 +60,7 @@ class Runner:
         if pending and not (self.scope.listed or self.scope.searching):
             self.course.expect(self.number, self.expected())
         while pending and not self.out_of_time():
-            light = [task for task in pending if not _heavy(task)]
+            light = [task for task in pending if not heavy(task)]
             if light:
                 with self.engine.single_threaded():
                     self._together(Tasks(light, self.out_of_time))
@@ -85,16 +94,14 @@ class Runner:
     def _encode(self) -> None:
         """Code the people; the first tasks."""
         plan = encoding.coded(self.bound, self.layout)
-        table = self._table(())
+        table = self.tables.first
         stream = self.workspace.stream
-        stream.rows(dropping(_kept(table)))  # of a process that did not get further
+        stream.rows(dropping(kept(table)))  # of a process that did not get further
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
         worker = Worker(stream, self.layout, most=self.scope.most)
         with stream.transaction():
-            if self.scope.listed:
-                self._list(worker, table)
-            elif not self.scope.searching:
-                self._enter(worker, table, 0, 0)
+            if not self.scope.searching:
+                self.tables.begin(worker)
             self.workspace.begin(self.number)
 
     def expected(self) -> list[float]:
@@ -104,34 +111,18 @@ class Runner:
             [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
         )
         return [
-            float(x) for x in worker.stream.rows(render(query.from_(_kept(self._table(())))))[0]
+            float(x) for x in worker.stream.rows(render(query.from_(kept(self.tables.first))))[0]
         ]
 
     def _look(self) -> None:
         """Tell how far the sweep is."""
-        self.engine.settings.progress("sweeping", self.course.share)
-
-    def _list(self, worker: Worker, table: str) -> None:
-        """One task for each subset of a list."""
-        place = {i: p for p, i in enumerate(self.layout.order)}
-        subsets = [
-            sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
-            for named in self.scope.listed
-        ]
-        self.workspace.add(worker.stream, self._groups(subsets, table))
-
-    def _groups(self, subsets: Iterable[int], table: str) -> list[Task]:
-        """A task for each subset, by position."""
-        return [
-            Task(0, self.number, "group", table, 0, self.layout.state(known=s), *ENTRIES, 0)
-            for s in subsets
-        ]
+        self.engine.settings.progress("sweeping", self.course.share, self.course.told())
 
     def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
         """Settle subsets, by position; people, mode and certain of each and each question."""
         stream = self.workspace.stream
         with stream.transaction():
-            tasks = self.workspace.add(stream, self._groups(subsets, self._table(())))
+            tasks = self.workspace.add(stream, self.tables.groups(subsets))
         self.asked = {}
         with self.engine.single_threaded():
             self._together(Tasks(tasks, self.out_of_time))
@@ -157,13 +148,13 @@ class Runner:
             with tasks.next() as task:
                 if task is None:
                     return
-                tasks.add(t for t in self._do(worker, task) if not _heavy(t))
+                tasks.add(t for t in self._do(worker, task) if not heavy(t))
 
     def _do(self, worker: Worker, task: Task) -> Sequence[Task]:
         """Do one task, store what it found; the tasks that it brings."""
         began = time.perf_counter()
         chunk = Chunk(
-            _kept(task.source), task.position, task.state, task.least, task.greatest, task.rows
+            kept(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
         method = task.kind
         if task.kind == "walk":
@@ -175,14 +166,15 @@ class Runner:
             worker.look_at(chunk)
             worker.set(state=(taken, "BIGINT"))
             worker.settle("whole_block", coded=chunk.table)
+        part = task.number if task.source.endswith(SAMPLE) else 0
         found = self._found(worker) if task.kind != "drop" else None
         seconds = time.perf_counter() - began
         new: Sequence[Task] = ()
         with worker.stream.transaction():
             if found:
-                worker.stream.rows(found, [self.number])
+                worker.stream.rows(found, [self.number, part])
             if task.kind in ("split", "drop"):
-                new = self._without_entry(worker, task, chunk)
+                new = self.tables.without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
         if task.kind == "group":
             self.asked |= self._summed(worker.stream.rows(worker.written("sums")))
@@ -224,56 +216,11 @@ class Runner:
         stream = worker.stream
         stream.rows(creating("kinds", kinds.kinds(self.layout)))
         worker.make("found", "found")
-        return "INSERT INTO kept.found SELECT ?, * FROM found"
-
-    def _without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
-        """Make the table without the first attribute; its tasks."""
-        state, position = task.state, task.position + 1
-        if task.kind == "split":
-            state |= self.layout.state(known=1 << task.position)
-        table = self._table((task.number,))
-        worker.look_at(chunk)
-        layout = self.layout
-        worker.set(
-            shift=(layout.shift(position), "INTEGER"),
-            later=(layout.later(position), layout.rest_type),
-        )
-        query = worker.say.query("without_entry", coded=chunk.table)
-        worker.stream.rows(creating(_kept(table), query, temporary=False))
-        return self._enter(worker, table, position, state)
-
-    def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
-        """The tasks of a new coded table: largest chunks first, so that streams end together."""
-        worker.set(chunk=(CHUNK, "BIGINT"), giant=(GIANT, "BIGINT"))
-        last = position == self.layout.n - 1
-        query = render(worker.say.query("chunks", coded=_kept(table)))
-        chunks = worker.stream.rows(query)
-        rows = sum(chunk[2] for chunk in chunks)
-        tasks = [
-            Task(0, self.number, "split" if giant and not last else "walk", table, position, state,
-                 least, greatest, size)
-            for least, greatest, size, giant in sorted(chunks, key=lambda c: (-c[2], c[0]))
-        ]  # fmt: skip
-        if not last:
-            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
-            tasks.insert(0, drop)
-        return self.workspace.add(worker.stream, tasks)
-
-    def _table(self, path: tuple[int, ...]) -> str:
-        return "_".join(["coded", str(self.number), *map(str, path)])
+        return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 
     def sweep_up(self) -> None:
         """Drop the coded tables of the pass: nothing is to be done with them any more."""
         for (source,) in self.workspace.stream.rows(
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
         ):
-            self.workspace.stream.rows(dropping(_kept(source)))
-
-
-def _heavy(task: Task) -> bool:
-    """Whether a task is for all threads at once: a large table is made by one statement."""
-    return task.kind in ("drop", "split") and task.rows > GIANT
-
-
-def _kept(table: str) -> str:
-    return f"kept.main.{table}"
+            self.workspace.stream.rows(dropping(kept(source)))

@@ -15,7 +15,7 @@ from qifsql.export import Origin, digests
 from qifsql.measures.bayes import Success
 from qifsql.session import check_records
 from qifsql.spec import Attack, BoundAttack
-from qifsql.sweep import encoding, findings, needs, result
+from qifsql.sweep import encoding, estimates, findings, needs, result
 from qifsql.sweep.collect import Collected, collect
 from qifsql.sweep.course import Course
 from qifsql.sweep.hunt import Hunt
@@ -37,6 +37,7 @@ class Wish:
     subsets: tuple[str, ...] = ()
     threshold: float | None = None
     search: bool = False
+    sample: float | None = None
     histogram: bool = False
     workspace: Path | None = None
     keep: bool = True
@@ -51,6 +52,7 @@ class Wish:
             "subsets": list(self.subsets) or None,
             "threshold": self.threshold,
             "search": self.search or None,
+            "sample": self.sample,
         }
 
 
@@ -63,7 +65,9 @@ class Work:
         self.wish = wish
         self.bound = bound
         self.names = [q.name for q in bound.qids]
-        self.scope = Scope.of(self.names, wish.sizes, wish.subsets, searching=wish.search)
+        self.scope = Scope.of(
+            self.names, wish.sizes, wish.subsets, searching=wish.search, sample=wish.sample
+        )
         self.streams = needs.streams(engine)
         self.began = time.monotonic()
         self.workspace = Workspace(engine, wish.workspace, self._asked())
@@ -124,7 +128,10 @@ class Work:
         details = self._hunt(runners, prior)
         collected = self._collect(layouts)
         named = [s.name for s in self.bound.secrets]
-        frame = result.frame(collected.subsets, prior, qids=self.names, secrets=named)
+        subsets, errors = estimates.estimated(collected.subsets, people)
+        frame = result.frame(subsets, prior, qids=self.names, secrets=named)
+        if self.scope.sample is not None:
+            frame = estimates.with_errors(frame, errors, named)
         if collected.histograms is not None:
             details["histogram"] = result.histograms(collected.histograms, named, self.names)
         if not (self.scope.listed or self.scope.searching):
@@ -151,6 +158,8 @@ class Work:
                 f"the time is over: {there:,} of {self.scope.subsets:,} subsets are complete; "
                 f"{self.kept}"
             )
+        if self.scope.sample is not None:
+            notes.append(estimates.note(frame))
         return tuple(notes)
 
     def _asked(self) -> dict[str, Any]:
@@ -168,6 +177,7 @@ class Work:
             "sizes": [self.scope.least, self.scope.most],
             "subsets": list(self.scope.listed),
             "search": self.scope.searching,
+            "sample": [self.scope.sample, self.engine.settings.seed if self.scope.sample else None],
         }
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:

@@ -2,6 +2,7 @@
 -- free counts for both.
 CREATE OR REPLACE VIEW decided AS
 SELECT
+    part,
     state,
     question,
     bin,
@@ -26,4 +27,4 @@ FROM (
 WHERE
     bit_count(taken_of(state)) <= getvariable('most')
     AND bit_count(dropped(state)) <= getvariable('spare')
-GROUP BY state, question, bin;
+GROUP BY part, state, question, bin;

@@ -1,6 +1,8 @@
--- One row per state, question and percent of one pass: the sums over all tasks.
+-- One row per part of a sample (0: everybody), state, question and percent of one pass: the sums
+-- over all tasks.
 CREATE OR REPLACE VIEW everything_found AS
 SELECT
+    part,
     state,
     question,
     bin * getvariable('with_bins') AS bin,

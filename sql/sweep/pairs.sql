@@ -4,6 +4,7 @@ CREATE OR REPLACE VIEW pairs AS
 SELECT *
 FROM (
     SELECT
+        part,
         drop_open(state) AS state,
         question,
         bin,
@@ -17,6 +18,7 @@ FROM (
     FROM everything_found
     UNION ALL
     SELECT
+        part,
         joined(
             known(state) | bit | (open(state) & ~(2 * bit - 1)),
             undecided(state) & ~(open(state) & (2 * bit - 1))

@@ -1,8 +1,9 @@
--- One row per subset and question: the sums over its blocks.
+-- One row per subset, question and part of a sample (0: everybody): the sums over its blocks.
 CREATE OR REPLACE VIEW subsets AS
 SELECT
     as_named(known(state)) AS subset,
     question,
+    part,
     sum(blocks)::BIGINT AS blocks,
     sum(people)::BIGINT AS people,
     sum(mode)::BIGINT AS mode,
@@ -13,4 +14,4 @@ SELECT
 FROM waiting
 WHERE (known(state) & -known(state) & getvariable('complete')) <> 0
 GROUP BY ALL
-ORDER BY subset, question;
+ORDER BY subset, question, part;

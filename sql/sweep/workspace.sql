@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS kept.tasks (
 CREATE TABLE IF NOT EXISTS kept.done (task INTEGER PRIMARY KEY, method VARCHAR, seconds DOUBLE);
 CREATE TABLE IF NOT EXISTS kept.found (
     pass INTEGER,
+    part INTEGER,
     state BIGINT,
     question UTINYINT,
     bin UTINYINT,

@@ -1,0 +1,128 @@
+"""The coded tables of a pass: one for all attributes, one for each that is left without its first.
+
+Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from qifsql.dialect import creating, render
+from qifsql.sweep.course import Course
+from qifsql.sweep.lattice import Scope
+from qifsql.sweep.layout import Layout
+from qifsql.sweep.worker import Chunk, Worker
+from qifsql.sweep.workspace import Task, Workspace
+
+CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
+MANY = 12  # attributes beyond which a walk makes so many rows that chunks must be smaller
+GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
+HEAVY = 1_000_000  # rows of a table that all threads make together
+ENTRIES = (0, 2**31 - 1)  # every code of an attribute
+BLOCKS = 60  # blocks of the first attribute that a sample must have
+PARTS = 20  # random parts of a sample, from whose differences its error is estimated
+SAMPLE = "_sample"  # how the tables of samples end
+
+
+@dataclass
+class Tables:
+    """The tables of one pass, and the tasks that they bring."""
+
+    workspace: Workspace
+    number: int
+    layout: Layout
+    scope: Scope
+    course: Course
+    seed: int
+
+    @property
+    def first(self) -> str:
+        """The name of the table of all attributes."""
+        return f"coded_{self.number}"
+
+    def begin(self, worker: Worker) -> None:
+        """The first tasks of the pass: of the table of all attributes."""
+        if not self.scope.listed:
+            self._enter(worker, self.first, 0, 0)
+            return
+        place = {i: p for p, i in enumerate(self.layout.order)}
+        subsets = [
+            sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
+            for named in self.scope.listed
+        ]
+        self.workspace.add(worker.stream, self.groups(subsets))
+
+    def groups(self, subsets: Iterable[int]) -> list[Task]:
+        """A task for each subset, by position."""
+        return [
+            Task(0, self.number, "group", self.first, 0, self.layout.state(known=s), *ENTRIES, 0)
+            for s in subsets
+        ]
+
+    def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
+        """Make the table without the first attribute; its tasks."""
+        state, position = task.state, task.position + 1
+        if task.kind == "split":
+            state |= self.layout.state(known=1 << task.position)
+        table = f"{self.first}_{task.number}"
+        worker.look_at(chunk)
+        layout = self.layout
+        worker.set(
+            shift=(layout.shift(position), "INTEGER"),
+            later=(layout.later(position), layout.rest_type),
+        )
+        query = worker.say.query("without_entry", coded=chunk.table)
+        worker.stream.rows(creating(kept(table), query, temporary=False))
+        return self._enter(worker, table, position, state)
+
+    def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
+        """The tasks of a new coded table: largest chunks first, so that streams end together."""
+        last = position == self.layout.n - 1
+        chunk = CHUNK >> max(0, self.layout.n - MANY) // 2
+        worker.set(chunk=(chunk, "BIGINT"), giant=(GIANT * chunk, "BIGINT"))
+        chunks = worker.stream.rows(render(worker.say.query("chunks", coded=kept(table))))
+        rows = sum(chunk[2] for chunk in chunks)
+        tasks = [
+            Task(0, self.number, "split" if giant and not last else "walk", table, position, state,
+                 least, greatest, size)
+            for least, greatest, size, giant in sorted(chunks, key=lambda c: (-c[2], c[0]))
+        ]  # fmt: skip
+        if self._may_sample(position, state, rows):
+            tasks = self._sampled(worker, table, position, rows)
+        if not last:
+            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
+            tasks.insert(0, drop)
+        return self.workspace.add(worker.stream, tasks)
+
+    def _may_sample(self, position: int, state: int, rows: int) -> bool:
+        """Whether a sample of the first attribute's blocks says enough, and saves enough."""
+        share = self.scope.sample
+        many = share is not None and share * self.layout.values[position] >= BLOCKS
+        return many and not state and rows > CHUNK // 2
+
+    def _sampled(self, worker: Worker, table: str, position: int, rows: int) -> list[Task]:
+        """Draw blocks of the first attribute at random; a task for each part of the sample."""
+        drawn = math.ceil((self.scope.sample or 1) * self.layout.values[position])
+        worker.set(drawn=(drawn, "BIGINT"), seed=(self.seed, "BIGINT"))
+        name = table + SAMPLE
+        query = worker.say.query("sampled", coded=kept(table))
+        worker.stream.rows(creating(kept(name), query, temporary=False))
+        share = drawn / self.layout.values[position]
+        self.course.shorten(self.number, position, share)
+        bounds = [part * drawn // PARTS for part in range(PARTS + 1)]
+        each = round(rows * share / PARTS)
+        return [
+            Task(0, self.number, "walk", name, position, 0, least, end - 1, each)
+            for least, end in pairwise(bounds)
+        ]
+
+
+def heavy(task: Task) -> bool:
+    """Whether a task is for all threads at once: a large table is made by one statement."""
+    return task.kind in ("drop", "split") and task.rows > HEAVY
+
+
+def kept(table: str) -> str:
+    """A table by its name in the workspace."""
+    return f"kept.main.{table}"

@@ -1,0 +1,246 @@
+"""Whatever way a sweep takes through its data, it says the same: chunks, splits, walk, roll-up."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_sweep import Release, expected, found, grouped, masks, members, parquet, releases, same
+
+import qifsql
+from qifsql import Settings
+from qifsql.sweep import runner
+from qifsql.sweep.choice import Choice
+from qifsql.sweep.layout import COUNTERS, FEW, WORD
+
+GOING_WELL = 0.7  # of the times that a hesitant choice is asked
+
+
+def deciding(walks: Callable[[], bool], goes_well: Callable[[], bool]) -> type[Choice]:
+    """A choice that does not look at the clock; it walks where it may not roll up."""
+
+    class Decided(Choice):
+        def __init__(self, left: int, *, may_roll: bool, **others: Any) -> None:
+            super().__init__(left, may_roll=may_roll, **others)
+            self.may_roll = may_roll
+
+        def walks(self) -> bool:
+            return not self.may_roll or walks()
+
+        def going_well(self, *_args: Any, **_others: Any) -> bool:
+            return not self.may_roll or goes_well()
+
+    return Decided
+
+
+def choices(rng: random.Random) -> dict[str, type[Choice]]:
+    """The ways: always one, always the other, or undecided, giving up half-way now and then."""
+    return {
+        "walk": deciding(lambda: True, lambda: True),
+        "roll up": deciding(lambda: False, lambda: True),
+        "hesitant": deciding(lambda: rng.random() < 0.5, lambda: rng.random() < GOING_WELL),
+    }
+
+
+@pytest.fixture
+def patch() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def force(patch: pytest.MonkeyPatch, way: str, *, chunk: int, giant: int, seed: int = 0) -> None:
+    patch.setattr(runner, "Choice", choices(random.Random(seed))[way])
+    patch.setattr(runner, "CHUNK", chunk)
+    patch.setattr(runner, "GIANT", giant)
+
+
+@settings(max_examples=20)
+@given(
+    releases(most=4, rows=30),
+    st.sampled_from(("walk", "roll up", "hesitant")),
+    st.integers(1, 12),
+    st.sampled_from((1, 2, 3, 6, 12, 10**9)),
+    st.integers(1, 3),
+    st.integers(0, 99),
+)
+def test_no_way_through_the_data_changes_a_number(
+    drawn: Release, way: str, chunk: int, giant: int, threads: int, seed: int
+) -> None:
+    with parquet(drawn.table) as path, pytest.MonkeyPatch.context() as patch:
+        force(patch, way, chunk=chunk, giant=giant, seed=seed)
+        result = qifsql.sweep(
+            path,
+            qids=drawn.qids,
+            secret=drawn.secrets,
+            histogram=True,
+            settings=Settings(threads=threads),
+        )
+        patch.undo()
+        plain = qifsql.sweep(path, qids=drawn.qids, secret=drawn.secrets, histogram=True)
+    same(found(result), expected(drawn.rows, drawn.qids, drawn.secrets))
+    same(found(plain), found(result))
+    same(plain.details["histogram"], result.details["histogram"])
+    methods = set(result.details["plan"]["method"].drop_nulls())
+    assert methods <= ({way} if way != "hesitant" else {"walk", "roll up"})
+
+
+@settings(max_examples=8)
+@given(
+    releases(most=5, rows=30),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.sampled_from((1, 4, 10**9)),
+)
+def test_no_way_through_the_data_changes_which_sizes_there_are(
+    drawn: Release, one: int, other: int, giant: int
+) -> None:
+    n = len(drawn.qids)
+    least, most = sorted((min(one, n), other))
+    wanted = [mask for mask in masks(n) if least <= mask.bit_count() <= most]
+    with parquet(drawn.table) as path, pytest.MonkeyPatch.context() as patch:
+        force(patch, "walk", chunk=5, giant=giant)
+        result = qifsql.sweep(path, qids=drawn.qids, secret=drawn.secrets, sizes=f"{least}-{most}")
+    same(found(result), expected(drawn.rows, drawn.qids, drawn.secrets, wanted))
+
+
+@pytest.mark.parametrize("way", ["walk", "roll up"])
+def test_frequent_values_are_split_off_one_inside_the_other(
+    tmp_path: Path, patch: pytest.MonkeyPatch, way: str
+) -> None:
+    rng = random.Random(7)
+    path, workspace = tmp_path / "release.parquet", tmp_path / "kept.sweep"
+    rows = [
+        {
+            "a": rng.choice((0, 0, 0, 0, 0, 0, 1, 2, 3)),
+            "b": rng.choice((0, 0, 0, 0, 0, 0, 0, 1, 2, None)),
+            "c": rng.choice("xxxxxxy"),
+            "d": rng.choice("uuuv"),
+            "few": rng.choice((1, 2, None)),
+            "many": rng.randrange(12),
+        }
+        for _ in range(120)
+    ]
+    pl.DataFrame(rows).write_parquet(path)
+    force(patch, way, chunk=4, giant=20)
+    result = qifsql.sweep(path, qids=[*"abcd"], secret=["few", "many"], workspace=workspace)
+    same(found(result), expected(rows, [*"abcd"], ["few", "many"]))
+    with duckdb.connect(workspace, read_only=True) as kept:
+        tasks = kept.sql("SELECT kind, source, position, state FROM tasks").fetchall()
+    splits = [task for task in tasks if task[0] == "split"]
+    assert any(state for _, _, _, state in splits)  # inside what was split off before
+    assert max(source.count("_") for _, source, _, _ in tasks) > 1
+    assert set(result.details["plan"]["method"]) == {way}
+
+
+# Codes and counters of any width.
+
+
+def wide(n: int, values: int, others: int, *, seed: int = 1) -> pl.DataFrame:
+    """People who are unique by each of n columns, and others who share a few of the values."""
+    rng = random.Random(seed)
+    shared = (0, values // 2, values - 1)
+    columns = {
+        f"q{i}": [*rng.sample(range(values), values), *rng.choices(shared, k=others)]
+        for i in range(n)
+    }
+    people = values + others
+    secrets = {
+        "few": [rng.choice((True, False, None)) for _ in range(people)],
+        "many": [rng.randrange(16) for _ in range(people)],
+    }
+    return pl.DataFrame(columns | secrets)
+
+
+def bits(values: int) -> int:
+    return (values - 1).bit_length()
+
+
+@pytest.mark.parametrize("way", ["walk", "roll up"])
+@pytest.mark.parametrize(
+    ("n", "values", "rest", "key"),
+    [
+        (8, 300, "UBIGINT", "UHUGEINT"),  # 63 bits and 9
+        (9, 256, "UBIGINT", "UHUGEINT"),  # 64 and 8; with the secret 68
+        (7, 1100, "UHUGEINT", "UHUGEINT"),  # 66 and 11
+        (8, 2100, "UHUGEINT", "UHUGEINT"),  # 84 and 12
+    ],
+)
+def test_codes_may_be_wider_than_a_machine_word(
+    tmp_path: Path, patch: pytest.MonkeyPatch, way: str, n: int, values: int, rest: str, key: str
+) -> None:
+    path = tmp_path / "release.parquet"
+    wide(n, values, 200).write_parquet(path)
+    assert ("UBIGINT" if bits(values) * (n - 1) <= 64 else "UHUGEINT") == rest
+    assert ("UBIGINT" if bits(values) * n <= 64 else "UHUGEINT") == key
+    force(patch, way, chunk=500, giant=1500)
+    qids = [f"q{i}" for i in range(n)]
+    result = qifsql.sweep(path, qids=qids, secret=["few", "many"])
+    same(found(result), grouped(path, qids, ["few", "many"]))
+
+
+@pytest.mark.parametrize(("n", "secret"), [(11, "few"), (11, "many"), (12, "few")])
+def test_codes_may_fill_all_bits_there_are_and_more(tmp_path: Path, n: int, secret: str) -> None:
+    values = 1100  # 121 bits, 125 with the secret, 132
+    path = tmp_path / "release.parquet"
+    frame = wide(n, values, 100)
+    frame.write_parquet(path)
+    qids = [f"q{i}" for i in range(n)]
+    rng = random.Random(n)
+    wanted = [*(1 << i for i in range(0, n, 5)), *rng.sample(range(1, 2**n), 4), 2**n - 1]
+    wanted = sorted(set(wanted), key=lambda mask: (mask.bit_count(), mask))
+    listed = ["+".join(members(mask, qids)) for mask in wanted]
+    result = qifsql.sweep(path, qids=qids, secret=secret, subsets=listed)
+    same(found(result), expected(frame.to_dicts(), qids, [secret], wanted))
+
+
+def test_eighteen_quasi_identifiers_are_swept(tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(18)
+    path = tmp_path / "release.parquet"
+    qids = [f"q{i}" for i in range(18)]
+    rows = [
+        {qid: rng.choice((0, 1, 2, None)[: 1 + i % 4]) for i, qid in enumerate(qids)}
+        | {"few": rng.choice("abc"), "many": person % 10}
+        for person in range(16)
+    ]
+    pl.DataFrame(rows).write_parquet(path)
+    secrets = ["few", "many"]
+    force(patch, "walk", chunk=5, giant=8)
+    for sizes, least, most in (("1-2", 1, 2), ("17-18", 17, 18)):
+        wanted = [mask for mask in range(1, 2**18) if least <= mask.bit_count() <= most]
+        wanted.sort(key=lambda mask: (mask.bit_count(), mask))
+        result = qifsql.sweep(path, qids=qids, secret=secrets, sizes=sizes)
+        same(found(result), expected(rows, qids, secrets, wanted))
+    whole = qifsql.sweep(path, qids=qids)
+    assert whole.frame["subset"].n_unique() == 2**18 - 1
+    some = sorted(rng.sample(range(1, 2**18), 300), key=lambda mask: (mask.bit_count(), mask))
+    rows_of_some = found(whole).filter(pl.col("subset").is_in(some))
+    same(rows_of_some, expected(rows, qids, [], some))
+
+
+@pytest.mark.parametrize("people", [63, 64, 127, 5000])
+def test_counters_may_fill_several_words(
+    tmp_path: Path, patch: pytest.MonkeyPatch, people: int
+) -> None:
+    rng = random.Random(people)
+    path = tmp_path / "release.parquet"
+    values = {"a": FEW, "b": FEW, "c": FEW, "d": FEW, "e": 2, "f": 1}
+    assert sum(values[name] - 1 for name in "abc") <= COUNTERS
+    assert WORD // people.bit_length() < 1 + 22
+    frame = pl.DataFrame(
+        {
+            **{f"q{i}": rng.choices(range(1 + i), k=people) for i in range(4)},
+            **{
+                name: rng.sample([*range(n), *rng.choices(range(n), k=people - n)], people)
+                for name, n in values.items()
+            },
+        }
+    )
+    frame.write_parquet(path)
+    force(patch, "hesitant", chunk=40, giant=200, seed=people)
+    result = qifsql.sweep(path, qids=["q0", "q1", "q2", "q3"], secret=[*values])
+    same(found(result), grouped(path, ["q0", "q1", "q2", "q3"], [*values]))
