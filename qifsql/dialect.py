@@ -55,6 +55,13 @@ def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
     return render(create)
 
 
+def viewing(name: str, query: exp.Query) -> str:
+    """The statement that makes a query a temporary view."""
+    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
 def dropping(table: str) -> str:
     """The statement that drops a table if it is there."""
     return render(exp.Drop(kind="TABLE", tables=[exp.to_table(table)], exists=True))

@@ -78,15 +78,22 @@ def members(mask: int, qids: Sequence[str]) -> list[str]:
 
 
 def expected(
-    rows: Rows, qids: Sequence[str], secrets: Sequence[str], only: Sequence[int] = ()
+    rows: Rows,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+    only: Sequence[int] = (),
+    *,
+    masses: Sequence[Any] | None = None,
 ) -> pl.DataFrame:
     """What a sweep must say, from the oracle: its fractions, rounded once."""
     result = []
     for mask in only or masks(len(qids)):
         names = members(mask, qids)
-        blocks = oracle.partition(rows, names).values()
+        everybody = oracle.partition(rows, names).values()
+        present = ([i for i in b if masses is None or masses[i]] for b in everybody)
+        blocks = [b for b in present if b]
         for secret in (None, *secrets):
-            numbers = oracle.attack(rows, names, secret)
+            numbers = oracle.attack(rows, names, secret, masses)
             values = (len({oracle.value(rows[i][secret]) for i in b}) for b in blocks if secret)
             result.append(
                 numbers

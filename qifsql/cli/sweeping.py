@@ -76,7 +76,7 @@ class Subsets:
             "subsets": tuple(self.subset or ()),
             "threshold": self.threshold,
             "search": self.search,
-            "histogram": self.histogram,
+            "histogram": self.histogram or self.charts is not None,
         }
 
 

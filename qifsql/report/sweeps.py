@@ -44,6 +44,8 @@ def _answers(row: Mapping[str, Any], own: Mapping[str, pl.DataFrame]) -> list[Re
     parts: list[RenderableType] = [_best(own["best"])] if "best" in own else []
     if "drop_first" in own:
         parts.append(_drop_first(own["drop_first"], own["shapley"]))
+        if "coarsen_first" in own:
+            parts.append(_coarsen_first(own["coarsen_first"]))
         parts += _pairs(own["interactions"])
     for name in ("borders",):
         if name in own:
@@ -82,6 +84,20 @@ def _drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> RenderableType:
             words.percent(line["saved"]),
             words.percent(line["shapley"]),
             "" if line["share"] is None else words.percent(line["share"]),
+        )
+    return made
+
+
+def _coarsen_first(table: pl.DataFrame) -> RenderableType:
+    """What merging the values of a quasi-identifier in pairs saves."""
+    heads = ["coarsen first", "values", "best guess then", "saved"]
+    made = cells.table(heads, right=(1, 2, 3))
+    for line in table.iter_rows(named=True):
+        made.add_row(
+            Text(cells.cell(line["qid"])),
+            f"{words.count(line['values'])} to {words.count(line['values_coarser'])}",
+            words.percent(line["posterior_coarser"]),
+            words.percent(line["saved"]),
         )
     return made
 

@@ -79,6 +79,10 @@ class Layout:
         bits = self.rest_bits if self.key_type == self.rest_type else WIDE
         return (first | own | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
 
+    def lowest(self, position: int) -> int:
+        """The lowest bit of a packed key that holds the code of an attribute."""
+        return 1 << (self.width if position == 0 else self.shift(position))
+
     @property
     def key_type(self) -> str:
         """The type that holds ``entry`` and ``rest`` together."""

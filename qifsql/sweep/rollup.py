@@ -27,14 +27,18 @@ def roll_up(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> boo
     )
 
 
-def group(worker: Worker, chunk: Chunk, subset: int) -> None:
-    """Settle one subset of attributes, from the rows themselves."""
+def group(worker: Worker, table: str, subset: int, *, coarser: int | None = None) -> None:
+    """Settle one subset of attributes, from the rows themselves.
+
+    ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
+    """
     layout = worker.layout
-    worker.look_at(chunk)
-    worker.make("rolled_0", "chosen_rows", coded=chunk.table)
     kept = layout.fields(subset)
+    if coarser is not None:
+        kept &= ~layout.lowest(coarser)
     worker.set(kept=(kept, layout.key_type), state=(layout.state(known=subset), "BIGINT"))
-    worker.settle("settled_rolled", finer="rolled_0")
+    worker.see("everybody_packed", "everybody_packed", coded=table)
+    worker.settle("settled_rolled", finer="everybody_packed")
 
 
 def _settle(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:

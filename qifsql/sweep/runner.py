@@ -67,8 +67,6 @@ class Runner:
             else:
                 self._alone(pending[0])
             pending = self.workspace.pending(self.number)
-        if not pending and not self.scope.searching:
-            self.sweep_up()
 
     def _together(self, tasks: Tasks) -> None:
         """Let every stream take task after task."""
@@ -128,6 +126,25 @@ class Runner:
             self._together(Tasks(tasks, self.out_of_time))
         return self.asked
 
+    @property
+    def questions(self) -> set[int]:
+        """The questions that the pass answers: 0 is whose record it is."""
+        return set(self.layout.secrets) | ({0} if self.layout.owners else set())
+
+    def coarser(self, position: int) -> dict[int, Sums]:
+        """What holds of all attributes when the values of one are merged in pairs."""
+        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+
+        def work(_stream: Stream) -> None:
+            group(worker, kept(self.tables.first), self.layout.every, coarser=position)
+            self._found(worker)
+
+        where = self.bound.dataset.name
+        self.engine.together([worker.stream], work, where=where, look=self._look)
+        found = self._summed(worker.stream.rows(worker.written("sums")))
+        worker.forget()
+        return {question: sums for (_, question), sums in found.items()}
+
     def sums(self) -> dict[tuple[int, int], Sums]:
         """The same of all subsets that were asked before."""
         worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
@@ -160,7 +177,7 @@ class Runner:
         if task.kind == "walk":
             method = self._settle(worker, chunk)
         elif task.kind == "group":
-            group(worker, chunk, task.state >> self.layout.n)
+            group(worker, chunk.table, task.state >> self.layout.n)
         elif task.kind == "split":
             taken = chunk.state | self.layout.state(known=1 << chunk.position)
             worker.look_at(chunk)

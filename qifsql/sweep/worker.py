@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from qifsql.dialect import render
+from qifsql.dialect import render, viewing
 from qifsql.engine.streams import Stream
 from qifsql.sweep import statements
 from qifsql.sweep.layout import Layout
@@ -82,6 +82,13 @@ class Worker:
         if key not in self._sent:
             self._sent[key] = self.say.table(name, file, **tables)
         return self.stream.count(self._sent[key])
+
+    def see(self, name: str, file: str, **tables: str) -> None:
+        """Let a temporary view show the rows of a file."""
+        key = ("view", name, file, *tables.values())
+        if key not in self._sent:
+            self._sent[key] = viewing(name, self.say.query(file, **tables))
+            self.stream.rows(self._sent[key])
 
     def settle(self, file: str, **tables: str) -> None:
         """Add the rows of a file to what is settled."""

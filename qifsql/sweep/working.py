@@ -16,6 +16,7 @@ from qifsql.measures.bayes import Success
 from qifsql.session import check_records
 from qifsql.spec import Attack, BoundAttack
 from qifsql.sweep import encoding, estimates, findings, needs, result
+from qifsql.sweep.coarsening import coarsen_first
 from qifsql.sweep.collect import Collected, collect
 from qifsql.sweep.course import Course
 from qifsql.sweep.hunt import Hunt
@@ -103,6 +104,10 @@ class Work:
             )
         if not self.scope.searching:
             details |= findings.details(frame, self.names, self.wish.threshold)
+        if found and self.finished:
+            details |= self._coarsened(frame, details)
+            for runner in self.runners:
+                runner.sweep_up()
         origin = origin.of(self.bound, self.spec, **self.wish.plain())
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         whole = self.scope.whole and self.finished
@@ -126,6 +131,7 @@ class Work:
             runner.run()
         prior = result.priors(secrets, people)
         details = self._hunt(runners, prior)
+        self.runners = runners
         collected = self._collect(layouts)
         named = [s.name for s in self.bound.secrets]
         subsets, errors = estimates.estimated(collected.subsets, people)
@@ -146,9 +152,16 @@ class Work:
             return {}
         questions = [None, *(s.name for s in self.bound.secrets)]
         found = Hunt(runners, prior).borders(self.wish.threshold, questions, self.names)
-        for runner in runners:
-            runner.sweep_up()
         return {"borders": found}
+
+    def _coarsened(
+        self, frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]
+    ) -> dict[str, pl.DataFrame]:
+        """Which quasi-identifier to coarsen first, where all subsets are there and exact."""
+        if "drop_first" not in details or self.scope.sample is not None:
+            return {}
+        table = coarsen_first(self.runners, frame, details["drop_first"], self.names)
+        return {"coarsen_first": table}
 
     def _notes(self, frame: Any) -> tuple[str, ...]:
         notes = list(self.bound.notes)
