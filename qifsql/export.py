@@ -36,6 +36,7 @@ class Origin:
     clock: float
     spec: Mapping[str, Any] = field(default_factory=dict)
     plans: tuple[Plan, ...] = ()
+    statements: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     seconds: float = 0.0
     seed: int | None = None
@@ -50,12 +51,17 @@ class Origin:
     @property
     def sql(self) -> str:
         """Every statement that ran, with what a row of each step is."""
-        return "\n".join(dialect.script(plan) for plan in self.plans)
+        plans = [dialect.script(plan) for plan in self.plans]
+        return "\n".join([*plans, *(f"{statement};\n" for statement in self.statements)])
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
         paths = (*attack.dataset.paths, *attack.files)
         return self.about(_plain(attack, spec) | more, paths, *plans)
+
+    def sending(self, statements: Iterable[str]) -> "Origin":
+        """The same, where further statements ran, each once or many times."""
+        return replace(self, statements=(*self.statements, *statements))
 
     def reading(self, paths: tuple[str, ...]) -> "Origin":
         """The same, where further files were read."""

@@ -128,6 +128,7 @@ class Work:
             "restart": self.restart,
             "time_budget": _seconds(self.time_budget),
             "sample": self.sample,
+            "explain": self.explain,
         }
 
 

@@ -30,7 +30,10 @@ def _chosen(result: Sweep) -> pl.DataFrame:
     some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
     wanted = best.filter(pl.col("n_qids").is_in(sorted(some))).select("model", "secret", "subset")
     histogram = result.details["histogram"]
-    return histogram.join(wanted, on=["model", "secret", "subset"], nulls_equal=True, how="semi")
+    keys = ["model", "secret", "subset"]
+    return histogram.join(wanted, on=keys, nulls_equal=True, how="semi").sort(
+        pl.col("qids").list.len(), "secret", maintain_order=True
+    )
 
 
 def write(result: Sweep, folder: Path, kind: str) -> list[Path]:

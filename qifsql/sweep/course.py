@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import polars as pl
 
+from qifsql.errors import quoted
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.workspace import Task
 
@@ -144,6 +145,15 @@ class Course:
             for (number, position), stage in self.stages.items()
         ]
         return pl.DataFrame(rows, schema=PLAN)
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """The plan in words, before anything is done."""
+        return [
+            f"pass {number + 1}: {2 ** (stage.left - 1):,} subsets that begin with "
+            f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
+            f"{stage.estimated:,.1f} seconds"
+            for (number, position), stage in self.stages.items()
+        ]
 
     @property
     def share(self) -> float:

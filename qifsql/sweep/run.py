@@ -8,7 +8,7 @@ from typing import Unpack
 
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, Interrupted
+from qifsql.errors import EngineError, InputError, Interrupted
 from qifsql.export import Origin
 from qifsql.session import opened
 from qifsql.spec import Attack, Options, refuse
@@ -33,6 +33,7 @@ def sweep(
     keep: bool = True,
     restart: bool = False,
     time_budget: float | None = None,
+    explain: bool = False,
     told: Told | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
@@ -53,6 +54,7 @@ def sweep(
         keep: leave the workspace when all is done.
         restart: forget what the workspace holds.
         time_budget: seconds after which nothing more is begun; what is complete is returned.
+        explain: tell the plan with its estimated cost, too; what it did cost is in ``details``.
         told: is called with a line about what is going to happen.
         settings: memory, threads, temporary folder, progress.
         **options: ``qids``, ``secret``, ``weight``, ``where`` and ``null`` of
@@ -76,7 +78,7 @@ def sweep(
     file = None if workspace is None else Path(workspace)
     wish = Wish(
         sizes, tuple(subsets), threshold, search, sample, histogram, file, keep, restart,
-        time_budget, told or _silent,
+        time_budget, explain, told or _silent,
     )  # fmt: skip
     return run(spec, wish, settings)
 
@@ -94,8 +96,10 @@ def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
         working = Work(engine, spec, bound, wish)
         try:
             found = working.sweep(origin)
-        except Interrupted as e:
+        except (Interrupted, KeyboardInterrupt) as e:
             raise Interrupted(f"interrupted; {working.kept}") from e
+        except EngineError as e:
+            raise EngineError(f"{e}; {working.kept}", detail=e.detail) from e
     if wish.workspace is not None and not wish.keep and working.finished:
         remove(wish.workspace)
     return found

@@ -40,6 +40,7 @@ class Runner:
     out_of_time: Callable[[], bool]
     choices: dict[int, Choice] = field(default_factory=dict)
     asked: dict[tuple[int, int], Sums] = field(default_factory=dict)
+    sent: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Know the tables of the pass."""
@@ -164,6 +165,7 @@ class Runner:
         while True:
             with tasks.next() as task:
                 if task is None:
+                    self.sent |= dict.fromkeys(worker.sent)
                     return
                 tasks.add(t for t in self._do(worker, task) if not heavy(t))
 

@@ -39,13 +39,14 @@ class Worker:
         self.say = Statements(layout.words, valued=layout.valued)
         self._sent: dict[tuple[str, ...], str] = {}
         fields = [(1 << p, layout.field(p)) for p in range(1, layout.n)]
-        for macro in (
+        self._macros = [
             *statements.macros(),
             statements.varying(fields, layout.rest_type),
             statements.keyed(layout.n, layout.block_type),
             statements.packed(layout.width, layout.key_type),
             statements.people(layout.counter_bits, valued=layout.valued),
-        ):
+        ]
+        for macro in self._macros:
             stream.rows(macro)
         self.set(
             n=(layout.n, "INTEGER"),
@@ -100,6 +101,11 @@ class Worker:
     def forget(self) -> None:
         """Take back what was settled."""
         self.stream.rows(statements.emptied("settled"))
+
+    @property
+    def sent(self) -> list[str]:
+        """The statements that were sent, each once, but for those that set variables."""
+        return [*self._macros, *self._sent.values()]
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """The one row of a file."""

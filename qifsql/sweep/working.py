@@ -44,6 +44,7 @@ class Wish:
     keep: bool = True
     restart: bool = False
     time_budget: float | None = None
+    explain: bool = False
     told: Told = lambda _line: None
 
     def plain(self) -> dict[str, Any]:
@@ -73,6 +74,7 @@ class Work:
         self.began = time.monotonic()
         self.workspace = Workspace(engine, wish.workspace, self._asked())
         self.finished = False
+        self.runners: list[Runner] = []
 
     @property
     def kept(self) -> str:
@@ -108,7 +110,9 @@ class Work:
             details |= self._coarsened(frame, details)
             for runner in self.runners:
                 runner.sweep_up()
-        origin = origin.of(self.bound, self.spec, **self.wish.plain())
+        plans = [encoding.coded(self.bound, runner.layout) for runner in self.runners]
+        origin = origin.of(self.bound, self.spec, *plans, **self.wish.plain())
+        origin = origin.sending(s for runner in self.runners for s in runner.sent)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         whole = self.scope.whole and self.finished
         return Sweep(frame, origin, tuple(self.names), whole, self._notes(frame), details)
@@ -125,6 +129,7 @@ class Work:
         self.course = Course(layouts, self.streams)
         for task, method, seconds in self.workspace.worked():
             self.course.done(task, seconds, method)
+        self.course.rows_done = 0
         self._announce(layouts)
         runners = [self._runner(number, layout) for number, layout in enumerate(layouts)]
         for runner in runners:
@@ -227,6 +232,9 @@ class Work:
             f"{layouts[0].people:,} records, {several(self.scope.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
         )
+        if self.wish.explain:
+            for line in self.course.lines([self.names[i] for i in layouts[0].order]):
+                self.wish.told(line)
 
     def _runner(self, number: int, layout: Layout) -> Runner:
         return Runner(
