@@ -7,7 +7,7 @@ from math import comb
 
 from qifsql.errors import InputError, did_you_mean, quoted
 
-MOST = 31  # quasi-identifiers whose states fit in a number of 64 bits
+MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
 LARGEST = 24  # quasi-identifiers of which all subsets can be swept
 
 

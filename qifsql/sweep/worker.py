@@ -8,7 +8,7 @@ from qifsql.sweep import statements
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.statements import Statements
 
-MANY, TWO = 3 << 24, 2 << 24  # what a turn says beside the attribute: how many vary
+MANY, TWO = 3 << 28, 2 << 28  # what a turn says beside the attribute: how many vary
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,6 @@ CREATE OR REPLACE TEMP MACRO took(state, varying) AS joined(
 CREATE OR REPLACE TEMP MACRO within_sizes(state) AS
     CASE WHEN bit_count(taken_of(state)) < getvariable('most') THEN state ELSE drop_open(state) END;
 CREATE OR REPLACE TEMP MACRO turn(state) AS (
-    (open(state) & -open(state))::INTEGER | (least(bit_count(open(state)), 3)::INTEGER << 24)
+    (open(state) & -open(state))::INTEGER | (least(bit_count(open(state)), 3)::INTEGER << 28)
 );
 CREATE OR REPLACE TEMP MACRO dropped(state) AS (getvariable('every') & ~(known(state) | state));
