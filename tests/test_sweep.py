@@ -28,6 +28,7 @@ from test_reference import INEP_PRIORS, adult, reference, subsets
 import qifsql
 from qifsql import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import FEW
 from qifsql.sweep.result import HISTOGRAMS, SWEPT
 
@@ -411,6 +412,22 @@ def test_a_filter_is_a_smaller_table_and_an_expression_a_column(people: Path) ->
     assert result.qids == tuple(names)
 
 
+@settings(max_examples=5)
+@given(releases(most=3, rows=20), st.data())
+def test_every_row_of_a_weighted_sweep_is_that_of_the_oracle_and_of_one_attack(
+    drawn: Release, data: st.DataObject
+) -> None:
+    n, subsets_ = len(drawn.rows), 2 ** len(drawn.qids)
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any))
+    table = drawn.table.append_column("mass", pa.array(weights, pa.int64()))
+    options: dict[str, Any] = {"qids": drawn.qids, "secret": drawn.secrets, "weight": "mass"}
+    with parquet(table) as path:
+        result = qifsql.sweep(path, histogram=True, **options)
+        only = [data.draw(st.integers(1, subsets_ - 1))]
+        check_attacks(result, path, drawn.secrets, only, weight="mass")
+    same(found(result), expected(drawn.rows, drawn.qids, drawn.secrets, masses=weights))
+
+
 # Some subsets only.
 
 
@@ -511,6 +528,28 @@ def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path)
     same(found(result), expected(rows, qids, [], in_order))
     few = [1 << i for i in range(25)]
     same(found(qifsql.sweep(path, qids=qids, sizes="1")), expected(rows, qids, [], few))
+
+
+def test_sizes_are_refused_where_their_subsets_are_too_many() -> None:
+    names = [f"q{i}" for i in range(25)]
+    assert Scope.of(names, "1-2").subsets == 325
+    with pytest.raises(InputError, match="subsets, more than a sweep visits"):
+        Scope.of(names, "2-25")
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("own", [False, True], ids=["another database", "the release"])
+def test_a_database_that_is_no_workspace_is_left_alone(
+    tmp_path: Path, people: Path, *, restart: bool, own: bool
+) -> None:
+    path = tmp_path / "mine.duckdb"
+    with duckdb.connect(path) as mine:
+        mine.sql(f"CREATE TABLE people AS SELECT * FROM '{people}'")
+    source = f"people@{path}" if own else people
+    with pytest.raises(InputError, match=r"is no workspace|the release"):
+        qifsql.sweep(source, qids=["sex"], workspace=path, restart=restart)
+    with duckdb.connect(path) as mine:
+        assert mine.sql("SELECT count(*) FROM people").fetchall() == [(200,)]
 
 
 # What must not matter.

@@ -26,7 +26,7 @@ from test_sweep import (
 
 import qifsql
 from qifsql import Settings
-from qifsql.sweep import runner
+from qifsql.sweep import runner, tables
 from qifsql.sweep.choice import Choice
 from qifsql.sweep.layout import COUNTERS, FEW, WORD
 
@@ -65,15 +65,19 @@ def patch() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-def force(patch: pytest.MonkeyPatch, way: str, *, chunk: int, giant: int, seed: int = 0) -> None:
-    patch.setattr(runner, "Choice", choices(random.Random(seed))[way])
-    patch.setattr(runner, "CHUNK", chunk)
-    patch.setattr(runner, "GIANT", giant)
+def force(
+    patch: pytest.MonkeyPatch, choice: str, *, chunk: int, giant: int = 10**9, seed: int = 0
+) -> None:
+    """Chunks of so many rows; so many of them are a giant, and for all threads at once."""
+    patch.setattr(runner, "Choice", choices(random.Random(seed))[choice])
+    patch.setattr(tables, "CHUNK", chunk)
+    patch.setattr(tables, "GIANT", giant)
+    patch.setattr(tables, "HEAVY", chunk * giant)
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way through the data: how it chooses, and what it takes for a chunk and for a giant."""
+    """A way through the data: how it chooses, how large chunks are, how many make a giant."""
 
     choice: str
     chunk: int
@@ -86,7 +90,7 @@ WAYS = st.builds(
     Way,
     choice=st.sampled_from(("walk", "roll up", "hesitant")),
     chunk=st.integers(1, 12),
-    giant=st.sampled_from((2, 5, 12, 10**9)),
+    giant=st.sampled_from((1, 2, 4, 10**9)),
     threads=st.integers(1, 3),
     seed=st.integers(0, 99),
 )
@@ -116,7 +120,7 @@ def test_no_way_through_the_data_changes_a_number(drawn: Release, way: Way) -> N
     releases(most=5, rows=30),
     st.integers(1, 5),
     st.integers(1, 5),
-    st.sampled_from((1, 4, 10**9)),
+    st.sampled_from((1, 2, 10**9)),
 )
 def test_no_way_through_the_data_changes_which_sizes_there_are(
     drawn: Release, one: int, other: int, giant: int
@@ -148,7 +152,7 @@ def test_frequent_values_are_split_off_one_inside_the_other(
         for _ in range(120)
     ]
     pl.DataFrame(rows).write_parquet(path)
-    force(patch, way, chunk=4, giant=20)
+    force(patch, way, chunk=4, giant=5)
     result = qifsql.sweep(path, qids=[*"abcd"], secret=["few", "many"], workspace=workspace)
     same(found(result), expected(rows, [*"abcd"], ["few", "many"]))
     with duckdb.connect(workspace, read_only=True) as kept:
@@ -184,8 +188,7 @@ def wide(n: int, values: int, others: int, *, seed: int = 1) -> pl.DataFrame:
         (8, 300, "hesitant"),  # 63 bits after the first column, 72 with it
         (9, 256, "walk"),  # 64 and 72; with the secret 68 and 76
         (9, 256, "roll up"),
-        (7, 1100, "walk"),  # 66 and 77
-        (7, 1100, "roll up"),
+        (7, 1100, "hesitant"),  # 66 and 77
     ],
 )
 def test_codes_may_be_wider_than_a_machine_word(
@@ -193,7 +196,7 @@ def test_codes_may_be_wider_than_a_machine_word(
 ) -> None:
     path = tmp_path / "release.parquet"
     wide(n, values, 200).write_parquet(path)
-    force(patch, way, chunk=500, giant=1000)
+    force(patch, way, chunk=500, giant=1)
     qids = [f"q{i}" for i in range(n)]
     result = qifsql.sweep(path, qids=qids, secret=["few", "many"])
     same(found(result), grouped(path, qids, ["few", "many"]))
@@ -221,24 +224,19 @@ def test_eighteen_quasi_identifiers_are_swept(tmp_path: Path, patch: pytest.Monk
     rows = [
         {qid: rng.choice((0, 1, 2, None)[: 1 + i % 4]) for i, qid in enumerate(qids)}
         | {"few": rng.choice("abc"), "many": person % 10}
-        for person in range(16)
+        for person in range(12)
     ]
     pl.DataFrame(rows).write_parquet(path)
     secrets = ["few", "many"]
-    force(patch, "walk", chunk=5, giant=10**9)
-    for sizes, least, most in (("1-2", 1, 2), ("17-18", 17, 18)):
+    force(patch, "walk", chunk=64)  # an eighth of that where so many are known
+    for sizes, least, most in (("2", 2, 2), ("17-18", 17, 18)):
         wanted = [mask for mask in range(1, 2**18) if least <= mask.bit_count() <= most]
         wanted.sort(key=lambda mask: (mask.bit_count(), mask))
         result = qifsql.sweep(path, qids=qids, secret=secrets, sizes=sizes)
         same(found(result), expected(rows, qids, secrets, wanted))
-    whole = qifsql.sweep(path, qids=qids)
-    assert whole.frame["subset"].n_unique() == 2**18 - 1
-    some = sorted(rng.sample(range(1, 2**18), 300), key=lambda mask: (mask.bit_count(), mask))
-    rows_of_some = found(whole).filter(pl.col("subset").is_in(some))
-    same(rows_of_some, expected(rows, qids, [], some))
 
 
-@pytest.mark.parametrize("people", [63, 64, 127, 5000])
+@pytest.mark.parametrize("people", [63, 5000])
 def test_counters_may_fill_several_words(
     tmp_path: Path, patch: pytest.MonkeyPatch, people: int
 ) -> None:
@@ -257,6 +255,6 @@ def test_counters_may_fill_several_words(
         }
     )
     frame.write_parquet(path)
-    force(patch, "hesitant", chunk=40, giant=200, seed=people)
+    force(patch, "hesitant", chunk=40, giant=5, seed=people)
     result = qifsql.sweep(path, qids=["q0", "q1", "q2", "q3"], secret=[*values])
     same(found(result), grouped(path, ["q0", "q1", "q2", "q3"], [*values]))

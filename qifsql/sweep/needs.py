@@ -19,7 +19,8 @@ from qifsql.sweep.layout import Layout
 MEMORY = 2 * 2**30  # bytes beyond which a sweep gets no faster
 FIXED = 100 * 2**20  # bytes that the engine needs
 PER_STREAM = 100 * 2**20  # bytes that each stream needs
-PER_RECORD = 40  # bytes of disk per record: coded tables and what is spilled
+PER_RECORD = 60  # bytes of disk per record: coded tables and what is spilled
+RESIDENT = 70  # bytes of memory per record, up to the limit
 
 
 def limited(settings: Settings | None) -> Settings:
@@ -59,10 +60,11 @@ def check_disk(engine: DuckDB, bound: BoundAttack, workspace: Path | None) -> No
             )
 
 
-def preflight(layouts: Sequence[Layout], course: Course, threads: int) -> str:
+def preflight(layouts: Sequence[Layout], course: Course, threads: int, limit: int) -> str:
     """About how long it will take, and what it will need."""
-    memory = FIXED + PER_STREAM * threads
-    disk = layouts[0].people * PER_RECORD
+    people = layouts[0].people
+    memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
+    disk = people * PER_RECORD
     return (
         f"{time(course.remaining())} with {several(threads, 'thread')}, {size(memory)} of memory, "
         f"{size(disk)} of disk"

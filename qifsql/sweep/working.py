@@ -227,7 +227,7 @@ class Work:
 
     def _announce(self, layouts: Sequence[Layout]) -> None:
         """Say what is going to happen."""
-        need = needs.preflight(layouts, self.course, self.streams)
+        need = needs.preflight(layouts, self.course, self.streams, self.engine.memory)
         self.wish.told(
             f"{layouts[0].people:,} records, {several(self.scope.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
