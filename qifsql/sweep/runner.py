@@ -142,7 +142,7 @@ class Runner:
 
         where = self.bound.dataset.name
         self.engine.together([worker.stream], work, where=where, look=self._look)
-        found = self._summed(worker.stream.rows(worker.written("sums")))
+        found = self._summed(worker.rows("sums"))
         worker.forget()
         return {question: sums for (_, question), sums in found.items()}
 
@@ -196,7 +196,7 @@ class Runner:
                 new = self.tables.without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
         if task.kind == "group":
-            self.asked |= self._summed(worker.stream.rows(worker.written("sums")))
+            self.asked |= self._summed(worker.rows("sums"))
         worker.forget()
         self.course.done(task, seconds, method)
         return new

@@ -4,12 +4,12 @@ A file says ``word`` for the counters of a block, packed in a 128-bit integer; w
 several, ``word`` becomes ``word_1``, ``word_2`` ... in the parsed tree.
 """
 
-from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache, partial
 
 from sqlglot import exp
 
-from qifsql.dialect import creating, render, setting
+from qifsql.dialect import creating, render, setting, viewing
 from qifsql.templates import folder, load
 
 
@@ -19,14 +19,37 @@ class Statements:
     def __init__(self, words: int, *, valued: bool = False) -> None:
         self.words = words
         self.valued = valued
+        self._said: dict[tuple[str, ...], str] = {}
 
     def table(self, name: str, file: str, **tables: str) -> str:
         """The statement that makes the rows of a file a temporary table."""
-        return creating(name, self.query(file, **tables))
+        return self._once("table", name, file, tables, partial(creating, name))
+
+    def view(self, name: str, file: str, **tables: str) -> str:
+        """The statement that makes a temporary view of the rows of a file."""
+        return self._once("view", name, file, tables, partial(viewing, name))
 
     def insert(self, into: str, file: str, **tables: str) -> str:
         """The statement that adds the rows of a file to a table."""
-        return render(exp.insert(self.query(file, **tables), into))
+        return self._once("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
+
+    def select(self, file: str, **tables: str) -> str:
+        """The query of a file as text."""
+        return self._once("select", "", file, tables, render)
+
+    def _once(
+        self,
+        how: str,
+        name: str,
+        file: str,
+        tables: Mapping[str, str],
+        write: Callable[[exp.Query], str],
+    ) -> str:
+        """A statement, written once: a sweep sends the same ones thousands of times."""
+        key = (how, name, file, *tables.values())
+        if key not in self._said:
+            self._said[key] = write(self.query(file, **tables))
+        return self._said[key]
 
     def query(self, file: str, **tables: str) -> exp.Query:
         """The query of a file; ``tables`` stand in for tables that it names."""
@@ -67,6 +90,12 @@ def _found(file: str, *, valued: bool) -> str:
     own = f"sweep/valued/{file}"
     there = valued and (folder() / f"{own}.sql").is_file()
     return own if there else f"sweep/{file}"
+
+
+@cache
+def spoken(words: int, *, valued: bool) -> Statements:
+    """The statements of passes with so many words: made once, for all streams."""
+    return Statements(words, valued=valued)
 
 
 def macros() -> list[str]:

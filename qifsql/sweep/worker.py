@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from qifsql.dialect import render, viewing
 from qifsql.engine.streams import Stream
 from qifsql.sweep import statements
 from qifsql.sweep.layout import Layout
-from qifsql.sweep.statements import Statements
+from qifsql.sweep.statements import spoken
 
 MANY, TWO = 3 << 28, 2 << 28  # what a turn says beside the attribute: how many vary
 
@@ -36,8 +35,8 @@ class Worker:
     def __init__(self, stream: Stream, layout: Layout, *, most: int) -> None:
         self.stream = stream
         self.layout = layout
-        self.say = Statements(layout.words, valued=layout.valued)
-        self._sent: dict[tuple[str, ...], str] = {}
+        self.say = spoken(layout.words, valued=layout.valued)
+        self._sent: dict[str, None] = {}
         fields = [(1 << p, layout.field(p)) for p in range(1, layout.n)]
         self._macros = [
             *statements.macros(),
@@ -79,24 +78,15 @@ class Worker:
 
     def make(self, name: str, file: str, **tables: str) -> int:
         """Make the rows of a file a temporary table; how many there are."""
-        key = ("table", name, file, *tables.values())
-        if key not in self._sent:
-            self._sent[key] = self.say.table(name, file, **tables)
-        return self.stream.count(self._sent[key])
+        return self.stream.count(self._note(self.say.table(name, file, **tables)))
 
     def see(self, name: str, file: str, **tables: str) -> None:
         """Let a temporary view show the rows of a file."""
-        key = ("view", name, file, *tables.values())
-        if key not in self._sent:
-            self._sent[key] = viewing(name, self.say.query(file, **tables))
-            self.stream.rows(self._sent[key])
+        self.stream.rows(self._note(self.say.view(name, file, **tables)))
 
     def settle(self, file: str, **tables: str) -> None:
         """Add the rows of a file to what is settled."""
-        key = ("settled", file, *tables.values())
-        if key not in self._sent:
-            self._sent[key] = self.say.insert("settled", file, **tables)
-        self.stream.rows(self._sent[key])
+        self.stream.rows(self._note(self.say.insert("settled", file, **tables)))
 
     def forget(self) -> None:
         """Take back what was settled."""
@@ -105,15 +95,16 @@ class Worker:
     @property
     def sent(self) -> list[str]:
         """The statements that were sent, each once, but for those that set variables."""
-        return [*self._macros, *self._sent.values()]
+        return [*self._macros, *self._sent]
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """The one row of a file."""
-        return self.stream.rows(self.written(file, **tables))[0]
+        return self.rows(file, **tables)[0]
 
-    def written(self, file: str, **tables: str) -> str:
-        """The query of a file as text."""
-        key = ("query", file, *tables.values())
-        if key not in self._sent:
-            self._sent[key] = render(self.say.query(file, **tables))
-        return self._sent[key]
+    def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
+        """The rows of a file."""
+        return self.stream.rows(self._note(self.say.select(file, **tables)))
+
+    def _note(self, statement: str) -> str:
+        self._sent[statement] = None
+        return statement
