@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from qifsql.dataset import Column, Dataset, Schema
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.vetting import functions_of, steady_functions
 from qifsql.errors import (
     DatasetError,
     EngineError,
@@ -75,8 +76,8 @@ class Catalog:
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
         """Refuse functions that do not give the same value for the same row."""
-        self.steady = self.steady or self.engine.steady_functions()
-        for name in self.engine.functions_of(tree, what):
+        self.steady = self.steady or steady_functions(self.engine)
+        for name in functions_of(self.engine, tree, what):
             if name not in self.steady:
                 raise ExpressionError(
                     f"{what} uses the function {name}, which is unknown or does not give "

@@ -1,10 +1,9 @@
 """DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
 
-import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,17 +20,12 @@ from qifsql.dialect import copying, detaching, keeping, render, setting, stateme
 from qifsql.engine.settings import Settings
 from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
-from qifsql.errors import ExpressionError, InputError, Interrupted, QifError
+from qifsql.errors import InputError, Interrupted, QifError
 from qifsql.plan import Plan
 from qifsql.relation import KEPT, attaching, opening
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
-STEADY_MACROS = {  # DuckDB says nothing of the stability of macros
-    "date_add", "days_in_month", "fdiv", "fmod", "list_first", "list_last", "list_max",
-    "list_min", "list_sum", "nullif", "split_part",
-}  # fmt: skip
-FROM_TODAY = {"age", "version"}  # said to be steady, but the day or the program decides
 LOOKING = "reading the columns"
 PROBED = "probed"  # the catalog of a file that is looked at
 POLL = 0.05  # seconds between looks at a running query
@@ -119,18 +113,22 @@ class DuckDB:
         """
         attach = attaching(str(path) if path else ":memory:", KEPT)
         self._guarded(path.name if path else "kept tables", lambda: self._fetch(attach))
-        own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(KEPT))
-        tables = exp.select("table_name").from_("duckdb_tables()").where(own)
-        return {name for (name,) in self.query(tables, "kept tables")}
+        return self._tables(KEPT)
 
-    def trouble_with(self, path: Path) -> QifError | None:
-        """Why a file of kept tables cannot be opened; None where it can."""
+    def probe(self, path: Path) -> tuple[set[str], QifError | None]:
+        """The tables in a file of kept tables, and why it cannot be opened, if it cannot."""
         try:
             self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
+            tables = self._tables(PROBED)
         except QifError as e:
-            return e
+            return set(), e
         self._fetch(detaching(PROBED))
-        return None
+        return tables, None
+
+    def _tables(self, catalog: str) -> set[str]:
+        own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
+        tables = exp.select("table_name").from_("duckdb_tables()").where(own)
+        return {name for (name,) in self.query(tables, "kept tables")}
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
         """Keep the rows of a plan's result as a table that other plans can read."""
@@ -244,27 +242,6 @@ class DuckDB:
         """A small look-up."""
         return self._guarded(where, lambda: self._fetch(render(tree)))
 
-    def functions_of(self, expression: exp.Expr, what: str) -> list[str]:
-        """The functions that the engine's own parser finds in an expression."""
-        query = exp.Literal.string(render(exp.select(expression.copy())))
-        text = self._fetch(render(exp.select(exp.func("json_serialize_sql", query))))[0][0]
-        try:
-            found = json.loads(text)
-        except RecursionError as e:
-            raise ExpressionError(f"{what} is nested too deeply; make it simpler") from e
-        if found.get("error"):
-            raise ExpressionError(f"{what} is not a SQL expression; check quotes and brackets")
-        return sorted(set(_function_names(found["statements"][0]["node"]["select_list"])))
-
-    def steady_functions(self) -> set[str]:
-        """The functions that give the same value for the same row, always."""
-        rows = self._fetch(
-            "SELECT function_name FROM duckdb_functions() "
-            "WHERE function_type NOT IN ('table', 'table_macro', 'pragma') GROUP BY ALL HAVING "
-            "bool_and(function_type = 'scalar' AND stability = 'CONSISTENT')"
-        )
-        return ({r[0] for r in rows} | STEADY_MACROS) - FROM_TODAY
-
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
 
@@ -313,16 +290,3 @@ def _private_folder(parent: Path | None) -> Path:
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
             f"cannot be used: {e.strerror}; name another with --temp"
         ) from e
-
-
-def _function_names(node: object) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        if node.get("class") == "FUNCTION":
-            yield node["function_name"]
-        if node.get("class") == "COLUMN_REF" and len(node["column_names"]) == 1:
-            yield node["column_names"][0]  # columns are qualified: this is a function like now
-        for child in node.values():
-            yield from _function_names(child)
-    elif isinstance(node, list):
-        for child in node:
-            yield from _function_names(child)

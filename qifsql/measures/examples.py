@@ -23,6 +23,7 @@ from qifsql.measures.sample import (
     plus,
     tries,
 )
+from qifsql.measures.subsets import SUBSETS
 
 WORTH, TRIES, PENALTY = 4, 2, Fraction(1, 2)  # the gain functions of the example
 WEIGHT, BELIEF = 2, Fraction(3, 4)  # what other adversaries believe
@@ -224,7 +225,7 @@ def _refinement(sample: Sample) -> Lines:
     )
 
 
-EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
+EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = SUBSETS | {
     example.__name__.removeprefix("_"): example
     for example in (
         *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),

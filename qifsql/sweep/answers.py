@@ -79,8 +79,10 @@ class Game:
 
 def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Whether each question of the sweep has each non-empty subset exactly once."""
-    parts, every = _questions(frame), pl.int_range(1, 1 << len(qids), dtype=SUBSET, eager=True)
-    return bool(parts) and all(part["subset"].equals(every) for part in parts)
+    parts, n = _questions(frame), (1 << len(qids)) - 1
+    return bool(parts) and all(
+        part.height == n and part["subset"].n_unique() == n for part in parts
+    )
 
 
 def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:

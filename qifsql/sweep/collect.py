@@ -58,12 +58,11 @@ def _collected(
     histograms: bool,
 ) -> Collected:
     stream = workspace.engine.stream()
-    worker = Worker(stream, layout, most=scope.most)
+    worker = Worker(stream, layout, scope)
     stream.rows(as_named(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
         known_too=(1 + (1 << layout.n), "BIGINT"),
-        spare=(layout.n - scope.least, "BIGINT"),
         complete=(complete, "BIGINT"),
     )
     worker.set(**{"pass": (number, "INTEGER")})

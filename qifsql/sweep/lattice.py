@@ -73,9 +73,9 @@ class Scope:
             return cls(n, min(counts), max(counts), tuple(masks))
         least, most = _sizes(sizes, n)
         scope = cls(n, least, most, sample=sample)
-        if n > LARGEST and scope.whole:
+        if scope.subsets > 2**LARGEST:
             raise InputError(
-                f"{n} quasi-identifiers have 2^{n} subsets, more than a sweep visits (2^{LARGEST}):"
+                f"{scope.subsets:,} subsets of {n} quasi-identifiers are more than a sweep visits:"
                 " limit them with --sizes 1-4, look for risky ones with --search, or name fewer"
             )
         return scope
@@ -95,15 +95,22 @@ def _sizes(text: str | None, n: int) -> tuple[int, int]:
 
 def _subset(text: str, names: Sequence[str]) -> int:
     """A subset from its names, joined by ``+``; a name may contain one."""
-    mask, rest = 0, text
-    while rest:
-        found = [m for m in names if rest == m or rest.startswith(f"{m}+")]
-        if not found:
-            hint = did_you_mean(rest.split("+")[0], names)
-            raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
-        name = max(found, key=len)
-        mask |= 1 << list(names).index(name)
-        rest = rest[len(name) + 1 :]
-    if not mask:
-        raise InputError("a subset names one quasi-identifier or more, as in day+school")
-    return mask
+    members = _members(text, names)
+    if members is None:
+        hint = did_you_mean(text.split("+", maxsplit=1)[0], names)
+        raise InputError(f"subset {quoted(text)} is not made of quasi-identifiers{hint}")
+    if len(set(members)) < len(members):
+        raise InputError(f"subset {quoted(text)} names a quasi-identifier twice; name it once")
+    return sum(1 << i for i in members)
+
+
+def _members(text: str, names: Sequence[str]) -> list[int] | None:
+    """The numbers of the names that a text is made of, the longest that fits first."""
+    for name in sorted(names, key=len, reverse=True):
+        if text == name:
+            return [names.index(name)]
+        if text.startswith(f"{name}+"):
+            rest = _members(text[len(name) + 1 :], names)
+            if rest is not None:
+                return [names.index(name), *rest]
+    return None

@@ -23,8 +23,8 @@ REFUSED = ("key", "target", "gain", "prior", "by", "thresholds", "quantiles")
 def sweep(
     source: str | Path | Dataset,
     *,
-    sizes: str | None = None,
-    subsets: Sequence[str] = (),
+    sizes: str | int | None = None,
+    subsets: str | Sequence[str] = (),
     threshold: float | None = None,
     search: bool = False,
     sample: float | None = None,
@@ -75,10 +75,11 @@ def sweep(
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     spec = Attack.of("crs,cas" if options.get("secret") else "crs", source, **options)
+    listed = (subsets,) if isinstance(subsets, str) else tuple(subsets)
     file = None if workspace is None else Path(workspace)
     wish = Wish(
-        sizes, tuple(subsets), threshold, search, sample, histogram, file, keep, restart,
-        time_budget, explain, told or _silent,
+        None if sizes is None else str(sizes), listed, threshold, search, sample, histogram,
+        file, keep, restart, time_budget, explain, told or _silent,
     )  # fmt: skip
     return run(spec, wish, settings)
 
@@ -92,7 +93,7 @@ def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
     origin = Origin.now(settings)
     with _private(), opened(spec, needs.limited(settings)) as (engine, bound):
         if wish.workspace is not None:
-            prepare(engine, wish.workspace, restart=wish.restart)
+            prepare(engine, wish.workspace, bound.dataset, restart=wish.restart)
         working = Work(engine, spec, bound, wish)
         try:
             found = working.sweep(origin)

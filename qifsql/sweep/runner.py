@@ -47,6 +47,7 @@ class Runner:
         self.tables = Tables(
             self.workspace, self.number, self.layout, self.scope, self.course, self.seed
         )
+        self.kinds = creating("kinds", kinds.kinds(self.layout))
 
     @property
     def seed(self) -> int:
@@ -85,7 +86,7 @@ class Runner:
         """Let one statement use all threads."""
 
         def work(stream: Stream) -> None:
-            self._do(Worker(stream, self.layout, most=self.scope.most), task)
+            self._do(Worker(stream, self.layout, self.scope), task)
 
         name = self.bound.dataset.name
         self.engine.together([self.workspace.stream], work, where=name, look=self._look)
@@ -97,7 +98,7 @@ class Runner:
         stream = self.workspace.stream
         stream.rows(dropping(kept(table)))  # of a process that did not get further
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
-        worker = Worker(stream, self.layout, most=self.scope.most)
+        worker = Worker(stream, self.layout, self.scope)
         with stream.transaction():
             if not self.scope.searching:
                 self.tables.begin(worker)
@@ -105,7 +106,7 @@ class Runner:
 
     def expected(self) -> list[float]:
         """About how many different people are left when the attributes before each are dropped."""
-        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
         query = statements.distinct(
             [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
         )
@@ -134,7 +135,7 @@ class Runner:
 
     def coarser(self, position: int) -> dict[int, Sums]:
         """What holds of all attributes when the values of one are merged in pairs."""
-        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
 
         def work(_stream: Stream) -> None:
             group(worker, kept(self.tables.first), self.layout.every, coarser=position)
@@ -148,7 +149,7 @@ class Runner:
 
     def sums(self) -> dict[tuple[int, int], Sums]:
         """The same of all subsets that were asked before."""
-        worker = Worker(self.workspace.stream, self.layout, most=self.scope.most)
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
         query = worker.say.query("sums", found="kept.main.found")
         own = query.where(
             exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
@@ -161,7 +162,7 @@ class Runner:
 
     def _work(self, stream: Stream, tasks: Tasks) -> None:
         """One stream's work: task after task."""
-        worker = Worker(stream, self.layout, most=self.scope.most)
+        worker = Worker(stream, self.layout, self.scope)
         while True:
             with tasks.next() as task:
                 if task is None:
@@ -233,7 +234,7 @@ class Runner:
     def _found(self, worker: Worker) -> str:
         """Sum up what the worker settled; the statement that stores it."""
         stream = worker.stream
-        stream.rows(creating("kinds", kinds.kinds(self.layout)))
+        stream.rows(self.kinds)
         worker.make("found", "found")
         return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 

@@ -78,8 +78,10 @@ class Tables:
 
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """The tasks of a new coded table: largest chunks first, so that streams end together."""
+        if self.layout.n - position < self.scope.least:
+            return ()  # every subset that begins here is too small
         last = position == self.layout.n - 1
-        chunk = CHUNK >> max(0, self.layout.n - MANY) // 2
+        chunk = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2)
         worker.set(chunk=(chunk, "BIGINT"), giant=(GIANT * chunk, "BIGINT"))
         chunks = worker.stream.rows(render(worker.say.query("chunks", coded=kept(table))))
         rows = sum(chunk[2] for chunk in chunks)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from qifsql.engine.streams import Stream
 from qifsql.sweep import statements
+from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.statements import spoken
 
@@ -28,11 +29,11 @@ class Chunk:
 class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
-    ``most``: subsets of more attributes are not wanted. What is settled is collected in the
+    Only subsets in the ``scope`` are looked at. What is settled is collected in the
     temporary table ``settled`` until it is taken from there.
     """
 
-    def __init__(self, stream: Stream, layout: Layout, *, most: int) -> None:
+    def __init__(self, stream: Stream, layout: Layout, scope: Scope) -> None:
         self.stream = stream
         self.layout = layout
         self.say = spoken(layout.words, valued=layout.valued)
@@ -51,7 +52,8 @@ class Worker:
             n=(layout.n, "INTEGER"),
             every=(layout.every, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
-            most=(most, "BIGINT"),
+            most=(scope.most, "BIGINT"),
+            spare=(layout.n - scope.least, "BIGINT"),
             two=(TWO, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),

@@ -170,6 +170,12 @@ class Work:
 
     def _notes(self, frame: Any) -> tuple[str, ...]:
         notes = list(self.bound.notes)
+        records, people = self.workspace.fact("records"), self._people(frame)
+        if self.bound.null == "drop" and records is not None and people < records:
+            notes.append(
+                f"{records - people:,} of {records:,} records with missing values in any of the "
+                "columns are left out"
+            )
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
@@ -179,6 +185,9 @@ class Work:
         if self.scope.sample is not None:
             notes.append(estimates.note(frame))
         return tuple(notes)
+
+    def _people(self, frame: pl.DataFrame) -> int:
+        return int(frame["records"].max() or 0)  # type: ignore[arg-type]
 
     def _asked(self) -> dict[str, Any]:
         """What tells this sweep from another one."""
@@ -209,7 +218,7 @@ class Work:
         if held and coded:
             parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
             return parts[0], parts[1]
-        check_records(self.engine, self.bound)
+        self.workspace.tell("records", check_records(self.engine, self.bound))
         needs.check_disk(self.engine, self.bound, self.wish.workspace)
         if self.bound.dataset.format == "csv":
             self.bound = replace(self.bound, dataset=self.engine.load(self.bound.dataset))

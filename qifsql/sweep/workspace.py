@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qifsql import __version__
+from qifsql.dataset import Dataset
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
@@ -58,7 +59,7 @@ class Workspace:
         self.stream = engine.stream()
         self.new = not held
         if held:
-            self._check(held, asked)
+            self._check(asked)
         else:
             with self.stream.transaction():
                 for statement in _statements("workspace"):
@@ -143,11 +144,9 @@ class Workspace:
         """Say that a task is done; part of the transaction that stores what it found."""
         stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
 
-    def _check(self, held: set[str], asked: Mapping[str, Any]) -> None:
+    def _check(self, asked: Mapping[str, Any]) -> None:
         """Refuse a file that is no workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
-        if "facts" not in held:
-            raise InputError(f"{where} is no workspace of a sweep; name another with --workspace")
         before = self.fact("asked") or {}
         now = _signed(asked)
         if before.get("qifsql") != now["qifsql"] or before.get("form") != now["form"]:
@@ -163,15 +162,17 @@ class Workspace:
             )
 
 
-def prepare(engine: DuckDB, path: Path, *, restart: bool) -> None:
+def prepare(engine: DuckDB, path: Path, dataset: Dataset, *, restart: bool) -> None:
     """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
 
-    Raises InputError where it is not a file that DuckDB has written, or cannot be made, and
-    DatasetError where a running sweep has it.
+    Nothing is removed but a workspace. Raises InputError where the file is something else or
+    cannot be made, and DatasetError where a running sweep has it.
     """
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
         raise InputError(f"the workspace {path} {what}; name a file with --workspace")
+    if any(path.resolve() == Path(file).resolve() for file in dataset.paths):
+        raise InputError(f"{path} is the release itself; name another file with --workspace")
     if not path.exists():
         return
     try:
@@ -179,24 +180,23 @@ def prepare(engine: DuckDB, path: Path, *, restart: bool) -> None:
             head = f.read(12)
     except OSError as e:
         raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
-    if head[8:] != b"DUCK" and head:
-        raise InputError(
-            f"{path} is no workspace: qifsql did not write it; name another with --workspace"
-        )
-    trouble = engine.trouble_with(path)
+    tables, trouble = engine.probe(path) if head[8:] == b"DUCK" else (set(), None)
     if trouble is not None and "in use" in str(trouble):
         raise DatasetError(
             f"{path} is the workspace of a sweep that runs now; wait for it, or name another with "
             "--workspace",
             detail=trouble.detail,
         ) from trouble
-    if restart:
-        remove(path)
-    elif trouble is not None:
+    if trouble is not None:
         raise DatasetError(
-            f"the workspace {path} is corrupt or truncated; start anew with --restart",
+            f"the workspace {path} is corrupt or truncated; remove it to start anew, or name "
+            "another with --workspace",
             detail=trouble.detail,
         ) from trouble
+    if not {"facts", "tasks"} <= tables:
+        raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
+    if restart:
+        remove(path)
 
 
 def remove(path: Path) -> None:

@@ -27,3 +27,7 @@ CREATE OR REPLACE TEMP MACRO turn(state) AS (
     (open(state) & -open(state))::INTEGER | (least(bit_count(open(state)), 3)::INTEGER << 28)
 );
 CREATE OR REPLACE TEMP MACRO dropped(state) AS (getvariable('every') & ~(known(state) | state));
+CREATE OR REPLACE TEMP MACRO with_secret(code, rest) AS
+    ((code << getvariable('secret_bits')) | (rest & getvariable('secret')));
+CREATE OR REPLACE TEMP MACRO may_drop(state) AS
+    (getvariable('spare') >= getvariable('n') - 1 OR bit_count(dropped(state)) < getvariable('spare'));

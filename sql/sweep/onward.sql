@@ -28,7 +28,7 @@ FROM (
             rest & getvariable('later') AS rest,
             sum(word)::HUGEINT AS word
         FROM live
-        WHERE turn = getvariable('this')
+        WHERE turn = getvariable('this') AND may_drop(state_of(block))
         GROUP BY ALL
     ) AS dropped
     UNION ALL

@@ -11,7 +11,7 @@ SELECT
 FROM (
     SELECT
         block,
-        code,
+        cell >> getvariable('secret_bits') AS code,
         sum(people)::BIGINT AS size,
         max(people) AS mode,
         count(*) AS "values",
@@ -19,13 +19,13 @@ FROM (
     FROM (
         SELECT
             block,
-            rest >> getvariable('shift') AS code,
+            with_secret(rest >> getvariable('shift'), rest) AS cell,
             sum(word)::BIGINT AS people,
             bit_or(rest) AS every_bit,
             bit_and(rest) AS common_bits
         FROM live
         WHERE turn = getvariable('this')
-        GROUP BY block, code, rest & getvariable('secret')
+        GROUP BY block, cell
     ) AS cells
     GROUP BY block, code
 ) AS blocks;

@@ -2,49 +2,77 @@
 -- takes this one, or the other, or both.
 CREATE OR REPLACE VIEW two_left AS
 SELECT
-    CASE
-        WHEN way = 'this' THEN take_this(state)
-        WHEN way = 'the other' THEN drop_this(state)
-        ELSE take_open(state)
-    END AS state,
+    state,
     size,
     mode,
     "values",
-    count(*) AS blocks
+    blocks
 FROM (
     SELECT
-        state_of(block) AS state,
-        way,
-        sum(people)::BIGINT AS size,
-        max(people) AS mode,
-        count(*) AS "values"
+        take_this(state) AS state,
+        size,
+        mode,
+        "values",
+        count(*) AS blocks
     FROM (
         SELECT
-            'this' AS way,
-            block,
-            rest >> getvariable('shift') AS code,
-            sum(word)::BIGINT AS people
-        FROM live
-        WHERE turn = getvariable('this_and_another')
-        GROUP BY block, code, rest & getvariable('secret')
-        UNION ALL
+            state_of(block) AS state,
+            sum(people)::BIGINT AS size,
+            max(people) AS mode,
+            count(*) AS "values"
+        FROM (
+            SELECT
+                block,
+                with_secret(rest >> getvariable('shift'), rest) AS cell,
+                sum(word)::BIGINT AS people
+            FROM live
+            WHERE turn = getvariable('this_and_another')
+            GROUP BY block, cell
+        ) AS cells
+        GROUP BY block, cell >> getvariable('secret_bits')
+    ) AS by_this
+    GROUP BY ALL
+    UNION ALL
+    SELECT
+        drop_this(state) AS state,
+        size,
+        mode,
+        "values",
+        count(*) AS blocks
+    FROM (
         SELECT
-            'the other' AS way,
-            block,
-            (rest & getvariable('later')) >> getvariable('secret_bits') AS code,
-            sum(word)::BIGINT AS people
-        FROM live
-        WHERE turn = getvariable('this_and_another')
-        GROUP BY block, code, rest & getvariable('secret')
-        UNION ALL
+            state_of(block) AS state,
+            sum(people)::BIGINT AS size,
+            max(people) AS mode,
+            count(*) AS "values"
+        FROM (
+            SELECT
+                block,
+                rest & getvariable('later') AS cell,
+                sum(word)::BIGINT AS people
+            FROM live
+            WHERE turn = getvariable('this_and_another')
+            GROUP BY block, cell
+        ) AS cells
+        GROUP BY block, cell >> getvariable('secret_bits')
+    ) AS by_the_other
+    GROUP BY ALL
+    UNION ALL
+    SELECT
+        take_open(state) AS state,
+        size,
+        mode,
+        "values",
+        count(*) AS blocks
+    FROM (
         SELECT
-            'both' AS way,
-            block,
-            rest >> getvariable('secret_bits') AS code,
-            word::BIGINT AS people
+            state_of(block) AS state,
+            sum(word)::BIGINT AS size,
+            max(word)::BIGINT AS mode,
+            count(*) AS "values"
         FROM live
         WHERE turn = getvariable('this_and_another')
-    ) AS cells
-    GROUP BY way, block, code
-) AS blocks
-GROUP BY ALL;
+        GROUP BY block, rest >> getvariable('secret_bits')
+    ) AS by_both
+    GROUP BY ALL
+) AS kinds;
