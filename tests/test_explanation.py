@@ -30,6 +30,11 @@ from qifsql.explanation import Explanation, explain, frame
 from qifsql.gains import KINDS
 from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
 from qifsql.measures.sample import Sample
+from qifsql.measures.subsets import STUDENT, THRESHOLD
+from qifsql.sweep import answers, estimates
+from qifsql.sweep.coarsening import COARSEN_FIRST
+from qifsql.sweep.course import PLAN
+from qifsql.sweep.result import HISTOGRAMS, SWEPT, Sweep
 from qifsql.wanted import ALL
 
 PEOPLE = Path(__file__).parents[1] / "data-samples" / "thesis_table_3_2.csv"
@@ -39,6 +44,10 @@ COLUMNS = [
     *GAIN,
     *(c for t in (MEASURES, DETAILS) for n in t.values() for c in n),
 ]
+OF_A_SWEEP = (
+    *(SWEPT, HISTOGRAMS, answers.BEST, answers.SHAPLEY, answers.INTERACTIONS, answers.BORDERS),
+    *(answers.DROP_FIRST, COARSEN_FIRST, estimates.ERRORS, PLAN),
+)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PLAIN = {  # measure -> its column in the row of the secret
     "attack": "records",
@@ -85,6 +94,13 @@ def attacked() -> Assessment:
         by="gender",
         thresholds=[1],
         quantiles=[0.5],
+    )
+
+
+@pytest.fixture(scope="module")
+def swept() -> Sweep:
+    return qifsql.sweep(
+        PEOPLE, qids=["age", "gender"], secret="illness", threshold=float(THRESHOLD)
     )
 
 
@@ -188,6 +204,85 @@ def test_the_example_of_refinement_is_an_attack_by_who_knows_more(
     assert qifsql.refines(PEOPLE, both, ["age"]).refines
 
 
+def of_the_secret(swept: Sweep, table: str) -> list[dict[str, Any]]:
+    """The rows of an answer about the secret and probabilistic success."""
+    rows = swept.details[table].filter(secret="illness")
+    return (rows.filter(measure="probabilistic") if "measure" in rows.columns else rows).to_dicts()
+
+
+def test_the_examples_of_subsets_are_rows_of_a_sweep(
+    every: dict[str, Explanation], swept: Sweep
+) -> None:
+    rows = {row["subset"]: row for row in swept.rows() if row["secret"]}
+    assert [last(every[name].example) for name in "kl"] == [rows[1]["k"], rows[1]["l"]]
+    for name, row in zip(("age", "gender", "age and gender"), rows.values(), strict=True):
+        said = [line for line in every["subset"].example if line.startswith(f"{name}: ")]
+        assert last(tuple(said)) == row["subset"]
+        (said_too,) = [x for x in every["shapley"].example if x.startswith(f"knowing {name}: ")]
+        assert last((said_too,)) == near(row["posterior_probabilistic"])
+
+
+def test_the_examples_of_what_quasi_identifiers_add_are_those_of_a_sweep(
+    every: dict[str, Explanation], swept: Sweep
+) -> None:
+    rows = of_the_secret(swept, "shapley")
+    for row, line in zip(rows, every["shapley"].example[-2:], strict=True):
+        assert line.startswith(row["qid"])
+        alone, final, *_, added = map(float, NUMBER.findall(line))
+        assert (alone, final, added) == near_all(row["alone"], row["last"], row["shapley"])
+    (row,) = of_the_secret(swept, "interactions")
+    assert last(every["interaction"].example) == near(row["interaction"])
+
+
+def test_the_examples_of_borders_and_of_what_is_saved_are_those_of_a_sweep(
+    every: dict[str, Explanation], swept: Sweep
+) -> None:
+    said = every["borders"].example[-2:]
+    for row, line in zip(of_the_secret(swept, "borders"), said, strict=True):
+        assert line.startswith(f"{row['border']}: {' and '.join(row['qids'])}, ")
+        assert last((line,)) == near(row["posterior"])
+    lines = [line for line in every["saved"].example if line.endswith(" saved")]
+    for row in of_the_secret(swept, "drop_first"):
+        (line,) = [x for x in lines if x.startswith(f"{row['qid']} dropped")]
+        assert last((line,)) == near(row["saved"])
+    rows = of_the_secret(swept, "coarsen_first")
+    assert last(every["saved"].example) == near(rows[0]["saved"])
+    for row in rows:
+        (line,) = [x for x in lines if x.startswith(f"{row['qid']} as ")]
+        assert last((line,)) == near(row["saved"])
+        assert line.count(" or ") + line.count(" | ") + 1 == row["values"]
+        assert line.count(" | ") + 1 == row["values_coarser"]
+
+
+def test_the_example_of_the_plan_is_that_of_a_sweep(
+    every: dict[str, Explanation], swept: Sweep
+) -> None:
+    for row, line in zip(swept.details["plan"].to_dicts(), every["plan"].example[-2:], strict=True):
+        assert line.startswith(row["first"])
+        assert list(map(int, NUMBER.findall(line))) == [row["subsets"], row["rows"]]
+
+
+def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
+    every: dict[str, Explanation],
+) -> None:
+    assert float(STUDENT) == estimates.T
+    said = every["sampled"].example
+    sizes = list(map(int, re.findall(r"(\d+) pe", said[-5])))
+    right = list(map(int, re.findall(r"\((\d+) - ", said[-2])))
+    parts = pl.DataFrame({"part": range(1, len(sizes) + 1), "people": sizes, "mode": right})
+    one = pl.lit(1, pl.Int64)
+    others = dict.fromkeys(("subset", "question", "blocks", "certain", "k", "l"), one)
+    rows = parts.with_columns(**others, worst_case=pl.lit(1.0))
+    _, errors = estimates.estimated(rows, 10)
+    assert last(said) == near(errors["error_probabilistic"].item())
+    assert last((said[-4],)) == near(errors["sampled"].item())
+
+
+def near_all(*expected: Any) -> Any:
+    """Each equal to the six digits that are shown."""
+    return tuple(near(number) for number in expected)
+
+
 Record = tuple[str, str, str]  # block, group, value
 
 
@@ -208,6 +303,40 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     plain = oracle.attack(rows, ["k"], "s")
     part = [row for row in rows if row["g"] == rows[0]["g"]]
     risks = om.risks(part, ["k"], rows)
+
+    def knowing(*names: str, coarser: str = "") -> Fraction:
+        """Success by these columns, one of them with its values merged in pairs."""
+        place = {v: i // 2 for i, v in enumerate(sorted({row[coarser] for row in rows if coarser}))}
+        seen = [row | {coarser: place[row[coarser]]} if coarser else row for row in rows]
+        return Fraction(oracle.attack(seen, [*names], "s")["posterior_probabilistic"])
+
+    success = {
+        frozenset(names): knowing(*names) if names else plain["prior_probabilistic"]
+        for names in ((), ("k",), ("g",), ("k", "g"))
+    }
+    nothing, one, other, both = success.values()
+
+    def border() -> Fraction:
+        safe = om.maximal(s for s, v in success.items() if v < THRESHOLD)
+        risky = om.minimal(s for s, v in success.items() if v >= THRESHOLD)
+        found = sorted(safe or risky, key=lambda s: (len(s), "k" not in s))
+        return success[found[-1]]
+
+    def error() -> float:
+        sizes = Counter(row["k"] for row in rows)
+        parts = [(n, max(of_block(block).values())) for block, n in sizes.items()][1:]
+        if len(parts) < 2:
+            return 0
+        size, ratio = sum(n for n, _ in parts), sum(y for _, y in parts) / sum(n for n, _ in parts)
+        squares = sum((y - ratio * n) ** 2 for n, y in parts) / (1 - 1 / len(parts))
+        return estimates.T * ((1 - size / len(rows)) * squares) ** 0.5 / size
+
+    def of_block(block: str) -> Counter[str]:
+        return Counter(row["s"] for row in rows if row["k"] == block)
+
+    def last_stage() -> int:
+        squares = {x: sum(n * n for n in Counter(row[x] for row in rows).values()) for x in "kg"}
+        return len({row[max("gk", key=squares.__getitem__)] for row in rows})
 
     def gap() -> Fraction:
         means = [g.probabilistic for g in om.groups(rows, ["k"], "s", by="g").values()]
@@ -235,6 +364,15 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "thresholds": lambda: Fraction(om.at_or_above(successes, max(successes)), n),
         "quantiles": lambda: om.quantile(successes, Fraction(1, 2)),
         "groups": gap,
+        "k": lambda: min(Counter(row["k"] for row in rows).values()),
+        "l": lambda: min(len(of_block(row["k"])) for row in rows),
+        "subset": lambda: 3,
+        "shapley": lambda: (other - nothing + both - one) / 2,
+        "interaction": lambda: both - one - other + nothing,
+        "borders": border,
+        "saved": lambda: both - min(knowing("k", "g", coarser=x) for x in "kg"),
+        "sampled": error,
+        "plan": last_stage,
         "prior": believed,
         "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
         "refinement": lambda: om.posterior_gain(
@@ -256,6 +394,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
 ) -> None:
     columns = {column for e in every.values() for column in e.columns}
     assert set(COLUMNS) <= columns
+    assert {column for schema in OF_A_SWEEP for column in schema} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns
     assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
 
@@ -272,6 +411,12 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
         ("prosecutor_risk", "prosecutor"),
         ("individuals", "histogram"),
         ("IRS", "attack"),
+        ("k-anonymity", "k"),
+        ("L", "l"),
+        ("drop first", "saved"),
+        ("posterior_coarser", "saved"),
+        ("share", "thresholds"),
+        ("minimal risky", "borders"),
     ],
 )
 def test_a_measure_is_found_by_any_of_its_names(asked: str, name: str) -> None:

@@ -268,7 +268,7 @@ def releases(draw: st.DrawFn, most: int = 5, rows: int = 40) -> Release:
     return Release(table, table.to_pylist(), names[: len(kinds)], names[len(kinds) :])
 
 
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(tables())
 def test_every_row_and_histogram_of_a_hostile_table_is_that_of_the_oracle(drawn: Table) -> None:
     with parquet(to_arrow(drawn)) as path:
@@ -282,7 +282,7 @@ def test_every_row_and_histogram_of_a_hostile_table_is_that_of_the_oracle(drawn:
     assert result.notes == ()
 
 
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(releases(), st.data())
 def test_every_row_is_that_of_the_oracle_and_of_one_attack(
     drawn: Release, data: st.DataObject
