@@ -55,7 +55,7 @@ def people(n: int, *domains: int) -> pl.DataFrame:
 
 
 QUESTION = ("--qids", "a,b,c,d,e,f", "--secret", "s", "--secret", "t", "--format", "json")
-N, DOMAINS = 100_000, (40, 200, 31, 12, 60, 5)
+N, DOMAINS = 60_000, (40, 200, 31, 12, 60, 5)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def found(done: Done) -> dict[str, Any]:
     return document | {"results": rows, "plan": None}
 
 
-def start(file: str, workspace: Path, *more: object, chunk: int = 8_000, **popen: Any) -> Any:
+def start(file: str, workspace: Path, *more: object, chunk: int = 6_000, **popen: Any) -> Any:
     """Begin a sweep in a process of its own."""
     arguments = ("sweep", file, *QUESTION, "--workspace", workspace, *more)
     popen = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | popen
@@ -197,9 +197,8 @@ def test_a_sweep_that_is_killed_again_and_again_goes_on_where_it_was(
     assert after.settled == {(0, 0): whole, (0, 1): whole, (1, 2): whole}
 
 
-@pytest.mark.parametrize("share", [0.3, 0.9])
 def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
-    big: str, undisturbed: dict[str, Any], tmp_path: Path, share: float
+    big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
     workspace = tmp_path / "w"
     running = start(big, workspace)
@@ -211,7 +210,7 @@ def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
     running.kill()
     running.communicate()
     if log.exists():  # it may just have been written into the workspace
-        os.truncate(log, int(share * log.stat().st_size))
+        os.truncate(log, log.stat().st_size * 2 // 3)
     assert found(run("sweep", big, *QUESTION, "--workspace", workspace)) == undisturbed
 
 
@@ -526,7 +525,7 @@ def test_the_files_are_readable_by_their_owner_alone_and_hold_no_values(big: str
                 if CELL.encode() in file.read_bytes():
                     running.kill()
                     pytest.fail(f"{file} has a value of a cell")
-        time.sleep(0.05)
+        time.sleep(0.1)
     running.communicate()
     assert modes == {("w", "0o600"), ("w.wal", "0o600")}
     assert CELL.encode() not in workspace.read_bytes()
@@ -700,7 +699,7 @@ def test_too_little_disk_is_refused_with_what_is_needed(
     assert found(run(*SMALL, "--workspace", "w")) == expected
 
 
-@pytest.mark.parametrize("size", [1_000, 20_000, 1_000_000, 3_500_000])
+@pytest.mark.parametrize("size", [20_000, 700_000, 2_000_000])
 def test_files_that_cannot_grow_stop_a_sweep_that_then_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path, size: int
 ):
@@ -714,10 +713,9 @@ def test_files_that_cannot_grow_stop_a_sweep_that_then_goes_on(
     output, errors = running.communicate(timeout=60)
     refused(Done(running.returncode, output, errors), "disk", code=3)
     assert list(temp.iterdir()) == []
-    if size > 12_288:  # the head of a database
-        before = kept(workspace)
+    before = kept(workspace)
     assert found(run("sweep", big, *QUESTION, "--workspace", workspace)) == undisturbed
-    assert size <= 12_288 or before.done.items() <= kept(workspace).done.items()
+    assert before.done.items() <= kept(workspace).done.items()
 
 
 MOUNTED = """
@@ -741,7 +739,7 @@ def test_a_disk_that_is_full_midway_stops_a_sweep_that_then_goes_on(
 ):
     if shutil.which("unshare") is None:
         pytest.skip("no disk can be mounted here")
-    arguments = (sys.executable, "-c", DRIVER, "8000", "sweep", big, *QUESTION)
+    arguments = (sys.executable, "-c", DRIVER, "6000", "sweep", big, *QUESTION)
     alone = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNTED, tmp_path)
     command = (*alone, *arguments, "--workspace", "disk/w")
     subprocess.run(command, capture_output=True, check=False, timeout=90)

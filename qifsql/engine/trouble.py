@@ -38,7 +38,9 @@ def translated(
     ``ours``: the statement was made from columns and types that were looked up before, so it must
     be understood; if not, the mistake is not the user's.
     """
-    if ours and isinstance(error, duckdb.BinderException | duckdb.ParserException):
+    if ours and isinstance(
+        error, duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
+    ):
         return InternalError(f"a statement about {where} was not understood", detail=str(error))
     words = str(error)
     told = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
