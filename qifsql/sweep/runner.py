@@ -41,11 +41,18 @@ class Runner:
     choices: dict[int, Choice] = field(default_factory=dict)
     asked: dict[tuple[int, int], Sums] = field(default_factory=dict)
     sent: dict[str, None] = field(default_factory=dict)
+    worker: Worker | None = None
 
     def __post_init__(self) -> None:
         """Know the tables of the pass."""
         self.tables = Tables(
-            self.workspace, self.number, self.layout, self.scope, self.course, self.seed
+            self.workspace,
+            self.number,
+            self.layout,
+            self.scope,
+            self.course,
+            self.seed,
+            self.streams,
         )
         self.kinds = creating("kinds", kinds.kinds(self.layout))
 
@@ -135,7 +142,8 @@ class Runner:
 
     def coarser(self, position: int) -> dict[int, Sums]:
         """What holds of all attributes when the values of one are merged in pairs."""
-        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        worker = self.worker or Worker(self.workspace.stream, self.layout, self.scope)
+        self.worker = worker
 
         def work(_stream: Stream) -> None:
             group(worker, kept(self.tables.first), self.layout.every, coarser=position)

@@ -98,6 +98,7 @@ def spoken(words: int, *, valued: bool) -> Statements:
     return Statements(words, valued=valued)
 
 
+@cache
 def macros() -> list[str]:
     """The statements that define the words of the walk."""
     text = (folder() / "sweep" / "macros.sql").read_text(encoding="utf-8")
@@ -105,7 +106,8 @@ def macros() -> list[str]:
     return [part.strip() for part in code.split(";") if part.strip()]
 
 
-def varying(fields: Iterable[tuple[int, int]], kind: str) -> str:
+@cache
+def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
     """The macro that says which attributes differ: from bits that differ to one bit for each.
 
     ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
@@ -118,6 +120,7 @@ def varying(fields: Iterable[tuple[int, int]], kind: str) -> str:
     return macro("varying", ("x",), _sum(terms))
 
 
+@cache
 def people(counter_bits: int, *, valued: bool) -> str:
     """The macro that gives the number of people from the first word of a block."""
     word = exp.column("word")
@@ -126,12 +129,14 @@ def people(counter_bits: int, *, valued: bool) -> str:
     return macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
 
 
+@cache
 def keyed(n: int, kind: str) -> str:
     """The macro that makes a block's key of its number and its state."""
     block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
     return macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
 
 
+@cache
 def packed(width: int, kind: str) -> str:
     """The macro that packs the code of the first attribute and those of the rest in one key."""
     entry = exp.BitwiseLeftShift(
@@ -141,6 +146,7 @@ def packed(width: int, kind: str) -> str:
     return macro("packed", ("entry", "rest"), both)
 
 
+@cache
 def settled(words: int, *, valued: bool) -> str:
     """The statement that makes the empty table of what is settled."""
     kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
@@ -162,6 +168,7 @@ def settled(words: int, *, valued: bool) -> str:
     return render(create)
 
 
+@cache
 def emptied(table: str) -> str:
     """The statement that empties a table."""
     return render(exp.delete(table))

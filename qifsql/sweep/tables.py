@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from sqlglot import exp
+
 from qifsql.dialect import creating, render
 from qifsql.sweep.course import Course
 from qifsql.sweep.lattice import Scope
@@ -16,6 +18,8 @@ from qifsql.sweep.worker import Chunk, Worker
 from qifsql.sweep.workspace import Task, Workspace
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
+LEAST = 25_000  # rows below which the calls of a walk cost more than its work
+SHARES = 3  # chunks for each stream, at least
 MANY = 12  # attributes beyond which a walk makes so many rows that chunks must be smaller
 GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
 HEAVY = 1_000_000  # rows of a table that all threads make together
@@ -35,6 +39,7 @@ class Tables:
     scope: Scope
     course: Course
     seed: int
+    streams: int
 
     @property
     def first(self) -> str:
@@ -81,10 +86,11 @@ class Tables:
         if self.layout.n - position < self.scope.least:
             return ()  # every subset that begins here is too small
         last = position == self.layout.n - 1
-        chunk = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2)
-        worker.set(chunk=(chunk, "BIGINT"), giant=(GIANT * chunk, "BIGINT"))
+        ((rows,),) = worker.stream.rows(render(exp.select("count(*)").from_(kept(table))))
+        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2)
+        some = min(most, max(LEAST, rows // (SHARES * self.streams)))
+        worker.set(chunk=(some, "BIGINT"), giant=(GIANT * most, "BIGINT"))
         chunks = worker.stream.rows(render(worker.say.query("chunks", coded=kept(table))))
-        rows = sum(chunk[2] for chunk in chunks)
         tasks = [
             Task(0, self.number, "split" if giant and not last else "walk", table, position, state,
                  least, greatest, size)

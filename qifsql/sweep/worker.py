@@ -26,6 +26,18 @@ class Chunk:
     rows: int
 
 
+def macros(layout: Layout) -> list[str]:
+    """The statements that define the words of a pass."""
+    fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
+    return [
+        *statements.macros(),
+        statements.varying(fields, layout.rest_type),
+        statements.keyed(layout.n, layout.block_type),
+        statements.packed(layout.width, layout.key_type),
+        statements.people(layout.counter_bits, valued=layout.valued),
+    ]
+
+
 class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
@@ -38,16 +50,8 @@ class Worker:
         self.layout = layout
         self.say = spoken(layout.words, valued=layout.valued)
         self._sent: dict[str, None] = {}
-        fields = [(1 << p, layout.field(p)) for p in range(1, layout.n)]
-        self._macros = [
-            *statements.macros(),
-            statements.varying(fields, layout.rest_type),
-            statements.keyed(layout.n, layout.block_type),
-            statements.packed(layout.width, layout.key_type),
-            statements.people(layout.counter_bits, valued=layout.valued),
-        ]
-        for macro in self._macros:
-            stream.rows(macro)
+        self._macros = macros(layout)
+        stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
             every=(layout.every, "BIGINT"),
