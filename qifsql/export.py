@@ -127,6 +127,26 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
         raise OutputError(f"{path} must end in one of {', '.join(endings)}")
 
 
+def check_place(path: Path, sources: tuple[str, ...]) -> Path:
+    """Refuse a file that could not be written, or that is read; where it really is.
+
+    Raises OutputError where the folder is missing, or where ``path`` is one of the files that are
+    read.
+    """
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError) as e:  # a link that leads to itself
+        raise OutputError(f"{path} leads nowhere; name another file") from e
+    if any(real == Path(source).resolve() for source in sources):
+        raise OutputError(f"{path} is the input; name another file for the result")
+    path = real if path.is_symlink() else path
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    return path
+
+
 @contextmanager
 def whole(path: Path, origin: Origin) -> Iterator[Path]:
     """A temporary file beside ``path`` that takes its place at the end, or disappears.
@@ -134,17 +154,7 @@ def whole(path: Path, origin: Origin) -> Iterator[Path]:
     Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
     of the files that were read.
     """
-    try:
-        real = path.resolve()
-    except (OSError, RuntimeError) as e:  # a link that leads to itself
-        raise OutputError(f"{path} leads nowhere; name another file") from e
-    if any(real == Path(source).resolve() for source in origin.paths):
-        raise OutputError(f"{path} is the input; name another file for the result")
-    path = real if path.is_symlink() else path
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    path = check_place(path, origin.paths)
     try:
         handle, name = tempfile.mkstemp(prefix=".qifsql-", suffix=path.suffix, dir=path.parent)
         os.close(handle)

@@ -178,7 +178,7 @@ def test_streams_that_are_closed_or_full_are_no_mistake_of_ours(
     assert (done.returncode, done.stdout) == (code, out)
     assert done.stderr.count("\n") == (code != 0)
     assert "Traceback" not in done.stderr
-    assert left(here) == set()
+    assert left(here) == ({"people.parquet.sweep"} if code else set())  # to go on with
 
 
 def test_a_long_result_meets_a_reader_that_leaves_early(here: Path):
@@ -508,7 +508,7 @@ def test_help_names_every_option(here: Path):
     assert all(p.help for p in command.params if p.name != "help")
 
 
-@pytest.mark.parametrize("kind", ["html", "svg", "png", "json"])
+@pytest.mark.parametrize("kind", ["html", "svg"])
 def test_charts_are_written_beside_the_result(here: Path, kind: str):
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")

@@ -99,5 +99,6 @@ def _run() -> int | None:
         sys.stderr.write(f"error: {words}; see qifsql --help\n")
         return 2
     except typer.Abort:
+        talk("error: interrupted; nothing was left behind")
         return 130
     return result

@@ -60,7 +60,7 @@ class Subsets:
         Path | None,
         typer.Option(
             "--charts",
-            help="A folder for charts: success, Shapley values, histograms (needs qifsql[charts]).",
+            help="A folder for charts: success, Shapley values, histograms (qifsql\\[charts]).",
             rich_help_panel=RUN,
         ),
     ] = None
@@ -142,7 +142,9 @@ def sweep(
 ) -> None:
     """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
     from qifsql.cli import show
+    from qifsql.export import check_place
     from qifsql.sweep.run import sweep as run
+    from qifsql.sweep.workspace import remove
 
     show.check(output)
     if subsets.charts is not None:
@@ -150,6 +152,8 @@ def sweep(
 
         figures.check(subsets.charts, subsets.chart_format)
     dataset = data.dataset()
+    if output.out is not None:
+        check_place(output.out, dataset.paths)
     workspace = work.workspace or Path(re.sub(r"[^\w.@-]", "_", dataset.name) + ".sweep")
     with limits.settings() as settings:
         result = run(
@@ -159,7 +163,6 @@ def sweep(
             **work.arguments(),
             where=data.where,
             workspace=workspace,
-            keep=work.workspace is not None,
             told=lambda line: running.remarks([line], quiet=limits.quiet),
             settings=settings,
         )
@@ -183,7 +186,15 @@ def sweep(
         result.details,
         tuple(name for name in result.details if not asked.get(name)),
     )
-    show.show(shown, output)
+    done = work.workspace is None and result.complete
+    try:
+        show.show(shown, output)
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough
+        if done:
+            remove(workspace)
+        raise
+    if done:
+        remove(workspace)  # only now: the result is where it was asked for
 
 
 def _seconds(text: str | None) -> float | None:

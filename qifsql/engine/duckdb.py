@@ -126,8 +126,9 @@ class DuckDB:
         return tables, None
 
     def _tables(self, catalog: str) -> set[str]:
-        own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
-        tables = exp.select("table_name").from_("duckdb_tables()").where(own)
+        """The names of the tables and views of a catalog."""
+        own = exp.EQ(this=exp.column("table_catalog"), expression=exp.Literal.string(catalog))
+        tables = exp.select("table_name").from_("information_schema.tables").where(own)
         return {name for (name,) in self.query(tables, "kept tables")}
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
@@ -137,7 +138,7 @@ class DuckDB:
 
     def stream(self) -> Stream:
         """A connection of its own to the same database, for one thread."""
-        return Stream(self._connection)
+        return Stream(self._connection, self.settings)
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:
@@ -156,15 +157,10 @@ class DuckDB:
         self._fetch(setting("disabled_optimizers", exp.Literal.string(disabled_optimizers)))
 
     def together(
-        self,
-        streams: Sequence[Stream],
-        work: Callable[[Stream], None],
-        *,
-        where: str,
-        look: Callable[[], None],
+        self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
     ) -> None:
         """Let every stream work in a thread of its own (see ``qifsql.engine.streams``)."""
-        together(streams, work, look=look, where=where, settings=self.settings)
+        together(streams, work, look=look)
 
     @property
     def memory(self) -> int:

@@ -16,17 +16,29 @@ from qifsql.engine.trouble import translated
 from qifsql.errors import Interrupted
 
 POLL = 0.05  # seconds between looks at running streams
+WHERE = "the workspace (remove it to start anew)"  # streams never read the data
 
 
 class Stream:
     """One connection. Its temporary tables, macros and variables are its own."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
         self._cursor = connection.cursor()
+        self._settings = settings
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a small result; for a statement that makes or fills a table, their number."""
-        return self._cursor.execute(sql, list(parameters)).fetchall()
+        if threading.current_thread() is not threading.main_thread():
+            return self._fetch(sql, parameters)
+        found: list[list[tuple[Any, ...]]] = []  # Ctrl-C is heard while another thread works
+        together([self], lambda _s: found.append(self._fetch(sql, parameters)), look=_nothing)
+        return found[0]
+
+    def _fetch(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        try:
+            return self._cursor.execute(sql, list(parameters)).fetchall()
+        except duckdb.Error as e:
+            raise translated(e, WHERE, self._settings, ours=True) from e
 
     def count(self, sql: str) -> int:
         """The number of rows that a statement made."""
@@ -35,10 +47,10 @@ class Stream:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is done inside, or nothing."""
-        self._cursor.begin()
+        self.rows("BEGIN")
         try:
             yield
-            self._cursor.commit()
+            self.rows("COMMIT")
         except BaseException:
             with suppress(duckdb.Error):  # the engine may have ended it already
                 self._cursor.rollback()
@@ -58,8 +70,6 @@ def together(
     work: Callable[[Stream], None],
     *,
     look: Callable[[], None],
-    where: str,
-    settings: Settings,
 ) -> None:
     """Let every stream work in a thread of its own until all return.
 
@@ -90,12 +100,7 @@ def together(
         raise
     _stop(streams, finished)
     if trouble:
-        first = next(
-            (e for e in trouble if not isinstance(e, duckdb.InterruptException)), trouble[0]
-        )
-        if isinstance(first, duckdb.Error):
-            raise translated(first, where, settings, ours=True) from first
-        raise first
+        raise next((e for e in trouble if not isinstance(e, Interrupted)), trouble[0])
 
 
 def _stop(streams: Sequence[Stream], finished: Sequence[threading.Event]) -> None:
@@ -103,3 +108,7 @@ def _stop(streams: Sequence[Stream], finished: Sequence[threading.Event]) -> Non
     while not all(done.wait(POLL) for done in finished):
         for stream in streams:
             stream.interrupt()
+
+
+def _nothing() -> None:
+    """Nobody looks."""

@@ -53,7 +53,8 @@ def translated(
             "give more with --memory, or fewer threads with --threads",
             detail=words,
         )
-    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) and _DISK.search(told):
+    full = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
+    if isinstance(error, full) and _DISK.search(told):
         return EngineError(
             f"the disk for temporary files or results is full, or could not be written, while "
             f"reading {where}; name a folder with more room with --temp",

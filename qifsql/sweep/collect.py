@@ -33,14 +33,14 @@ class Collected:
 def collect(
     workspace: Workspace,
     layouts: Mapping[int, Layout],
-    complete: Mapping[int, int],
+    complete: int,
     scope: Scope,
     *,
     histograms: bool,
 ) -> Collected:
     """Collect all passes; ``complete`` are the first attributes of which all subsets are there."""
     both = [
-        _collected(workspace, number, layout, scope, complete[number], histograms=histograms)
+        _collected(workspace, number, layout, scope, complete, histograms=histograms)
         for number, layout in layouts.items()
     ]
     subsets = pl.concat([c.subsets for c in both]).sort("subset", "question")
@@ -57,13 +57,13 @@ def _collected(
     *,
     histograms: bool,
 ) -> Collected:
-    stream = workspace.engine.stream()
+    stream = workspace.stream
     worker = Worker(stream, layout, scope)
     stream.rows(as_named(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
         known_too=(1 + (1 << layout.n), "BIGINT"),
-        complete=(complete, "BIGINT"),
+        complete=(complete & layout.every, "BIGINT"),
     )
     worker.set(**{"pass": (number, "INTEGER")})
     bits = exp.Array(expressions=[exp.Literal.number(1 << p) for p in range(layout.n)])
@@ -79,7 +79,6 @@ def _collected(
     if not everybody.filter(pl.col("people") != layout.people).is_empty():
         raise InternalError("the blocks of some subset do not add up to the people; report this")
     bins = _read(worker, "histograms", scratch) if histograms else None
-    stream.close()
     return Collected(subsets, bins)
 
 

@@ -41,13 +41,14 @@ class Sweep:
     """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
 
     ``frame`` has the columns of ``SWEPT``; ``details`` are the answers, by name, and what was done.
-    ``whole``: every subset is there.
+    ``whole``: every subset is there. ``complete``: all that was asked for is done.
     """
 
     frame: pl.DataFrame
     origin: Origin
     qids: tuple[str, ...]
     whole: bool
+    complete: bool = True
     notes: tuple[str, ...] = ()
     details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
@@ -80,6 +81,8 @@ def frame(
 
     The same whole numbers as in an attack, divided once: equal to its floats in every digit.
     """
+    answered = pl.col("question").n_unique().over("subset") == len(prior)
+    subsets = subsets.filter(answered)  # by every pass: the time may have ended between them
     if subsets.is_empty():
         return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])

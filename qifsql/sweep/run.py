@@ -15,7 +15,7 @@ from qifsql.spec import Attack, Options, refuse
 from qifsql.sweep import needs
 from qifsql.sweep.result import Sweep
 from qifsql.sweep.working import Told, Wish, Work
-from qifsql.sweep.workspace import prepare, remove
+from qifsql.sweep.workspace import alone, prepare, remove
 
 REFUSED = ("key", "target", "gain", "prior", "by", "thresholds", "quantiles")
 
@@ -91,19 +91,40 @@ def _silent(_line: str) -> None:
 def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
     """Run a sweep as it is specified (see ``sweep``)."""
     origin = Origin.now(settings)
-    with _private(), opened(spec, needs.limited(settings)) as (engine, bound):
-        if wish.workspace is not None:
-            prepare(engine, wish.workspace, bound.dataset, restart=wish.restart)
-        working = Work(engine, spec, bound, wish)
-        try:
-            found = working.sweep(origin)
-        except (Interrupted, KeyboardInterrupt) as e:
-            raise Interrupted(f"interrupted; {working.kept}") from e
-        except EngineError as e:
-            raise EngineError(f"{e}; {working.kept}", detail=e.detail) from e
-    if wish.workspace is not None and not wish.keep and working.finished:
+    fresh = wish.workspace is None or wish.restart or not wish.workspace.exists()
+    useful = not fresh
+    opening = False
+    try:
+        with (
+            alone(wish.workspace),
+            _private(),
+            opened(spec, needs.limited(settings)) as (engine, bound),
+        ):
+            if wish.workspace is not None:
+                prepare(engine, wish.workspace, bound.dataset, restart=wish.restart)
+            opening = True
+            working = Work(engine, spec, bound, wish)
+            try:
+                found = working.sweep(origin)
+            finally:
+                useful = working.useful
+    except (Interrupted, KeyboardInterrupt) as e:
+        raise Interrupted(f"interrupted; {_kept(wish, useful=useful)}") from e
+    except EngineError as e:
+        raise EngineError(f"{e}; {_kept(wish, useful=useful)}", detail=e.detail) from e
+    finally:
+        if opening and fresh and wish.workspace is not None and not useful:
+            remove(wish.workspace)  # nothing is in it that another run could use
+    if wish.workspace is not None and not wish.keep and found.complete:
         remove(wish.workspace)
     return found
+
+
+def _kept(wish: Wish, *, useful: bool) -> str:
+    """What became of the work, for the person who stopped it."""
+    if wish.workspace is None or not useful:
+        return "nothing was left behind"
+    return f"what is done is kept in {wish.workspace}: the same command goes on"
 
 
 @contextmanager

@@ -64,6 +64,8 @@ class Runner:
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
         if not self.workspace.begun(self.number):
+            if self.number and self.out_of_time():
+                return
             self._encode()
         pending = self.workspace.pending(self.number)
         if pending and not (self.scope.listed or self.scope.searching):
@@ -80,11 +82,8 @@ class Runner:
     def _together(self, tasks: Tasks) -> None:
         """Let every stream take task after task."""
         streams = [self.engine.stream() for _ in range(self.streams)]
-        name = self.bound.dataset.name
         try:
-            self.engine.together(
-                streams, lambda s: self._work(s, tasks), where=name, look=self._look
-            )
+            self.engine.together(streams, lambda s: self._work(s, tasks), self.look)
         finally:
             for stream in streams:
                 stream.close()
@@ -95,8 +94,7 @@ class Runner:
         def work(stream: Stream) -> None:
             self._do(Worker(stream, self.layout, self.scope), task)
 
-        name = self.bound.dataset.name
-        self.engine.together([self.workspace.stream], work, where=name, look=self._look)
+        self.engine.together([self.workspace.stream], work, self.look)
 
     def _encode(self) -> None:
         """Code the people; the first tasks."""
@@ -121,7 +119,7 @@ class Runner:
             float(x) for x in worker.stream.rows(render(query.from_(kept(self.tables.first))))[0]
         ]
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Tell how far the sweep is."""
         self.engine.settings.progress("sweeping", self.course.share, self.course.told())
 
@@ -149,8 +147,7 @@ class Runner:
             group(worker, kept(self.tables.first), self.layout.every, coarser=position)
             self._found(worker)
 
-        where = self.bound.dataset.name
-        self.engine.together([worker.stream], work, where=where, look=self._look)
+        self.engine.together([worker.stream], work, self.look)
         found = self._summed(worker.rows("sums"))
         worker.forget()
         return {question: sums for (_, question), sums in found.items()}

@@ -10,6 +10,7 @@ import polars as pl
 
 from qifsql import dialect
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.streams import Stream
 from qifsql.errors import InputError, several
 from qifsql.export import Origin, digests
 from qifsql.measures.bayes import Success
@@ -77,11 +78,9 @@ class Work:
         self.runners: list[Runner] = []
 
     @property
-    def kept(self) -> str:
-        """What became of the work, for the person who stopped it."""
-        if self.wish.workspace is None:
-            return "nothing was left behind"
-        return f"what is done is kept in {self.wish.workspace}: the same command goes on"
+    def useful(self) -> bool:
+        """Whether the workspace holds something that another run could use."""
+        return self.workspace.useful
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done, or the time is over; the result."""
@@ -101,7 +100,8 @@ class Work:
             frame, details = found
         if frame.is_empty() and not self.scope.searching:
             raise InputError(
-                f"no subset is complete after {self.wish.time_budget:g} seconds; {self.kept}, or "
+                f"no subset is complete after {self.wish.time_budget:g} seconds; what is "
+                f"done is kept in {self.wish.workspace or 'memory'}: the same command goes on, or "
                 "give more time with --time-budget"
             )
         if not self.scope.searching:
@@ -115,7 +115,8 @@ class Work:
         origin = origin.sending(s for runner in self.runners for s in runner.sent)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         whole = self.scope.whole and self.finished
-        return Sweep(frame, origin, tuple(self.names), whole, self._notes(frame), details)
+        names = tuple(self.names)
+        return Sweep(frame, origin, names, whole, self.finished, self._notes(frame), details)
 
     def _swept(self) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
         """All subsets at once, and what was done; None where the codes do not fit in a key."""
@@ -132,11 +133,11 @@ class Work:
         self.course.rows_done = 0
         self._announce(layouts)
         runners = [self._runner(number, layout) for number, layout in enumerate(layouts)]
+        self.runners = runners
         for runner in runners:
             runner.run()
         prior = result.priors(secrets, people)
         details = self._hunt(runners, prior)
-        self.runners = runners
         collected = self._collect(layouts)
         named = [s.name for s in self.bound.secrets]
         subsets, errors = estimates.estimated(collected.subsets, people)
@@ -179,8 +180,8 @@ class Work:
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
-                f"the time is over: {there:,} of {self.scope.subsets:,} subsets are complete; "
-                f"{self.kept}"
+                f"the time is over: {there:,} of {several(self.scope.subsets, 'subset')} are "
+                "complete; the same command goes on from here"
             )
         if self.scope.sample is not None:
             notes.append(estimates.note(frame))
@@ -238,7 +239,7 @@ class Work:
         """Say what is going to happen."""
         need = needs.preflight(layouts, self.course, self.streams, self.engine.memory)
         self.wish.told(
-            f"{layouts[0].people:,} records, {several(self.scope.subsets, 'subset')} of "
+            f"{several(layouts[0].people, 'record')}, {several(self.scope.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
         )
         if self.wish.explain:
@@ -264,14 +265,23 @@ class Work:
 
     def _collect(self, layouts: Sequence[Layout]) -> Collected:
         numbered = dict(enumerate(layouts))
-        complete = {i: self.workspace.complete(i, x, self.scope) for i, x in numbered.items()}
-        self.finished = all(not self.workspace.pending(i) for i in numbered) and all(
-            self.workspace.begun(i) for i in numbered
+        complete = -1  # by every pass
+        for i, layout in numbered.items():
+            complete &= self.workspace.complete(i, layout, self.scope)
+        self.finished = all(
+            self.workspace.begun(i) and not self.workspace.pending(i) for i in numbered
         )
-        return collect(
-            self.workspace,
-            numbered,
-            complete,
-            self.scope,
-            histograms=self.wish.histogram,
-        )
+        collected: list[Collected] = []
+
+        def work(_stream: Stream) -> None:
+            found = collect(
+                self.workspace,
+                numbered,
+                complete,
+                self.scope,
+                histograms=self.wish.histogram,
+            )
+            collected.append(found)
+
+        self.engine.together([self.workspace.stream], work, self.runners[0].look)
+        return collected[0]

@@ -5,8 +5,10 @@ goes on where it was: what is done stays done, what was under way is done again.
 """
 
 import json
+import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.templates import folder, load
 
+_OPEN: set[Path] = set()  # the workspaces that this program has open
+_LOCK = threading.Lock()
 FORM = 1  # of the tables in a workspace
 
 
@@ -55,7 +59,14 @@ class Workspace:
     def __init__(self, engine: DuckDB, path: Path | None, asked: Mapping[str, Any]) -> None:
         self.engine = engine
         self.path = path
-        held = engine.open_kept(path)
+        try:
+            held = engine.open_kept(path)
+        except DatasetError as e:
+            raise InputError(
+                f"the workspace {path} cannot be made or opened; name another file with "
+                "--workspace",
+                detail=e.detail,
+            ) from e
         self.stream = engine.stream()
         self.new = not held
         if held:
@@ -70,6 +81,14 @@ class Workspace:
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
         self._last = int(rows[0][0])
         self._lock = threading.Lock()
+
+    @property
+    def useful(self) -> bool:
+        """Whether people are coded or attacked already: else there is nothing to go on with."""
+        rows = self.stream.rows(
+            "SELECT count(*) FROM kept.facts WHERE name NOT IN ('asked', 'spreads', 'records')"
+        )
+        return bool(rows[0][0])
 
     def fact(self, name: str) -> Any:
         """What was stored under a name; None where nothing was."""
@@ -173,7 +192,17 @@ def prepare(engine: DuckDB, path: Path, dataset: Dataset, *, restart: bool) -> N
         raise InputError(f"the workspace {path} {what}; name a file with --workspace")
     if any(path.resolve() == Path(file).resolve() for file in dataset.paths):
         raise InputError(f"{path} is the release itself; name another file with --workspace")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(
+            f"the workspace {path} cannot be made: the folder {path.parent} cannot be written; "
+            "name another file with --workspace"
+        )
     if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(f"the workspace {path} is no file; name another with --workspace")
+    if not path.stat().st_size:
+        path.unlink()
         return
     try:
         with path.open("rb") as f:
@@ -193,10 +222,34 @@ def prepare(engine: DuckDB, path: Path, dataset: Dataset, *, restart: bool) -> N
             "another with --workspace",
             detail=trouble.detail,
         ) from trouble
-    if not {"facts", "tasks"} <= tables:
+    if head[8:] != b"DUCK" or (tables and not {"facts", "tasks"} <= tables):
         raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
     if restart:
         remove(path)
+
+
+@contextmanager
+def alone(path: Path | None) -> Iterator[None]:
+    """Refuse a workspace that another thread of this program has.
+
+    The lock of the file keeps other programs out, but not this one.
+    """
+    if path is None:
+        yield
+        return
+    real = path.resolve()
+    with _LOCK:
+        if real in _OPEN:
+            raise DatasetError(
+                f"{path} is the workspace of a sweep that runs now; wait for it, or name another "
+                "with --workspace"
+            )
+        _OPEN.add(real)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _OPEN.discard(real)
 
 
 def remove(path: Path) -> None:
