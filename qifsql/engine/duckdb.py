@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -83,8 +84,14 @@ class DuckDB:
 
     def close(self) -> None:
         """Close the connection and remove the temporary files."""
-        self._connection.close()
-        self._clean()
+        try:
+            self._connection.close()
+        except duckdb.Error:  # a statement that was interrupted has not ended yet
+            self._connection.interrupt()
+            time.sleep(POLL)
+            self._connection.close()
+        finally:
+            self._clean()
 
     def _clean(self) -> None:
         shutil.rmtree(self._temp, ignore_errors=True)
@@ -258,13 +265,14 @@ class DuckDB:
             finally:
                 finished.set()
 
-        threading.Thread(target=work, daemon=True).start()
+        working = threading.Thread(target=work, daemon=True)
         try:
+            working.start()
             while not finished.wait(POLL):
                 share = self._connection.query_progress()
                 self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
         except BaseException as e:
-            while not finished.wait(POLL):
+            while working.ident is not None and not finished.wait(POLL):
                 self._connection.interrupt()  # again: a query that is about to begin forgets it
             if isinstance(e, KeyboardInterrupt):
                 raise Interrupted("interrupted; nothing was left behind") from e

@@ -74,9 +74,10 @@ class Scope:
         least, most = _sizes(sizes, n)
         scope = cls(n, least, most, sample=sample)
         if scope.subsets > 2**LARGEST:
+            many = f"2^{n}" if scope.whole else f"{scope.subsets:,}"
             raise InputError(
-                f"{scope.subsets:,} subsets of {n} quasi-identifiers are more than a sweep visits:"
-                " limit them with --sizes 1-4, look for risky ones with --search, or name fewer"
+                f"{n} quasi-identifiers have {many} subsets, more than a sweep visits: limit them "
+                "with --sizes 1-4, look for risky ones with --search, or name fewer"
             )
         return scope
 
@@ -95,10 +96,15 @@ def _sizes(text: str | None, n: int) -> tuple[int, int]:
 
 def _subset(text: str, names: Sequence[str]) -> int:
     """A subset from its names, joined by ``+``; a name may contain one."""
+    if not text:
+        raise InputError("a subset names one quasi-identifier or more, as in day+school")
     members = _members(text, names)
     if members is None:
-        hint = did_you_mean(text.split("+", maxsplit=1)[0], names)
-        raise InputError(f"subset {quoted(text)} is not made of quasi-identifiers{hint}")
+        rest = text
+        while known := [n for n in names if rest.startswith(f"{n}+")]:
+            rest = rest[len(max(known, key=len)) + 1 :]
+        hint = did_you_mean(rest.split("+")[0], names)
+        raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
     if len(set(members)) < len(members):
         raise InputError(f"subset {quoted(text)} names a quasi-identifier twice; name it once")
     return sum(1 << i for i in members)

@@ -41,7 +41,6 @@ class Runner:
     choices: dict[int, Choice] = field(default_factory=dict)
     asked: dict[tuple[int, int], Sums] = field(default_factory=dict)
     sent: dict[str, None] = field(default_factory=dict)
-    worker: Worker | None = None
 
     def __post_init__(self) -> None:
         """Know the tables of the pass."""
@@ -140,8 +139,7 @@ class Runner:
 
     def coarser(self, position: int) -> dict[int, Sums]:
         """What holds of all attributes when the values of one are merged in pairs."""
-        worker = self.worker or Worker(self.workspace.stream, self.layout, self.scope)
-        self.worker = worker
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
 
         def work(_stream: Stream) -> None:
             group(worker, kept(self.tables.first), self.layout.every, coarser=position)

@@ -106,12 +106,16 @@ def macros() -> list[str]:
     return [part.strip() for part in code.split(";") if part.strip()]
 
 
-@cache
-def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
+def varying(fields: Iterable[tuple[int, int]], kind: str) -> str:
     """The macro that says which attributes differ: from bits that differ to one bit for each.
 
     ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
     """
+    return _varying(tuple(fields), kind)
+
+
+@cache
+def _varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
     terms: list[exp.Expr] = [typed(exp.Literal.number(0), "BIGINT")]
     for bit, mask in fields:
         differs = exp.BitwiseAnd(this=exp.column("x"), expression=number(mask, kind))

@@ -83,8 +83,9 @@ class Tables:
 
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """The tasks of a new coded table: largest chunks first, so that streams end together."""
-        if self.layout.n - position < self.scope.least:
-            return ()  # every subset that begins here is too small
+        taken = (state >> self.layout.n).bit_count()
+        if taken + self.layout.n - position < self.scope.least:
+            return ()  # every subset that is left is too small
         last = position == self.layout.n - 1
         ((rows,),) = worker.stream.rows(render(exp.select("count(*)").from_(kept(table))))
         most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2)

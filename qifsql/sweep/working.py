@@ -174,8 +174,7 @@ class Work:
         records, people = self.workspace.fact("records"), self._people(frame)
         if self.bound.null == "drop" and records is not None and people < records:
             notes.append(
-                f"{records - people:,} of {records:,} records with missing values in any of the "
-                "columns are left out"
+                f"{records - people:,} of {records:,} records with missing values are left out"
             )
         if not self.finished:
             there = frame["subset"].n_unique()
