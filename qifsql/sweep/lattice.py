@@ -97,7 +97,9 @@ def _sizes(text: str | None, n: int) -> tuple[int, int]:
 def _subset(text: str, names: Sequence[str]) -> int:
     """A subset from its names, joined by ``+``; a name may contain one."""
     if not text:
-        raise InputError("a subset names one quasi-identifier or more, as in day+school")
+        raise InputError(
+            'subset "" is empty: a subset names one quasi-identifier or more, as in day+school'
+        )
     members = _members(text, names)
     if members is None:
         rest = text
