@@ -95,7 +95,7 @@ def note(frame: pl.DataFrame) -> str:
         * rows.select(pl.max_horizontal("error_deterministic", "error_probabilistic").max()).item()
     )
     return (
-        f"ESTIMATES: {rows['subset'].n_unique():,} of {frame['subset'].n_unique():,} subsets come "
-        f"from a sample; their successes are right within {worst:.2g} percentage points or less, "
+        f"ESTIMATES: {rows['subset'].n_unique():,} of {frame['subset'].n_unique():,} subsets come from "
+        f"a sample; their successes are right within {worst:.2g} percentage points or less, "
         "at 95 % confidence (columns error_*); k, l and worst_case are of the sample"
     )

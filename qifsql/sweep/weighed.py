@@ -44,7 +44,7 @@ def attacks(
         raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
     if scope.subsets > MOST:
         raise InputError(
-            f"with weights every subset is attacked by itself, and {scope.subsets:,} are too many; "
+            f"weighted subsets are attacked one by one, and {scope.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
     asked = compiler.questions(bound)
