@@ -94,8 +94,9 @@ def note(frame: pl.DataFrame) -> str:
         100
         * rows.select(pl.max_horizontal("error_deterministic", "error_probabilistic").max()).item()
     )
+    seen, every = rows["subset"].n_unique(), frame["subset"].n_unique()
     return (
-        f"ESTIMATES: {rows['subset'].n_unique():,} of {frame['subset'].n_unique():,} subsets come from "
-        f"a sample; their successes are right within {worst:.2g} percentage points or less, "
-        "at 95 % confidence (columns error_*); k, l and worst_case are of the sample"
+        f"ESTIMATES: {seen:,} of {every:,} subsets come from a sample; their successes are right "
+        f"within {worst:.2g} percentage points or less, at 95 % confidence (columns error_*); k, l "
+        "and worst_case are of the sample"
     )
