@@ -12,11 +12,12 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
-import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 from test_sweep_walk import force
+from test_templates import SWEPT as FILES
+from test_templates import text
 
 import qifsql
 from qifsql import Settings
@@ -29,47 +30,12 @@ from qifsql.sweep.lattice import MOST
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.statements import Statements
 from qifsql.sweep.worker import MANY, TWO
-from qifsql.templates import folder, load
+from qifsql.templates import load
 
-SQL = folder()
-SCRIPTS = ("macros", "workspace")  # statements that are no views
-FILES = sorted(
-    path.relative_to(SQL).with_suffix("").as_posix()
-    for path in (SQL / "sweep").rglob("*.sql")
-    if path.stem not in SCRIPTS
-)
 VALUED = [file for file in FILES if "/valued/" in file]
 NARROW = 12  # bits of a word, where counters are to need several
 Connection = duckdb.DuckDBPyConnection
 Found = tuple[list[tuple[str, str]], list[tuple[Any, ...]]]  # names and types of columns, rows
-
-
-def text(file: str) -> str:
-    return (SQL / f"{file}.sql").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_file_creates_the_one_view_of_its_name_from_a_select(file: str) -> None:
-    (create,) = sqlglot.parse(text(file), read="duckdb")
-    assert isinstance(create, exp.Create)
-    assert create.kind == "VIEW"
-    assert create.args["replace"]
-    assert create.this.name == Path(file).name
-    assert isinstance(create.expression, exp.Select)
-    first = next(line for line in text(file).splitlines() if not line.startswith("--"))
-    assert first == f"CREATE OR REPLACE VIEW {Path(file).name} AS"
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_the_header_comment_is_the_documentation_and_no_other_comment_hides_in_the_text(
-    file: str,
-) -> None:
-    lines = text(file).splitlines()
-    header = [line for line in lines if line.startswith("--")]
-    assert lines[: len(header)] == header
-    assert not any("--" in line or "/*" in line for line in lines[len(header) :])
-    assert load(file).doc == " ".join(line.removeprefix("--").strip() for line in header)
-    assert load(file).doc.endswith(".")
 
 
 @pytest.mark.parametrize("file", VALUED)
@@ -126,12 +92,12 @@ def bits(members: set[int]) -> int:
     return sum(1 << i for i in members)
 
 
-@given(states(), st.integers(0), st.tuples(*[st.integers(0, 20)] * 3), st.sets(st.integers(0, 19)))
+@given(states(), st.integers(0), st.tuples(*[st.integers(0, 20)] * 2), st.sets(st.integers(0, 19)))
 def test_the_words_of_the_walk_mean_what_they_say(
-    drawn: Sets, number: int, numbers: tuple[int, int, int], differ: set[int]
+    drawn: Sets, number: int, numbers: tuple[int, int], differ: set[int]
 ) -> None:
     n, undecided, known = drawn
-    most, spare, secret_bits = numbers
+    most, spare = numbers
     this, every = number % n, set(range(n))
     varying = differ & every
     open_, free, taken = undecided - known, undecided & known, known - undecided
@@ -141,7 +107,7 @@ def test_the_words_of_the_walk_mean_what_they_say(
 
     own = state(known, undecided)
     block = number % 2**28 << 2 * n | own
-    without, rest = state(known, free), number % 2**40
+    without = state(known, free)
     wanted = {
         "undecided(s)": bits(open_ | free),
         "known(s)": bits(free | taken),
@@ -151,9 +117,9 @@ def test_the_words_of_the_walk_mean_what_they_say(
         "joined(known(s), undecided(s))": own,
         f"state_of({block}::HUGEINT)": own,
         "drop_open(s)": without,
-        "take_open(s)": state(known | open_, free),
-        "take_this(s)": state(known | {this}, free),
-        "drop_this(s)": state(known | open_ - {this}, free),
+        "take(s, -1)": state(known | open_, free),
+        f"take(s, {1 << this})": state(known | {this} & open_, free),
+        f"take(s, ~{1 << this})": state(known | open_ - {this}, free),
         f"took(s, {bits(varying)})": state(
             known | {this} | undecided - varying, undecided - {this}
         ),
@@ -161,17 +127,13 @@ def test_the_words_of_the_walk_mean_what_they_say(
         "turn(s)": bits({min(open_)}) | min(len(open_), 3) * (TWO // 2) if open_ else 0,
     }
     droppable = spare >= n - 1 or len(every - undecided - known) < spare
-    wanted |= {
-        "may_drop(s)": droppable,
-        f"with_secret({this}, {rest})": this << secret_bits | rest % 2**secret_bits,
-    }
+    wanted |= {"may_drop(s)": droppable}
     words = re.findall(r"MACRO (\w+)", text("sweep/macros"))
     assert {word.partition("(")[0] for word in wanted} == {*words}
     found = answer(
         f"SELECT {', '.join(wanted)} FROM (SELECT {own}::BIGINT AS s)",
         **{"n": n, "every": bits(every), "whole_state": 2 ** (2 * n) - 1},
         **{"bit": 1 << this, "most": most, "spare": spare},
-        **{"secret": 2**secret_bits - 1, "secret_bits": secret_bits},
     )
     assert dict(zip(wanted, found, strict=True)) == wanted
 

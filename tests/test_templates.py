@@ -33,6 +33,14 @@ from qifsql.steps import OF_THE_QUESTION, PER_GAIN, WEIGHTED
 from qifsql.templates import folder, load
 
 PLAIN = tuple(sorted(p.stem for p in folder().glob("*.sql")))
+SCRIPTS = ("macros", "workspace")  # of sweeps: statements that are no views
+SWEPT = tuple(
+    sorted(
+        path.relative_to(folder()).with_suffix("").as_posix()
+        for path in (folder() / "sweep").rglob("*.sql")
+        if path.stem not in SCRIPTS
+    )
+)
 HEAVY = tuple(sorted(f"weighted/{p.stem}" for p in (folder() / "weighted").glob("*.sql")))
 # What no file makes: a person defines it, the compiler generates it.
 GIVEN = ("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population")
@@ -61,7 +69,7 @@ def in_order(chosen: Mapping[str, str]) -> list[str]:
     return [view for view in sorter.static_order() if view in chosen]
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *HEAVY])
+@pytest.mark.parametrize("name", [*PLAIN, *HEAVY, *SWEPT])
 def test_a_file_creates_the_one_view_of_its_name_from_a_select(name: str) -> None:
     (create,) = sqlglot.parse(text(name), read="duckdb")
     assert isinstance(create, exp.Create)
@@ -73,7 +81,7 @@ def test_a_file_creates_the_one_view_of_its_name_from_a_select(name: str) -> Non
     assert first == f"CREATE OR REPLACE VIEW {Path(name).name} AS"
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *HEAVY])
+@pytest.mark.parametrize("name", [*PLAIN, *HEAVY, *SWEPT])
 def test_the_header_comment_is_the_documentation_and_no_other_comment_hides_in_the_text(
     name: str,
 ) -> None:

@@ -68,18 +68,24 @@ def _collected(
     worker.set(**{"pass": (number, "INTEGER")})
     bits = exp.Array(expressions=[exp.Literal.number(1 << p) for p in range(layout.n)])
     stream.rows(setting("bits", statements.typed(bits, "BIGINT[]"), variable=True))
-    worker.make("everything_found", "everything_found", found="kept.main.found")
-    worker.make("waiting", "pairs")
+    worker.see("pairs", "pairs", found="kept.main.found")
     for position in range(layout.n):
         worker.set(bit=(1 << position, "BIGINT"))
-        worker.make("waiting", "decided")
-    scratch = workspace.engine.scratch
-    subsets = _read(worker, "subsets", scratch)
+        worker.make("waiting", "decided", waiting="waiting" if position else "pairs")
+    found = _read(worker, "subsets", workspace.engine.scratch)
+    keys = ["subset", "question", "part"]
+    subsets = found.group_by(keys, maintain_order=True).agg(
+        pl.col("blocks", "people", "mode", "certain").sum(),
+        pl.col("k", "l").min(),
+        pl.col("worst_case").max(),
+    )
     everybody = subsets.filter(pl.col("part") == 0)
     if not everybody.filter(pl.col("people") != layout.people).is_empty():
         raise InternalError("the blocks of some subset do not add up to the people; report this")
-    bins = _read(worker, "histograms", scratch) if histograms else None
-    return Collected(subsets, bins)
+    if not histograms:
+        return Collected(subsets, None)
+    bins = found.group_by("subset", "question", "bin", maintain_order=True)
+    return Collected(subsets, bins.agg(individuals=pl.col("people").sum()))
 
 
 def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:

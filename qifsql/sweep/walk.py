@@ -16,7 +16,7 @@ See ``sql/sweep/macros.sql`` for the words. Relatives: bottom-up cubes (Beyer an
 
 from collections.abc import Callable
 
-from qifsql.sweep.worker import Chunk, Worker
+from qifsql.sweep.worker import TWO, Chunk, Worker
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
@@ -28,15 +28,14 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     blocks = _split(worker, "onward_entered", 0)
     layout = worker.layout
     for position in range(chunk.position + 1, layout.n):
-        shift, later = layout.shift(position), layout.later(position)
-        worker.turn_to(1 << position, shift=shift, later=later)
+        worker.turn_to(1 << position, field=layout.field(position), later=layout.later(position))
         many_left, two_left, going_on = worker.look("turns")
         if not going_on:
             break
         if not going_well():
             return False
         if two_left:
-            worker.settle("two_left")
+            _settle_two(worker, position)
         if many_left:
             blocks = _split(worker, "onward", blocks)
     return True
@@ -50,7 +49,7 @@ def _enter(worker: Worker, chunk: Chunk) -> None:
     state = chunk.state | layout.state(known=taken, undecided=later)
     worker.set(state=(state, "BIGINT"))
     worker.look_at(chunk)
-    worker.turn_to(0, shift=layout.rest_bits, later=(1 << layout.rest_bits) - 1)
+    worker.turn_to(0, field=0, later=(1 << layout.rest_bits) - 1)
     worker.make("live", "entered", coded=chunk.table)
 
 
@@ -64,5 +63,16 @@ def _split(worker: Worker, onward: str, blocks: int) -> int:
     worker.settle("settled_taken")
     blocks += worker.make("children", "children")
     worker.make("live", onward)
-    worker.settle("one_left")
+    worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
+    worker.settle("settled_cells")  # where one attribute varies, it is taken
     return blocks
+
+
+def _settle_two(worker: Worker, position: int) -> None:
+    """Settle blocks where this attribute and another vary: it is taken, or the other, or both."""
+    layout, bit = worker.layout, 1 << position
+    for chosen, seen in ((bit, layout.field(position)), (~bit, layout.later(position))):
+        worker.set(chosen=(chosen, "BIGINT"), seen=(seen, layout.rest_type))
+        worker.settle("settled_parts")
+    worker.set(first_turn=(bit | TWO, "INTEGER"), last_turn=(bit | TWO, "INTEGER"))
+    worker.settle("settled_cells")

@@ -72,13 +72,13 @@ class Worker:
         """Let statements see the chunk's rows only."""
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
-    def turn_to(self, bit: int, *, shift: int, later: int) -> None:
-        """Let statements speak of one attribute: its bit, the place of its code, what follows."""
+    def turn_to(self, bit: int, *, field: int, later: int) -> None:
+        """Let statements speak of one attribute: its bit, the bits of its code, what follows."""
         self.set(
             bit=(bit, "BIGINT"),
             this=(bit | MANY, "INTEGER"),
             this_and_another=(bit | TWO, "INTEGER"),
-            shift=(shift, "INTEGER"),
+            field=(field, self.layout.rest_type),
             later=(later, self.layout.rest_type),
         )
 

@@ -6,4 +6,4 @@ SELECT
     keyed(row_number() OVER () + getvariable('blocks'), state) AS child,
     turn(state) AS turn
 FROM taken
-WHERE open(state) <> 0 AND people(word) > 2;
+WHERE open(state) <> 0 AND size > 2;

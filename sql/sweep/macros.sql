@@ -12,11 +12,8 @@ CREATE OR REPLACE TEMP MACRO taken_of(state) AS (known(state) & ~state);
 CREATE OR REPLACE TEMP MACRO joined(known, undecided) AS ((known << getvariable('n')) | undecided);
 CREATE OR REPLACE TEMP MACRO state_of(block) AS (block & getvariable('whole_state'))::BIGINT;
 CREATE OR REPLACE TEMP MACRO drop_open(state) AS xor(state, open(state));
-CREATE OR REPLACE TEMP MACRO take_open(state) AS (drop_open(state) | (open(state) << getvariable('n')));
-CREATE OR REPLACE TEMP MACRO take_this(state) AS
-    (drop_open(state) | (getvariable('bit') << getvariable('n')));
-CREATE OR REPLACE TEMP MACRO drop_this(state) AS
-    (drop_open(state) | ((open(state) & ~getvariable('bit')) << getvariable('n')));
+CREATE OR REPLACE TEMP MACRO take(state, chosen) AS
+    (drop_open(state) | ((open(state) & chosen) << getvariable('n')));
 CREATE OR REPLACE TEMP MACRO took(state, varying) AS joined(
     known(state) | getvariable('bit') | (undecided(state) & ~getvariable('bit') & ~varying),
     undecided(state) & ~getvariable('bit')
@@ -27,7 +24,5 @@ CREATE OR REPLACE TEMP MACRO turn(state) AS (
     (open(state) & -open(state))::INTEGER | (least(bit_count(open(state)), 3)::INTEGER << 28)
 );
 CREATE OR REPLACE TEMP MACRO dropped(state) AS (getvariable('every') & ~(known(state) | state));
-CREATE OR REPLACE TEMP MACRO with_secret(code, rest) AS
-    ((code << getvariable('secret_bits')) | (rest & getvariable('secret')));
 CREATE OR REPLACE TEMP MACRO may_drop(state) AS
     (getvariable('spare') >= getvariable('n') - 1 OR bit_count(dropped(state)) < getvariable('spare'));

@@ -14,7 +14,7 @@ FROM (
         children.turn
     FROM live
     INNER JOIN children
-        ON live.block = children.block AND (live.rest >> getvariable('shift')) = children.code
+        ON live.block = children.block AND (live.rest & getvariable('field')) = children.code
     WHERE live.turn = getvariable('this')
     UNION ALL
     SELECT

@@ -1,5 +1,6 @@
--- One row per state, question and percent, in which nothing is open. A pair in which something is
--- open stays a pair where none of it is taken; where some of it is, it is two people alone.
+-- One row per row found in one pass, in a state in which nothing is open (percent 0 where bins are
+-- not wanted). A pair in which something is open stays a pair where none of it is taken; where some
+-- of it is, it is two people alone.
 CREATE OR REPLACE VIEW pairs AS
 SELECT *
 FROM (
@@ -7,7 +8,7 @@ FROM (
         part,
         drop_open(state) AS state,
         question,
-        bin,
+        bin * getvariable('with_bins') AS bin,
         blocks,
         people,
         mode,
@@ -15,7 +16,8 @@ FROM (
         k,
         l,
         worst_case
-    FROM everything_found
+    FROM found
+    WHERE pass = getvariable('pass')
     UNION ALL
     SELECT
         part,
@@ -24,7 +26,7 @@ FROM (
             undecided(state) & ~(open(state) & (2 * bit - 1))
         ) AS state,
         question,
-        100::UTINYINT AS bin,
+        100::UTINYINT * getvariable('with_bins') AS bin,
         people AS blocks,
         people,
         people AS mode,
@@ -36,7 +38,7 @@ FROM (
         SELECT
             *,
             unnest(list_filter(getvariable('bits'), lambda b: (open(state) & b) <> 0)) AS bit
-        FROM everything_found
-        WHERE open(state) <> 0
+        FROM found
+        WHERE pass = getvariable('pass') AND open(state) <> 0
     ) AS parting
 ) AS kinds;

@@ -2,7 +2,7 @@
 -- two people is settled for good: they are alone as soon as anything that varies is taken.
 CREATE OR REPLACE VIEW settled_taken AS
 SELECT
-    CASE WHEN people(word) = 2 THEN state ELSE drop_open(state) END AS state,
+    CASE WHEN size = 2 THEN state ELSE drop_open(state) END AS state,
     word,
     count(*) AS blocks
 FROM taken

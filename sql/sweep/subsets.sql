@@ -1,17 +1,8 @@
--- One row per subset, question and part of a sample (0: everybody): the sums over its blocks.
+-- One row per subset, question, part of a sample (0: everybody) and percent: the sums over blocks.
 CREATE OR REPLACE VIEW subsets AS
 SELECT
     as_named(known(state)) AS subset,
-    question,
-    part,
-    sum(blocks)::BIGINT AS blocks,
-    sum(people)::BIGINT AS people,
-    sum(mode)::BIGINT AS mode,
-    sum(certain)::BIGINT AS certain,
-    min(k) AS k,
-    min(l) AS l,
-    max(worst_case) AS worst_case
+    * EXCLUDE (state)
 FROM waiting
 WHERE (known(state) & -known(state) & getvariable('complete')) <> 0
-GROUP BY ALL
-ORDER BY subset, question, part;
+ORDER BY subset, question, part, bin;

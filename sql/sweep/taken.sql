@@ -5,11 +5,12 @@ SELECT
     block,
     code,
     word,
+    people(word) AS size,
     within_sizes(took(state_of(block), varying)) AS state
 FROM (
     SELECT
         block,
-        rest >> getvariable('shift') AS code,
+        rest & getvariable('field') AS code,
         sum(word)::HUGEINT AS word,
         varying(xor(bit_or(rest), bit_and(rest))) AS varying
     FROM live

@@ -11,7 +11,7 @@ SELECT
 FROM (
     SELECT
         block,
-        cell >> getvariable('secret_bits') AS code,
+        cell & getvariable('field') AS code,
         sum(people)::BIGINT AS size,
         max(people) AS mode,
         count(*) AS "values",
@@ -19,7 +19,7 @@ FROM (
     FROM (
         SELECT
             block,
-            with_secret(rest >> getvariable('shift'), rest) AS cell,
+            rest & (getvariable('field') | getvariable('secret')) AS cell,
             sum(word)::BIGINT AS people,
             bit_or(rest) AS every_bit,
             bit_and(rest) AS common_bits
