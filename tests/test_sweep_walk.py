@@ -30,10 +30,19 @@ from qifsql.sweep import runner, tables
 from qifsql.sweep.choice import Choice
 from qifsql.sweep.layout import COUNTERS, FEW, WORD
 
-GOING_WELL = 0.7  # of the times that a hesitant choice is asked
+LASTS = 0.7  # of the times that a hesitant choice is asked
 
 
-def deciding(walks: Callable[[], bool], goes_well: Callable[[], bool]) -> type[Choice]:
+class Patience(float):
+    """Seconds that are enough when they say so, whatever the clock says."""
+
+    lasts: Callable[[], bool]
+
+    def __ge__(self, _seconds: float) -> bool:
+        return self.lasts()
+
+
+def deciding(walks: Callable[[], bool], lasts: Callable[[], bool]) -> type[Choice]:
     """A choice that does not look at the clock; it walks where it may not roll up."""
 
     class Decided(Choice):
@@ -44,8 +53,10 @@ def deciding(walks: Callable[[], bool], goes_well: Callable[[], bool]) -> type[C
         def walks(self) -> bool:
             return not self.may_roll or walks()
 
-        def going_well(self, *_args: Any, **_others: Any) -> bool:
-            return not self.may_roll or goes_well()
+        def enough(self, _rows: int) -> float:
+            patience = Patience()
+            patience.lasts = lambda: not self.may_roll or lasts()
+            return patience
 
     return Decided
 
@@ -55,7 +66,7 @@ def choices(rng: random.Random) -> dict[str, type[Choice]]:
     return {
         "walk": deciding(lambda: True, lambda: True),
         "roll up": deciding(lambda: False, lambda: True),
-        "hesitant": deciding(lambda: rng.random() < 0.5, lambda: rng.random() < GOING_WELL),
+        "hesitant": deciding(lambda: rng.random() < 0.5, lambda: rng.random() < LASTS),
     }
 
 

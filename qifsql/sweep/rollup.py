@@ -5,26 +5,19 @@ another. Where people hardly share anything and no attribute follows from others
 stripped or passed on, and this is faster than the walk.
 """
 
-from collections.abc import Callable
-
 from qifsql.sweep.worker import Chunk, Worker
 
 SHRINKS = 0.8  # blocks per row of the table before: a table of them pays for what comes after it
 HALVES = 0.4  # and where little comes after it
 
 
-def roll_up(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
-    """Settle all subsets that take the chunk's first attribute.
-
-    False when it stopped half-way, because it was not ``going_well``.
-    """
+def roll_up(worker: Worker, chunk: Chunk) -> None:
+    """Settle all subsets that take the chunk's first attribute."""
     later = worker.layout.every & ~((2 << chunk.position) - 1)
     worker.look_at(chunk)
     rows = worker.make("rolled_0", "chosen_rows", coded=chunk.table)
     _settle(worker, chunk, later, table=0)
-    return _drop_each(
-        worker, chunk, later, start=chunk.position + 1, table=0, rows=rows, going_well=going_well
-    )
+    _drop_each(worker, chunk, later, start=chunk.position + 1, table=0, rows=rows)
 
 
 def group(worker: Worker, table: str, subset: int, *, coarser: int | None = None) -> None:
@@ -58,8 +51,7 @@ def _drop_each(
     start: int,
     table: int,
     rows: int,
-    going_well: Callable[[], bool],
-) -> bool:
+) -> None:
     """Settle all subsets that keep a part of these: without one from ``start`` on, or several.
 
     The blocks of each are made from table number ``table``, which has so many ``rows``; they become
@@ -76,17 +68,7 @@ def _drop_each(
                 source = table + 1
                 size = worker.make(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
         _settle(worker, chunk, fewer, table=source)
-        if not going_well() or not _drop_each(
-            worker,
-            chunk,
-            fewer,
-            start=position + 1,
-            table=source,
-            rows=size,
-            going_well=going_well,
-        ):
-            return False
-    return True
+        _drop_each(worker, chunk, fewer, start=position + 1, table=source, rows=size)
 
 
 def _keep(worker: Worker, later: int) -> None:

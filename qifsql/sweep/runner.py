@@ -208,21 +208,18 @@ class Runner:
     def _settle(self, worker: Worker, chunk: Chunk) -> str:
         """Settle the subsets of a chunk in the way that is cheaper; which one it was."""
         choice = self._choice(chunk.position)
-        walking = choice.walks()
-        while True:
-            began = time.thread_time()  # of this core: what else the machine does says nothing
-
-            def going_well(began: float = began, walking: bool = walking) -> bool:
-                seconds = time.thread_time() - began
-                return choice.going_well(chunk.rows, seconds, walking=walking)
-
-            done = (walk if walking else roll_up)(worker, chunk, going_well)
-            seconds = time.thread_time() - began
-            choice.learn(chunk.rows, seconds, walking=walking, done=done)
+        if choice.walks():
+            began, enough = time.thread_time(), choice.enough(chunk.rows)
+            done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
+            seconds = time.thread_time() - began  # of this core: other work says nothing
+            choice.learn(chunk.rows, seconds, walked=True, done=done)
             if done:
-                return "walk" if walking else "roll up"
+                return "walk"
             worker.forget()
-            walking = not walking
+        began = time.thread_time()
+        roll_up(worker, chunk)
+        choice.learn(chunk.rows, time.thread_time() - began, walked=False)
+        return "roll up"
 
     def _choice(self, position: int) -> Choice:
         """What is known about the chunks of one attribute."""
