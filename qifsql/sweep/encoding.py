@@ -83,7 +83,7 @@ def _rest(layout: Layout, qids: Sequence[str], secrets: Sequence[str]) -> exp.Ex
 def _words(layout: Layout) -> list[exp.Expr]:
     """Each word as a sum: one for the person, and one for each counted value that she has."""
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
-    sums[1].append(number(1, "HUGEINT"))
+    sums[1].append(number(1, layout.word_type))
     for i, (j, code) in enumerate(layout.counters, 1):
         word, below = layout.place(i)
         has = exp.EQ(this=_code(f"secret_{j}"), expression=exp.Literal.number(code))

@@ -4,7 +4,8 @@ The first attribute of a table is a column of its own, ``entry``; the codes of t
 packed in one number, ``rest``, the first of them highest. ``word_1``, ``word_2`` ... are numbers of
 126 bits that hold the counts of one block: its people, and how many of them have each value of each
 secret of few values but the last. In a *valued* pass, for one secret of many values, the code of
-the secret stands in the lowest bits of ``rest`` instead.
+the secret stands in the lowest bits of ``rest`` instead; they are all ones where nobody else in the
+block has the same value, because then it does not matter which one it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,8 +59,8 @@ class Layout:
 
     @property
     def secret_bits(self) -> int:
-        """Bits of ``rest`` that hold the code of the secret."""
-        return _bits(next(iter(self.secrets.values()))) if self.valued else 0
+        """Bits of ``rest`` that hold the code of the secret; all of them: nobody else has it."""
+        return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
 
     def shift(self, position: int) -> int:
         """Bits of ``rest`` below the code of the attribute at that position."""
@@ -112,6 +113,11 @@ class Layout:
     def block_type(self) -> str:
         """The type of a block's key: its state, and room for the numbers of 2^28 blocks."""
         return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
+
+    @property
+    def word_type(self) -> str:
+        """The type of a word: of many counters, or of one."""
+        return "BIGINT" if self.valued else "HUGEINT"
 
     @property
     def counter_bits(self) -> int:

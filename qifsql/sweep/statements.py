@@ -62,6 +62,10 @@ class Statements:
         for column in list(query.find_all(exp.Column)):
             if column.name == "word":
                 column.set("this", exp.to_identifier("word_1"))
+        if self.valued:  # where a word is one counter
+            for cast in list(query.find_all(exp.Cast)):
+                if cast.is_type(exp.DataType.Type.INT128):
+                    cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
         for table in list(query.find_all(exp.Table)):
             if table.name in tables:
                 new = exp.to_table(tables[table.name])

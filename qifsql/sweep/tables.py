@@ -88,7 +88,7 @@ class Tables:
             return ()  # every subset that is left is too small
         last = position == self.layout.n - 1
         ((rows,),) = worker.stream.rows(render(exp.select("count(*)").from_(kept(table))))
-        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2)
+        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
         some = min(most, max(LEAST, rows // (SHARES * self.streams)))
         worker.set(chunk=(some, "BIGINT"), giant=(GIANT * most, "BIGINT"))
         chunks = worker.stream.rows(render(worker.say.query("chunks", coded=kept(table))))

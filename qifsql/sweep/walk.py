@@ -59,6 +59,8 @@ def _split(worker: Worker, onward: str, blocks: int) -> int:
     Returns how many blocks have a number by now.
     """
     worker.set(blocks=(blocks, "BIGINT"))
+    if worker.layout.valued:
+        worker.make("cells", "cells")
     worker.make("taken", "taken")
     worker.settle("settled_taken")
     blocks += worker.make("children", "children")

@@ -5,6 +5,8 @@
 --   free     undecided and known: taking it or dropping it gives the same block
 --   taken    decided and known
 --   dropped  decided and not known
+-- Where the values of a secret are counted one by one, rest ends with the person's: others of her
+-- block share it, or it is all ones, and how many people have a value of their own is counted.
 CREATE OR REPLACE TEMP MACRO undecided(state) AS (state & getvariable('every'));
 CREATE OR REPLACE TEMP MACRO known(state) AS ((state >> getvariable('n')) & getvariable('every'));
 CREATE OR REPLACE TEMP MACRO open(state) AS (undecided(state) & ~(state >> getvariable('n')));
@@ -23,6 +25,10 @@ CREATE OR REPLACE TEMP MACRO within_sizes(state) AS
 CREATE OR REPLACE TEMP MACRO turn(state) AS (
     (open(state) & -open(state))::INTEGER | (least(bit_count(open(state)), 3)::INTEGER << 28)
 );
+CREATE OR REPLACE TEMP MACRO shared(rest) AS
+    ((rest & getvariable('secret')) <> getvariable('secret'));
+CREATE OR REPLACE TEMP MACRO mode_of(rest, people) AS CASE WHEN shared(rest) THEN people ELSE 1 END;
+CREATE OR REPLACE TEMP MACRO values_of(rest, people) AS CASE WHEN shared(rest) THEN 1 ELSE people END;
 CREATE OR REPLACE TEMP MACRO dropped(state) AS (getvariable('every') & ~(known(state) | state));
 CREATE OR REPLACE TEMP MACRO may_drop(state) AS
     (getvariable('spare') >= getvariable('n') - 1 OR bit_count(dropped(state)) < getvariable('spare'));

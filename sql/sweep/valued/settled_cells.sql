@@ -11,8 +11,8 @@ FROM (
     SELECT
         state_of(block) AS state,
         sum(word)::BIGINT AS size,
-        max(word)::BIGINT AS mode,
-        count(*) AS "values"
+        max(mode_of(rest, word))::BIGINT AS mode,
+        sum(values_of(rest, word))::BIGINT AS "values"
     FROM live
     WHERE turn BETWEEN getvariable('first_turn') AND getvariable('last_turn')
     GROUP BY block, rest >> getvariable('secret_bits')

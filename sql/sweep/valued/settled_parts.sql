@@ -10,8 +10,8 @@ FROM (
     SELECT
         state_of(block) AS state,
         sum(people)::BIGINT AS size,
-        max(people) AS mode,
-        count(*) AS "values"
+        max(mode_of(cell, people)) AS mode,
+        sum(values_of(cell, people))::BIGINT AS "values"
     FROM (
         SELECT
             block,

@@ -13,19 +13,9 @@ FROM (
         block,
         cell & getvariable('field') AS code,
         sum(people)::BIGINT AS size,
-        max(people) AS mode,
-        count(*) AS "values",
+        max(mode_of(cell, people)) AS mode,
+        sum(values_of(cell, people))::BIGINT AS "values",
         varying(xor(bit_or(every_bit), bit_and(common_bits))) AS varying
-    FROM (
-        SELECT
-            block,
-            rest & (getvariable('field') | getvariable('secret')) AS cell,
-            sum(word)::BIGINT AS people,
-            bit_or(rest) AS every_bit,
-            bit_and(rest) AS common_bits
-        FROM live
-        WHERE turn = getvariable('this')
-        GROUP BY block, cell
-    ) AS cells
+    FROM cells
     GROUP BY block, code
 ) AS blocks;
