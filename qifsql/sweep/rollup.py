@@ -20,8 +20,8 @@ def roll_up(worker: Worker, chunk: Chunk) -> None:
     _drop_each(worker, chunk, later, start=chunk.position + 1, table=0, rows=rows)
 
 
-def group(worker: Worker, table: str, subset: int, *, coarser: int | None = None) -> None:
-    """Settle one subset of attributes, from the rows themselves.
+def group(worker: Worker, chunk: Chunk, subset: int, *, coarser: int | None = None) -> None:
+    """Settle one subset of attributes, from the rows of the chunk themselves.
 
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
     """
@@ -30,8 +30,9 @@ def group(worker: Worker, table: str, subset: int, *, coarser: int | None = None
     if coarser is not None:
         kept &= ~layout.lowest(coarser)
     worker.set(kept=(kept, layout.key_type), state=(layout.state(known=subset), "BIGINT"))
-    worker.see("everybody_packed", "everybody_packed", coded=table)
-    worker.settle("settled_rolled", finer="everybody_packed")
+    worker.look_at(chunk)
+    worker.see("packed", "chosen_rows", coded=chunk.table)
+    worker.settle("settled_rolled", finer="packed")
 
 
 def _settle(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:

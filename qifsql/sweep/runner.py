@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sqlglot import exp
 
@@ -72,20 +73,25 @@ class Runner:
         while pending and not self.out_of_time():
             light = [task for task in pending if not heavy(task)]
             if light:
-                with self.engine.single_threaded():
-                    self._together(Tasks(light, self.out_of_time))
+                self._work_on(light)
             else:
                 self._alone(pending[0])
             pending = self.workspace.pending(self.number)
 
-    def _together(self, tasks: Tasks) -> None:
+    def _work_on(self, pending: Iterable[Task]) -> None:
         """Let every stream take task after task."""
-        streams = [self.engine.stream() for _ in range(self.streams)]
-        try:
-            self.engine.together(streams, lambda s: self._work(s, tasks), self.look)
-        finally:
-            for stream in streams:
-                stream.close()
+        tasks = Tasks(pending, self.out_of_time)
+        self._together(lambda stream: self._work(stream, tasks))
+
+    def _together(self, work: Callable[[Stream], None]) -> None:
+        """Let every stream work, each with one thread."""
+        with self.engine.single_threaded():
+            streams = [self.engine.stream() for _ in range(self.streams)]
+            try:
+                self.engine.together(streams, work, self.look)
+            finally:
+                for stream in streams:
+                    stream.close()
 
     def _alone(self, task: Task) -> None:
         """Let one statement use all threads."""
@@ -128,8 +134,7 @@ class Runner:
         with stream.transaction():
             tasks = self.workspace.add(stream, self.tables.groups(subsets))
         self.asked = {}
-        with self.engine.single_threaded():
-            self._together(Tasks(tasks, self.out_of_time))
+        self._work_on(tasks)
         return self.asked
 
     @property
@@ -139,16 +144,22 @@ class Runner:
 
     def coarser(self, position: int) -> dict[int, Sums]:
         """What holds of all attributes when the values of one are merged in pairs."""
-        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        chunks = iter(self.tables.chunks(pairs=position == 0))
+        parts: list[dict[tuple[int, int], Sums]] = []
 
-        def work(_stream: Stream) -> None:
-            group(worker, kept(self.tables.first), self.layout.every, coarser=position)
+        def work(stream: Stream) -> None:
+            worker = Worker(stream, self.layout, self.scope)
+            for chunk in chunks:  # each stream takes the next one
+                group(worker, chunk, self.layout.every, coarser=position)
             self._found(worker)
+            parts.append(self._summed(worker.rows("sums")))
 
-        self.engine.together([worker.stream], work, self.look)
-        found = self._summed(worker.rows("sums"))
-        worker.forget()
-        return {question: sums for (_, question), sums in found.items()}
+        self._together(work)
+        added: dict[int, Sums] = {}
+        for (_, question), sums in chain.from_iterable(part.items() for part in parts):
+            a, b, c = added.get(question, (0, 0, 0))
+            added[question] = (a + sums[0], b + sums[1], c + sums[2])
+        return added
 
     def sums(self) -> dict[tuple[int, int], Sums]:
         """The same of all subsets that were asked before."""
@@ -183,7 +194,7 @@ class Runner:
         if task.kind == "walk":
             method = self._settle(worker, chunk)
         elif task.kind == "group":
-            group(worker, chunk.table, task.state >> self.layout.n)
+            group(worker, chunk, task.state >> self.layout.n)
         elif task.kind == "split":
             taken = chunk.state | self.layout.state(known=1 << chunk.position)
             worker.look_at(chunk)

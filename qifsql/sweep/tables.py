@@ -18,8 +18,8 @@ from qifsql.sweep.worker import Chunk, Worker
 from qifsql.sweep.workspace import Task, Workspace
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
-LEAST = 25_000  # rows below which the calls of a walk cost more than its work
-SHARES = 3  # chunks for each stream, at least
+LEAST = 50_000  # rows below which the calls of a walk cost more than its work
+SHARES = 1  # chunks for each stream, at least
 MANY = 12  # attributes beyond which a walk makes so many rows that chunks must be smaller
 GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
 HEAVY = 1_000_000  # rows of a table that all threads make together
@@ -64,6 +64,16 @@ class Tables:
             Task(0, self.number, "group", self.first, 0, self.layout.state(known=s), *ENTRIES, 0)
             for s in subsets
         ]
+
+    def chunks(self, *, pairs: bool) -> list[Chunk]:
+        """The table of all attributes in chunks; with ``pairs`` of its first attribute's values."""
+        ranges = self.workspace.stream.rows(
+            "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
+            [self.first],
+        )
+        if pairs:  # from an even number to an odd one
+            ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
+        return [Chunk(kept(self.first), 0, 0, a, b, 0) for a, b in sorted(ranges)]
 
     def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
         """Make the table without the first attribute; its tasks."""
