@@ -12,7 +12,10 @@ from qifsql.errors import quoted
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.workspace import Task
 
-PER_ROW = 18e-9  # seconds of one thread per row, times the square of the attributes left
+PER_ROW = 80e-9  # seconds of one thread per row of a table of no attribute
+MORE = 1.43  # times as many for each attribute that is left
+VALUED = 3.0  # times as many where the values of a secret are counted one by one
+ANSWERS = 50e-9  # seconds of one thread per person and attribute, when all subsets are there
 CODING = 22e-9  # seconds per person and attribute
 
 
@@ -31,12 +34,17 @@ PLAN: dict[str, pl.DataType] = {
 
 @dataclass
 class Stage:
-    """All subsets that begin with one attribute: rows expected and done, and what they took."""
+    """All subsets that begin with one attribute: rows expected and done, and what they took.
+
+    ``times`` as long as where secrets have few values; ``wasted`` on ways that were given up.
+    """
 
     left: int
     expected: float
+    times: float = 1.0
     done: int = 0
     seconds: float = 0.0
+    wasted: float = 0.0
     estimated: float = 0.0
     estimated_rows: float = 0.0
     method: str = ""
@@ -44,7 +52,12 @@ class Stage:
     @property
     def rate(self) -> float | None:
         """Seconds of one thread per row, once some are done."""
-        return self.seconds / self.done if self.done else None
+        return (self.seconds - self.wasted) / self.done if self.done else None
+
+    @property
+    def pace(self) -> float:
+        """The same, as benchmarks have it."""
+        return float(PER_ROW * MORE**self.left * self.times)
 
     @property
     def remaining(self) -> float:
@@ -75,33 +88,36 @@ class Course:
         """How many different people each stage of a pass will have."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
-            stage = self.stages.setdefault((number, position), Stage(layout.n - position, expected))
+            new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
+            stage = self.stages.setdefault((number, position), new)
             stage.expected = expected
             stage.estimated_rows = expected
-            stage.estimated = expected * _pace(stage.left) / self.threads
+            stage.estimated = expected * stage.pace / self.threads
 
     def shorten(self, number: int, position: int, share: float) -> None:
         """Expect only a share of the rows of a stage, because they are sampled."""
         self.stages[number, position].expected *= share
 
-    def done(self, task: Task, seconds: float, method: str) -> None:
-        """Count a task that is done."""
+    def done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
+        """Count a task that is done; of its seconds some were ``wasted``."""
         if task.kind != "walk":
             return
         stage = self.stages[task.number_of_pass, task.first(self.layouts[task.number_of_pass].n)]
         stage.done += task.rows
         stage.seconds += seconds
+        stage.wasted += wasted
         stage.method = method
         stage.expected = max(stage.expected, stage.done)
         self.rows_done += task.rows
 
     def remaining(self) -> float:
         """Seconds that are left."""
-        total, known = 0.0, None
+        first = self.layouts[0]
+        total, known = ANSWERS * first.people * first.n, None
         for stage in self.stages.values():
             rate = stage.rate
             if rate is None and known is None:
-                rate = _pace(stage.left)
+                rate = stage.pace
             elif rate is None and known is not None:
                 rate = _scaled(known, stage)
             if stage.rate is not None:
@@ -167,11 +183,7 @@ def _scaled(known: Stage, stage: Stage) -> float:
     pace = known.rate or 0.0
     if known.method == "roll up":
         return pace / float(2 ** (known.left - stage.left))
-    return pace * float((stage.left / known.left) ** 2)
-
-
-def _pace(left: int) -> float:
-    return float(PER_ROW * left**2)
+    return pace * stage.pace / known.pace
 
 
 def _at_most(layout: Layout, position: int) -> float:

@@ -190,9 +190,9 @@ class Runner:
         chunk = Chunk(
             kept(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
-        method = task.kind
+        method, wasted = task.kind, 0.0
         if task.kind == "walk":
-            method = self._settle(worker, chunk)
+            method, wasted = self._settle(worker, chunk)
         elif task.kind == "group":
             group(worker, chunk, task.state >> self.layout.n)
         elif task.kind == "split":
@@ -213,24 +213,28 @@ class Runner:
         if task.kind == "group":
             self.asked |= self._summed(worker.rows("sums"))
         worker.forget()
-        self.course.done(task, seconds, method)
+        self.course.done(task, seconds, method, wasted)
         return new
 
-    def _settle(self, worker: Worker, chunk: Chunk) -> str:
-        """Settle the subsets of a chunk in the way that is cheaper; which one it was."""
-        choice = self._choice(chunk.position)
+    def _settle(self, worker: Worker, chunk: Chunk) -> tuple[str, float]:
+        """Settle the subsets of a chunk in the way that is cheaper.
+
+        Which way it was, and the seconds that went to another one.
+        """
+        choice, wasted = self._choice(chunk.position), 0.0
         if choice.walks():
             began, enough = time.thread_time(), choice.enough(chunk.rows)
             done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
             seconds = time.thread_time() - began  # of this core: other work says nothing
             choice.learn(chunk.rows, seconds, walked=True, done=done)
             if done:
-                return "walk"
+                return "walk", 0.0
+            wasted = seconds
             worker.forget()
         began = time.thread_time()
         roll_up(worker, chunk)
         choice.learn(chunk.rows, time.thread_time() - began, walked=False)
-        return "roll up"
+        return "roll up", wasted
 
     def _choice(self, position: int) -> Choice:
         """What is known about the chunks of one attribute."""
