@@ -16,6 +16,7 @@ from strategies import NAMES
 
 from qifsql.assessment import SCHEMA
 from qifsql.sweep import answers
+from qifsql.sweep.search import Sides
 
 COLUMNS = SCHEMA | {"subset": pl.UInt32(), "k": pl.Int64(), "l": pl.Int64()}
 DETERMINISTIC, PROBABILISTIC = answers.MEASURES
@@ -560,3 +561,18 @@ def test_sixteen_quasi_identifiers_that_each_add_their_own() -> None:
     reached = borders["posterior"] >= 600 / records
     assert (reached == (borders["border"] == "minimal risky")).all()
     assert not borders.select("border", "subset").is_duplicated().any()
+
+
+@given(st.lists(st.tuples(st.integers(0, 31), st.booleans()), max_size=8), st.integers(0, 31))
+def test_what_follows_from_risky_and_safe_subsets(
+    told: list[tuple[int, bool]], subset: int
+) -> None:
+    sides = Sides(5)
+    for known, risky in told:
+        sides.learn(known, risky=risky)
+    if any(risky and known & subset == known for known, risky in told):
+        assert sides.follows(subset) is True
+    elif any(not risky and known & subset == subset for known, risky in told):
+        assert sides.follows(subset) is False
+    else:
+        assert sides.follows(subset) is None

@@ -716,6 +716,23 @@ def test_success_grows_with_the_subset_and_a_constant_adds_nothing(
             assert row["k"] == row["records"]
 
 
+@pytest.mark.parametrize("secret", ["relationship", "education-num"])
+def test_a_search_finds_the_borders_of_the_complete_sweep(
+    shared: Path, swept_adult: qifsql.Sweep, secret: str
+) -> None:
+    searched = qifsql.sweep(
+        shared / "data" / "adult.parquet",
+        qids=[*ADULT, "nothing=age < 0"],
+        secret=[secret],
+        threshold=0.6,
+        search=True,
+    )
+    mine = pl.col("secret").is_null() | (pl.col("secret") == secret)
+    order = ["secret", "measure", "border", "n_qids", "subset"]
+    wanted = swept_adult.details["borders"].filter(mine).sort(order)
+    assert_frame_equal(searched.details["borders"].sort(order), wanted)
+
+
 def test_the_answers_agree_with_the_rows(swept_adult: qifsql.Sweep) -> None:
     frame, details = swept_adult.frame, swept_adult.details
     rows = {(r["subset"], r["secret"]): r for r in swept_adult.rows()}

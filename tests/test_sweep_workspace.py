@@ -28,6 +28,7 @@ import qifsql
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
 from qifsql.errors import InputError
+from qifsql.sweep.working import Work
 
 CELL = "CELLVALUE"  # stands in cells and must never stand in a workspace
 DRIVER = """
@@ -334,6 +335,17 @@ def test_restart_starts_anew(here: Path, _differs: str, asked: tuple[str, ...]):
     fresh = found(run(*arguments[:-1], "fresh"))
     assert found(run(*arguments, "--restart")) == fresh
     assert found(run(*arguments)) == fresh
+
+
+def test_a_search_without_time_keeps_what_it_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
+    arguments = ("sweep", "people.parquet", "-q", "a,b,c", "-s", "s", "--search", "-f", "json")
+    arguments += ("--threshold", "0.5", "--workspace")
+    expected = found(run(*arguments, "other"))
+    with monkeypatch.context() as patch:
+        asked = count()
+        patch.setattr(Work, "_out_of_time", lambda _self: next(asked) > 3)
+        refused(run(*arguments, "w", "--time-budget", "99s", "--quiet"), "search is not complete")
+    assert found(run(*arguments, "w")) == expected
 
 
 def test_the_workspace_of_other_contents_is_refused(here: Path):

@@ -1,15 +1,18 @@
 """Hunting: the search for risky subsets, put to the data."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import polars as pl
 
 from qifsql.measures.bayes import Success
 from qifsql.sweep.answers import BORDERS, MEASURES
 from qifsql.sweep.runner import Runner, Sums
-from qifsql.sweep.search import search
+from qifsql.sweep.search import Ask, Sides, search
+
+
+class OutOfTimeError(Exception):
+    """There was no time for all that was to be asked."""
 
 
 @dataclass
@@ -30,8 +33,7 @@ class Hunt:
         rows = []
         for question, secret in enumerate(questions):
             for measure in MEASURES:
-                risky = partial(self._risky, question=question, measure=measure, least=threshold)
-                found = search(layout.n, risky)
+                found = search(layout.n, self._judge(question, measure, threshold))
                 borders = (("minimal risky", found.risky), ("maximal safe", found.safe))
                 for border, subsets in borders:
                     named = sorted((_members(layout.order, s), s) for s in subsets)
@@ -50,15 +52,32 @@ class Hunt:
                     ]
         return pl.DataFrame(rows, schema=BORDERS)
 
-    def _risky(
-        self, subsets: Collection[int], *, question: int, measure: str, least: float
-    ) -> dict[int, bool]:
-        """Whether the success of each subset reaches the threshold."""
+    def _judge(self, question: int, measure: str, threshold: float) -> Ask:
+        """Who says whether the success of each of some subsets reaches the threshold."""
+        sides = Sides(self.runners[0].layout.n)
+
+        def judge(subset: int) -> bool:
+            risky = self._success(subset, question, measure) >= threshold
+            sides.learn(subset, risky=risky)
+            return risky
+
+        def ask(subsets: Collection[int]) -> dict[int, bool]:
+            found = {s: sides.follows(s) for s in subsets}
+            self._measure(s for s, risky in found.items() if risky is None)
+            return {s: judge(s) if risky is None else risky for s, risky in found.items()}
+
+        for subset in self.known:
+            judge(subset)
+        return ask
+
+    def _measure(self, subsets: Iterable[int]) -> None:
+        """Put those subsets to the data that were not before."""
         new = [s for s in subsets if s and s not in self.known]
-        if new:
-            for runner in self.runners:
-                self._learn(runner.ask(new))
-        return {s: self._success(s, question, measure) >= least for s in subsets}
+        for runner in self.runners if new else ():
+            found = runner.ask(new)
+            if len(found) < len(new) * len(runner.questions):
+                raise OutOfTimeError
+            self._learn(found)
 
     def _learn(self, sums: Mapping[tuple[int, int], Sums]) -> None:
         for (subset, question), found in sums.items():

@@ -6,7 +6,8 @@ threshold, are all that contain one of the *minimal risky* ones, and the others 
 that are part of none of them are asked next: one that is risky is minimal risky; one that is safe
 grows to a new maximal safe one. When all are risky both borders are complete (dualize and advance:
 Gunopulos et al. 2003). It asks about each minimal risky subset once and about the attributes of
-each maximal safe one; the rest of the lattice is never visited.
+each maximal safe one, unless the answer follows from others; the rest of the lattice is never
+visited.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -22,6 +23,35 @@ class Borders:
 
     risky: tuple[int, ...]
     safe: tuple[int, ...]
+
+
+class Sides:
+    """The subsets that are known to be risky or safe, and what follows from them.
+
+    Each attribute has two numbers: their bits are the risky subsets and the safe ones it is in.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._in = {True: [0] * n, False: [0] * n}
+        self._all = {True: 0, False: 0}
+
+    def learn(self, subset: int, *, risky: bool) -> None:
+        """Remember one subset."""
+        new = self._all[risky] + 1
+        self._all[risky] |= new
+        for i, members in enumerate(self._in[risky]):
+            if subset >> i & 1:
+                self._in[risky][i] = members | new
+
+    def follows(self, subset: int) -> bool | None:
+        """Whether a subset is risky: it has a risky part, or is part of a safe one; else None."""
+        beside, around = 0, self._all[False]
+        for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
+            if subset >> i & 1:
+                around &= safe
+            else:
+                beside |= risky
+        return True if beside != self._all[True] else False if around else None
 
 
 def search(n: int, ask: Ask) -> Borders:

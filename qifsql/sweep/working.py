@@ -20,7 +20,7 @@ from qifsql.sweep import encoding, estimates, findings, needs, result
 from qifsql.sweep.coarsening import coarsen_first
 from qifsql.sweep.collect import Collected, collect
 from qifsql.sweep.course import Course
-from qifsql.sweep.hunt import Hunt
+from qifsql.sweep.hunt import Hunt, OutOfTimeError
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout, Spread, fits, passes
 from qifsql.sweep.result import Sweep
@@ -99,11 +99,7 @@ class Work:
         else:
             frame, details = found
         if frame.is_empty() and not self.scope.searching:
-            raise InputError(
-                f"no subset is complete after {self.wish.time_budget:g} seconds; what is "
-                f"done is kept in {self.wish.workspace or 'memory'}: the same command goes on, or "
-                "give more time with --time-budget"
-            )
+            raise self._too_early("no subset is complete")
         if not self.scope.searching:
             details |= findings.details(frame, self.names, self.wish.threshold)
         if found and self.finished:
@@ -157,8 +153,18 @@ class Work:
         if not self.scope.searching or self.wish.threshold is None:
             return {}
         questions = [None, *(s.name for s in self.bound.secrets)]
-        found = Hunt(runners, prior).borders(self.wish.threshold, questions, self.names)
+        try:
+            found = Hunt(runners, prior).borders(self.wish.threshold, questions, self.names)
+        except OutOfTimeError:
+            raise self._too_early("the search is not complete") from None
         return {"borders": found}
+
+    def _too_early(self, what: str) -> InputError:
+        return InputError(
+            f"{what} after {self.wish.time_budget:g} seconds; what is done is kept in "
+            f"{self.wish.workspace or 'memory'}: the same command goes on, or give more time with "
+            "--time-budget"
+        )
 
     def _coarsened(
         self, frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]
