@@ -246,6 +246,17 @@ def show(runs: list[Raw]) -> None:
         print("|", " | ".join(cells).replace("nan", "-"), "|")
 
 
+def chart(runs: list[Raw]) -> Any:
+    """Seconds by rows, and by subsets."""
+    import altair as alt
+
+    x = alt.X("x:Q", title=None).scale(type="log").axis(format="~s", tickCount=6)
+    y = alt.Y("process:Q", title="seconds").scale(type="log").axis(tickCount=6)
+    column = alt.Column("of:N", title=None, header=alt.Header(labelFontSize=13))
+    drawn = alt.Chart(alt.Data(values=runs)).mark_line(point=True).encode(x, y, column)
+    return drawn.resolve_scale(x="independent")
+
+
 def main() -> None:
     add = (parser := ArgumentParser(description=__doc__.splitlines()[0])).add_argument
     commands = {f.__name__: f for f in (whole, others, growth, memory)}
@@ -279,12 +290,7 @@ def main() -> None:
     for of in dict.fromkeys(raw.get("of") for raw in runs):
         show([raw for raw in runs if raw.get("of") == of])
     if o.chart:
-        import altair as alt
-
-        x = alt.X("x:Q", title=None).scale(type="log")
-        y = alt.Y("process:Q", title="seconds").scale(type="log")
-        marks = alt.Chart(alt.Data(values=runs)).mark_line(point=True).encode(x, y, column="of:N")
-        marks.resolve_scale(x="independent").save(o.chart)
+        chart(runs).save(o.chart)
     if o.json:
         with o.json.open("a") as file:
             told = {"at": time.strftime("%F %T"), "machine": machine, "arguments": sys.argv[1:]}

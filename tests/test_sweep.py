@@ -482,7 +482,7 @@ def test_a_subset_is_understood_where_one_reading_of_it_fits(tmp_path: Path) -> 
         ({"sizes": ""}, "sizes are written"),
         ({"sizes": "1,2"}, "sizes are written"),
         ({"sizes": "-1"}, "sizes are written"),
-        ({"sizes": "6-7"}, "there are 5 quasi-identifiers, so no subset has 6"),
+        ({"sizes": "6-7"}, "of 5 quasi-identifiers no subset has 6"),
         ({"sizes": "1-2", "subsets": ["year"]}, "exclude each other"),
         ({"subsets": ["year+sexx"]}, 'did you mean "sex"'),
         ({"subsets": ["year+ill"]}, "names no quasi-identifier"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import InputError, did_you_mean, quoted, several
 
 MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
 LARGEST = 24  # quasi-identifiers of which all subsets can be swept
@@ -90,7 +90,7 @@ def _sizes(text: str | None, n: int) -> tuple[int, int]:
     if not 1 <= least <= most:
         raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
     if least > n:
-        raise InputError(f"there are {n} quasi-identifiers, so no subset has {least}")
+        raise InputError(f"of {several(n, 'quasi-identifier')} no subset has {least}")
     return least, min(most, n)
 
 
