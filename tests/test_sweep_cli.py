@@ -451,7 +451,7 @@ def test_names_that_mean_something_elsewhere_are_names_here(here: Path, names: t
         ((*SWEEP, "--sizes", "3-2"), "1-4"),
         ((*SWEEP, "--sizes", "all"), '"all"'),
         ((*SWEEP, "--sizes", ""), "1-4"),
-        ((*SWEEP, "--sizes", "4"), "there are 3 quasi-identifiers"),
+        ((*SWEEP, "--sizes", "4"), "of 3 quasi-identifiers no subset has 4"),
         ((*SWEEP, "--subset", "agee"), 'did you mean "age"?'),
         ((*SWEEP, "--subset", "age+"), "age+"),
         ((*SWEEP, "--subset", ""), 'subset ""'),

@@ -25,7 +25,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     False when it stopped half-way, because it was not ``going_well``.
     """
     _enter(worker, chunk)
-    blocks = _split(worker, "onward_entered", 0)
+    blocks = _split(worker, "stripped", 0)
     layout = worker.layout
     for position in range(chunk.position + 1, layout.n):
         worker.turn_to(1 << position, field=layout.field(position), later=layout.later(position))
@@ -64,6 +64,7 @@ def _split(worker: Worker, onward: str, blocks: int) -> int:
     worker.make("taken", "taken")
     worker.settle("settled_taken")
     blocks += worker.make("children", "children")
+    worker.see("stripped", "stripped")
     worker.make("live", onward)
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
     worker.settle("settled_cells")  # where one attribute varies, it is taken

@@ -8,14 +8,11 @@ SELECT
     turn
 FROM (
     SELECT
-        children.child AS block,
-        live.rest & getvariable('later') AS rest,
-        live.word AS word,
-        children.turn
-    FROM live
-    INNER JOIN children
-        ON live.block = children.block AND (live.rest & getvariable('field')) = children.code
-    WHERE live.turn = getvariable('this')
+        block,
+        rest,
+        word,
+        turn
+    FROM stripped
     UNION ALL
     SELECT
         block,
