@@ -18,6 +18,7 @@ from terminal import run
 
 import qifsql
 from qifsql.assessment import SCHEMA
+from qifsql.engine.duckdb import DuckDB
 
 SAMPLES = Path(__file__).parents[1] / "data-samples"
 PEOPLE = str(SAMPLES / "thesis_table_3_2.csv")
@@ -322,6 +323,22 @@ def test_an_interrupted_attack_leaves_nothing_behind(slow: list[str], sent: int,
     assert errors == "error: interrupted; nothing was left behind\n"
     assert list(temp.iterdir()) == []
     assert not out.exists()
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, EOFError])
+def test_an_interruption_outside_the_engine_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: type[BaseException]
+):
+    file = tmp_path / "few.csv"
+    file.write_text("a\n1\n")
+
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(DuckDB, "__init__", interrupted)
+    done = run("describe", file)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.strip() == "error: interrupted; nothing was left behind"
 
 
 def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):

@@ -12,6 +12,7 @@ from qifsql import __version__
 from qifsql.cli import attacking, comparing, demo, describing, explaining, inspecting, sweeping
 from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
+from qifsql.errors import Interrupted
 
 app = typer.Typer(
     name="qifsql",
@@ -99,6 +100,7 @@ def _run() -> int | None:
         sys.stderr.write(f"error: {words}; see qifsql --help\n")
         return 2
     except typer.Abort:
+        result = Interrupted.exit_code
+    if result == Interrupted.exit_code:  # typer makes a KeyboardInterrupt this, and says nothing
         talk("error: interrupted; nothing was left behind")
-        return 130
     return result

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from qifsql.engine.settings import Progress, silent
-from qifsql.errors import QifError
+from qifsql.errors import Interrupted, QifError
 
 AFTER = 2.0  # seconds of work before progress is shown
 
@@ -78,7 +78,7 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
         return e.exit_code
     except KeyboardInterrupt:
         talk("error: interrupted; nothing was left behind")
-        return 130
+        return Interrupted.exit_code
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
         return 0  # the reader has seen enough
     except OSError as e:
