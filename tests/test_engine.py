@@ -611,3 +611,22 @@ def test_the_default_folder_for_temporary_files_is_the_system_s() -> None:
         folder = Path(setting(engine, "temp_directory"))
         assert folder.parent == Path(tempfile.gettempdir())
     assert not folder.exists()
+
+
+def test_an_engine_that_was_interrupted_while_it_closed_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    class Interrupted:
+        def close(self) -> None:
+            raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
+
+        def interrupt(self) -> None:
+            raise duckdb.ConnectionException("Connection Error: Connection already closed!")
+
+    engine = DuckDB(Settings(temp=str(tmp_path)))
+    assert list(tmp_path.iterdir())
+    own = engine._connection
+    monkeypatch.setattr(engine, "_connection", Interrupted())
+    engine.close()
+    own.close()
+    assert not list(tmp_path.iterdir())

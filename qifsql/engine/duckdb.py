@@ -5,7 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -87,9 +87,10 @@ class DuckDB:
         try:
             self._connection.close()
         except duckdb.Error:  # a statement that was interrupted has not ended yet
-            self._connection.interrupt()
-            time.sleep(POLL)
-            self._connection.close()
+            with suppress(duckdb.Error):  # or it has by now, and all is closed
+                self._connection.interrupt()
+                time.sleep(POLL)
+                self._connection.close()
         finally:
             self._clean()
 
