@@ -25,7 +25,7 @@ from qifsql.templates import folder, load
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
-FORM = 1  # of the tables in a workspace
+FORM = 2  # of the tables in a workspace
 
 
 @dataclass(frozen=True)
