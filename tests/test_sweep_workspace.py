@@ -348,6 +348,14 @@ def test_a_search_without_time_keeps_what_it_asked(here: Path, monkeypatch: pyte
     assert found(run(*arguments, "w")) == expected
 
 
+def test_a_search_that_is_done_goes_on_to_another_threshold(here: Path):
+    arguments = ("sweep", "people.parquet", "-q", "a,b,c", "-s", "s", "--search", "-f", "json")
+    found(run(*arguments, "--threshold", "0.9", "--workspace", "w"))
+    again = found(run(*arguments, "--threshold", "0.3", "--workspace", "w"))
+    fresh = found(run(*arguments, "--threshold", "0.3"))
+    assert set(map(str, fresh)) <= set(map(str, again))
+
+
 def test_the_workspace_of_other_contents_is_refused(here: Path):
     found(run(*SMALL, "--workspace", "w"))
     frame = pl.read_parquet("people.parquet")

@@ -70,14 +70,17 @@ class Course:
     """The stages of all passes, in the order in which they are worked on.
 
     Times are predicted from what was measured: a stage that has begun goes on at its own pace, one
-    that has not at the pace of the last that has, scaled by the attributes that are left.
+    that has not at the pace of the last that has, scaled by the attributes that are left. Where
+    subsets are asked for one by one they are counted instead, ``listed`` of them in each pass.
     """
 
     layouts: Sequence[Layout]
     threads: int
+    listed: int | None = None
     stages: dict[tuple[int, int], Stage] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     rows_done: int = 0
+    asked: int = 0
 
     def __post_init__(self) -> None:
         """Expect as many different people as there can be, until more is known."""
@@ -100,6 +103,8 @@ class Course:
 
     def done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
         """Count a task that is done; of its seconds some were ``wasted``."""
+        if task.kind == "group":
+            self.asked += 1
         if task.kind != "walk":
             return
         stage = self.stages[task.number_of_pass, task.first(self.layouts[task.number_of_pass].n)]
@@ -127,6 +132,9 @@ class Course:
 
     def told(self) -> str:
         """Subsets that are complete, rows per second, time left, and memory so far."""
+        if self.asked:
+            every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
+            return f"{self.asked:,}{every} subsets measured, {memory()} MB"
         done = min(
             sum(
                 2 ** (stage.left - 1)
@@ -174,6 +182,8 @@ class Course:
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1."""
+        if self.listed:
+            return self.asked / self.listed / len(self.layouts)
         done = sum(stage.seconds for stage in self.stages.values()) / self.threads
         left = self.remaining()
         return done / (done + left) if done + left else 1.0

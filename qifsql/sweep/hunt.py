@@ -28,6 +28,8 @@ class Hunt:
     ) -> pl.DataFrame:
         """Both borders of every question and measure, as in ``answers.borders``."""
         layout = self.runners[0].layout
+        if any(r.workspace.pending(r.number) for r in self.runners):
+            raise OutOfTimeError
         for runner in self.runners:
             self._learn(runner.sums())
         rows = []

@@ -70,13 +70,14 @@ class Layout:
         """The bits of ``rest`` that hold the code of the attribute at that position."""
         return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
 
-    def fields(self, subset: int, *, entry: bool = False) -> int:
+    def fields(self, subset: int, *, entry: bool) -> int:
         """The bits of a packed key that hold the codes of some attributes, and the secret.
 
-        A packed key is ``rest`` under ``entry``; ``entry`` keeps that whatever attribute it is.
+        A packed key is ``rest`` under ``entry``; whether to keep that is said apart, because it is
+        another attribute in each table.
         """
         own = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        first = -1 << self.width if entry or subset & 1 else 0
+        first = -1 << self.width if entry else 0
         bits = self.rest_bits if self.key_type == self.rest_type else WIDE
         return (first | own | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
 

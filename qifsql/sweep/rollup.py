@@ -26,7 +26,7 @@ def group(worker: Worker, chunk: Chunk, subset: int, *, coarser: int | None = No
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
     """
     layout = worker.layout
-    kept = layout.fields(subset)
+    kept = layout.fields(subset, entry=bool(subset >> chunk.position & 1))
     if coarser is not None:
         kept &= ~layout.lowest(coarser)
     worker.set(kept=(kept, layout.key_type), state=(layout.state(known=subset), "BIGINT"))

@@ -110,8 +110,7 @@ class Runner:
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
         worker = Worker(stream, self.layout, self.scope)
         with stream.transaction():
-            if not self.scope.searching:
-                self.tables.begin(worker)
+            self.tables.begin(worker)
             self.workspace.begin(self.number)
 
     def expected(self) -> list[float]:
@@ -194,7 +193,7 @@ class Runner:
         if task.kind == "walk":
             method, wasted = self._settle(worker, chunk)
         elif task.kind == "group":
-            group(worker, chunk, task.state >> self.layout.n)
+            self._group(worker, chunk, task.state >> self.layout.n)
         elif task.kind == "split":
             taken = chunk.state | self.layout.state(known=1 << chunk.position)
             worker.look_at(chunk)
@@ -215,6 +214,12 @@ class Runner:
         worker.forget()
         self.course.done(task, seconds, method, wasted)
         return new
+
+    def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
+        """Settle one subset from a coded table: chunk by chunk where no block straddles two."""
+        whole = subset >> table.position & 1
+        for chunk in self.tables.cut(worker, table) if whole else (table,):
+            group(worker, chunk, subset)
 
     def _settle(self, worker: Worker, chunk: Chunk) -> tuple[str, float]:
         """Settle the subsets of a chunk in the way that is cheaper.

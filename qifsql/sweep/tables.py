@@ -5,7 +5,7 @@ Each table is cut in chunks by ranges of its first attribute, so that no block s
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sqlglot import exp
@@ -40,6 +40,7 @@ class Tables:
     course: Course
     seed: int
     streams: int
+    _cuts: dict[str, list[Chunk]] = field(default_factory=dict)
 
     @property
     def first(self) -> str:
@@ -59,11 +60,42 @@ class Tables:
         self.workspace.add(worker.stream, self.groups(subsets))
 
     def groups(self, subsets: Iterable[int]) -> list[Task]:
-        """A task for each subset, by position."""
+        """A task for each subset, by position: on the smallest table that has its attributes."""
+        tables = self._made()
         return [
-            Task(0, self.number, "group", self.first, 0, self.layout.state(known=s), *ENTRIES, 0)
-            for s in subsets
+            Task(0, self.number, "group", tables[p], p, self.layout.state(known=s), *ENTRIES, 0)
+            for s, p in ((s, min(_first(s), len(tables) - 1)) for s in subsets)
         ]
+
+    def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
+        """All rows of a coded table, in chunks."""
+        if chunk.table not in self._cuts:
+            self._cuts[chunk.table] = [
+                replace(chunk, least=least, greatest=greatest, rows=rows)
+                for least, greatest, rows, _ in self._ranges(worker, chunk.table, CHUNK, CHUNK)
+            ]
+        return self._cuts[chunk.table]
+
+    def _made(self) -> list[str]:
+        """The coded tables by the position of their first attribute."""
+        made = self.workspace.stream.rows(
+            "SELECT number FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
+            "ORDER BY position",
+            [self.number],
+        )
+        return [self.first, *(self._without(number) for (number,) in made)]
+
+    def _without(self, task: int) -> str:
+        """The name of the table that a task makes."""
+        return f"{self.first}_{task}"
+
+    def _ranges(
+        self, worker: Worker, table: str, size: int, giant: int
+    ) -> list[tuple[int, int, int, bool]]:
+        """Ranges of the first attribute: from, to, rows (about ``size``), whether one giant."""
+        worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
+        query = worker.say.query("chunks", coded=table)
+        return worker.stream.rows(render(query))
 
     def chunks(self, *, pairs: bool) -> list[Chunk]:
         """The table of all attributes in chunks; with ``pairs`` of its first attribute's values."""
@@ -80,7 +112,7 @@ class Tables:
         state, position = task.state, task.position + 1
         if task.kind == "split":
             state |= self.layout.state(known=1 << task.position)
-        table = f"{self.first}_{task.number}"
+        table = self._without(task.number)
         worker.look_at(chunk)
         layout = self.layout
         worker.set(
@@ -100,15 +132,17 @@ class Tables:
         ((rows,),) = worker.stream.rows(render(exp.select("count(*)").from_(kept(table))))
         most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
         some = min(most, max(LEAST, rows // (SHARES * self.streams)))
-        worker.set(chunk=(some, "BIGINT"), giant=(GIANT * most, "BIGINT"))
-        chunks = worker.stream.rows(render(worker.say.query("chunks", coded=kept(table))))
-        tasks = [
-            Task(0, self.number, "split" if giant and not last else "walk", table, position, state,
-                 least, greatest, size)
-            for least, greatest, size, giant in sorted(chunks, key=lambda c: (-c[2], c[0]))
-        ]  # fmt: skip
-        if self._may_sample(position, state, rows):
+        if self.scope.searching:
+            tasks = []
+        elif self._may_sample(position, state, rows):
             tasks = self._sampled(worker, table, position, rows)
+        else:
+            ranges = self._ranges(worker, kept(table), some, GIANT * most)
+            tasks = [
+                Task(0, self.number, "split" if giant and not last else "walk", table, position,
+                     state, least, greatest, size)
+                for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
+            ]  # fmt: skip
         if not last:
             drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
             tasks.insert(0, drop)
@@ -145,3 +179,8 @@ def heavy(task: Task) -> bool:
 def kept(table: str) -> str:
     """A table by its name in the workspace."""
     return f"kept.main.{table}"
+
+
+def _first(subset: int) -> int:
+    """The first attribute of a subset, by position."""
+    return (subset & -subset).bit_length() - 1

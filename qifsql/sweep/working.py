@@ -104,7 +104,7 @@ class Work:
             details |= findings.details(frame, self.names, self.wish.threshold)
         if found and self.finished:
             details |= self._coarsened(frame, details)
-            for runner in self.runners:
+            for runner in [] if self.scope.searching else self.runners:  # it may ask for more
                 runner.sweep_up()
         plans = [encoding.coded(self.bound, runner.layout) for runner in self.runners]
         origin = origin.of(self.bound, self.spec, *plans, **self.wish.plain())
@@ -123,7 +123,7 @@ class Work:
             return None
         if not self.workspace.layouts():
             self.workspace.lay_out(layouts)
-        self.course = Course(layouts, self.streams)
+        self.course = Course(layouts, self.streams, len(self.scope.listed) or None)
         for task, method, seconds in self.workspace.worked():
             self.course.done(task, seconds, method)
         self.course.rows_done = 0
@@ -242,6 +242,13 @@ class Work:
 
     def _announce(self, layouts: Sequence[Layout]) -> None:
         """Say what is going to happen."""
+        if self.scope.searching:
+            self.wish.told(
+                f"{several(layouts[0].people, 'record')}, "
+                f"{several(len(self.names), 'quasi-identifier')}: how many of the "
+                f"{several(self.scope.subsets, 'subset')} are measured depends on the borders"
+            )
+            return
         need = needs.preflight(layouts, self.course, self.streams, self.engine.memory)
         self.wish.told(
             f"{several(layouts[0].people, 'record')}, {several(self.scope.subsets, 'subset')} of "
