@@ -9,7 +9,8 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql import checks, compiler, findings, population
-from qifsql.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, Assessment
+from qifsql.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, Assessment, together
+from qifsql.collection import Source
 from qifsql.compiler import Question
 from qifsql.counts import Counts
 from qifsql.dataset import Dataset
@@ -27,8 +28,9 @@ from qifsql.wanted import Wanted
 
 def attack(
     model: str | Sequence[str],
-    source: str | Path | Dataset,
+    source: Source,
     *,
+    progressive: bool = False,
     measures: str | Sequence[str] = (),
     histogram: bool = False,
     unit: str | None = None,
@@ -37,15 +39,18 @@ def attack(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Assessment:
-    """Attack one release and measure what the adversary gains.
+    """Attack one release, or a collection of them, and measure what the adversary gains.
 
     Args:
-        model: ``crs``, ``cas``, ``irs`` or ``ias``, or several of one kind of target.
-        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``.
+        model: one of the twelve (``qifsql.models``), or several of one kind of target.
+        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``; for
+            longitudinal models several of these, the focal one first, or a Collection.
+        progressive: attack the focal dataset, then with each auxiliary one more; a row for each.
         measures: of ``shannon``, ``guessing``, ``capacity``, ``risks``, or ``all``.
         histogram: count people by their success in percent.
         unit: the unit of the gains, such as ``BRL``; for the words only.
-        population: the people who may be in the release, for the journalist's risk.
+        population: the people who may be in the release: for models of membership, which then
+            infer who is, joined by the key; for others, for the journalist's risk.
         store: a DuckDB file that keeps the counts: asked again with another gain function,
             measure or detail, the data are not read again.
         settings: memory, threads, temporary folder, progress.
@@ -59,15 +64,33 @@ def attack(
         EngineError: memory or disk ran out.
 
     """
-    wanted = Wanted.of(measures, histogram=histogram, unit=unit, population=population, store=store)
-    return run(Attack.of(model, source, **options), wanted, settings)
+    spec = Attack.of(model, source, **options)
+    if population is not None and spec.of_membership:
+        spec, population = spec.among(population), None
+    wanted = Wanted.of(
+        measures,
+        histogram=histogram,
+        unit=unit,
+        population=population,
+        store=store,
+        progressive=progressive,
+    )
+    return run(spec, wanted, settings)
 
 
 def run(spec: Attack, wanted: Wanted | None = None, settings: Settings | None = None) -> Assessment:
     """Run an attack as it is specified (see ``attack``)."""
     origin = Origin.now(settings)
+    wanted = wanted or Wanted()
     with opened(spec, settings) as (engine, bound):
-        return _Run(engine, spec, bound, wanted or Wanted()).assess(origin)
+        if not wanted.progressive:
+            return _Run(engine, spec, bound, wanted).assess(origin)
+        parts = []
+        for n in range(1, bound.datasets + 1):
+            part = _Run(engine, spec, bound.first(n), wanted)
+            parts.append(part.assess(origin))
+            part.counts.forget()
+        return together(parts)
 
 
 class _Run:
@@ -171,7 +194,7 @@ class _Run:
             then = then.not_below(before)
         return {
             "model": m.acronym.upper(),
-            "datasets": 1,
+            "datasets": self.bound.datasets,
             "n_qids": len(names),
             "qids": names,
             "secret": self.bound.secrets[j - 1].name if j else None,

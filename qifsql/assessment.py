@@ -1,7 +1,7 @@
 """The result of an attack: one tidy table, tables of details, and what is needed to check them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -31,7 +31,8 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """The columns of a result, one row per model, set of quasi-identifiers and secret.
 
-Counts are of records; ``prior_*``, ``posterior_*`` and ``worst_case`` are probabilities in
+``datasets`` is how many the adversary knows: 1, or those of a collection. Counts are of records
+of the focal dataset; ``prior_*``, ``posterior_*`` and ``worst_case`` are probabilities in
 [0, 1]; ``degradation_deterministic`` and ``leakage_additive`` are posterior minus prior,
 ``degradation_probabilistic`` is posterior over prior, ``min_entropy_leakage`` its binary
 logarithm (bits). ``secret`` is NULL for re-identification. ``seconds`` is the time of the
@@ -135,3 +136,16 @@ class Assessment:
     def rows(self) -> list[dict[str, Any]]:
         """The results as plain dictionaries."""
         return self.frame.to_dicts()
+
+
+def together(parts: Sequence[Assessment]) -> Assessment:
+    """The rows and details of several assessments of one question, in their order."""
+    last = parts[-1]
+    plans = tuple(plan for part in parts for plan in part.origin.plans)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    details = {
+        name: pl.concat(part.details[name] for part in parts if name in part.details)
+        for name in last.details
+    }
+    frame = pl.concat(part.frame for part in parts)
+    return Assessment(frame, replace(last.origin, plans=plans), notes, details)

@@ -4,18 +4,19 @@ Names are looked up, expressions parsed, types checked. What comes out can be tr
 that follows.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql import listing, stakes, targets
+from qifsql import listing, naming, stakes, targets
 from qifsql.catalog import Catalog
+from qifsql.collection import Collection
 from qifsql.dataset import Schema
-from qifsql.errors import ColumnError, InputError, WeightError, quoted
-from qifsql.expressions import column, not_an_expression, parse, split_name
+from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
+from qifsql.expressions import parse
 from qifsql.models import Model, model
+from qifsql.naming import Attributes
 from qifsql.spec import (
     NULL_RULES,
     NUMBERS,
@@ -26,8 +27,6 @@ from qifsql.spec import (
     nested,
 )
 
-Attributes = tuple[Attribute, ...]
-
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """Check an attack against the columns of its dataset, once.
@@ -35,17 +34,20 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     Raises ColumnError, ExpressionError, WeightError or TargetError.
     """
     schema = catalog.schema
-    models = _models(attack.models)
+    models = _models(attack)
     if attack.null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(
             f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
         )
     names = attack.qids or tuple(attack.target)
-    qids = _attributes(names, schema, "quasi-identifier")
-    secrets = _attributes(attack.secrets, schema, "secret")
-    key = _column(attack.key, schema)
-    weight = _weight(attack.weight, schema)
+    distinct = attack.absent == "distinct"
+    qids = naming.attributes(names, schema, naming.QID, distinct=distinct)
+    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+    if models[0].goal == "membership":
+        secrets = _member(attack, schema)
+    key = naming.of_column(attack.key, schema)
+    weight = naming.weight(attack.weight, schema)
     where = None
     if attack.where is not None:
         where = parse(attack.where, schema, "the filter (where)")
@@ -54,7 +56,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     _disjoint(qids, secrets, key)
     if any(m.goal == "attribute inference" for m in models) and not secrets:
         raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
-    group = _attributes([attack.by], schema, "group") if attack.by is not None else ()
+    group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
     roles = _typed(
@@ -69,6 +71,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     notes = _notes(models, qids, secrets, key)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
+    by_member = models[0].goal == "membership" and not models[0].individual
     gains, asked = stakes.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     files = tuple(path for path in (*listed, attack.prior) if path)
@@ -93,70 +96,60 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         gains,
         asked,
         beliefs,
-        _first(group),
+        _first(group or (secrets if by_member else ())),
         stakes.numbers(attack.thresholds, "threshold"),
         stakes.numbers(attack.quantiles, "quantile"),
         files,
+        models[0].goal == "membership",
+        len(schema.parts) or 1,
     )
 
 
-def _models(names: Sequence[str]) -> tuple[Model, ...]:
-    models = tuple(dict.fromkeys(model(name.strip()) for name in names))
+def _models(attack: Attack) -> tuple[Model, ...]:
+    models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
     if not models:
         raise InputError("no model is named; name one, such as crs")
     if len({m.individual for m in models}) > 1:
         raise InputError("models of one person and of everybody are run apart")
+    if len({m.goal == "membership" for m in models}) > 1:
+        raise InputError("models of membership are run apart from others: their secret is another")
+    datasets = there = 1
+    if isinstance(attack.dataset, Collection):
+        datasets, there = attack.dataset.known, len(attack.dataset.datasets)
+    if len(attack.keys) > there:
+        raise InputError(
+            f"{several(len(attack.keys), 'key')} for {several(there, 'dataset')}; name one key for "
+            "all of them, or one for each"
+        )
+    for m in models:
+        if datasets > 1 and not m.longitudinal:
+            raise InputError(
+                f"model {m.acronym} attacks a single dataset, and here are {datasets}; for the "
+                f"collection use {m.acronym[:2]}l"
+            )
     return models
 
 
-def _attributes(names: Sequence[str], schema: Schema, role: str) -> tuple[Attribute, ...]:
-    found: list[Attribute] = []
-    for name in names:
-        found += _named(name, schema, role)
-    seen: set[str] = set()
-    for attribute in found:
-        if attribute.name in seen:
-            raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
-        seen.add(attribute.name)
-    return tuple(found)
-
-
-def _named(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """One name: a column, else a named expression, else a pattern over columns."""
-    if (found := schema.find(text) or schema.find(text.strip())) is not None:
-        return [Attribute(found.name, column(found), found.type)]
-    if (parts := split_name(text)) is not None:
-        name, expression = parts
-        return [Attribute(name, parse(expression, schema, f"{role} {quoted(name)}"), "")]
-    if any(c in text for c in "*?["):
-        matches = [c for c in schema.columns if fnmatchcase(c.name, text)]
-        matches = matches or [
-            c for c in schema.columns if fnmatchcase(c.name.casefold(), text.casefold())
-        ]
-        if matches:
-            return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
-    if re.fullmatch(r"[\w*?]+", text) and set(text) & set("*?"):
-        raise ColumnError(
-            f"no column of {schema.dataset} matches {quoted(text)}; check the pattern"
+def _member(attack: Attack, schema: Schema) -> Attributes:
+    """The flag that says who is in the release: a column, or being in the release's file."""
+    given = isinstance(attack.dataset, Collection) and attack.dataset.release
+    if attack.secrets:
+        raise InputError(
+            f"model {attack.models[0]} asks whether somebody is in the release; leave the secret "
+            "out, or name the flag with --member"
         )
-    if hint := not_an_expression(text):
-        raise ColumnError(f"column {quoted(text)} is not in {schema.dataset}{hint}")
-    return [Attribute(text, column(schema[text]), "")]  # raises: it was not found above
-
-
-def _column(name: str | None, schema: Schema) -> Attributes:
-    if name is None:
-        return ()
-    found = schema[name]
-    return (Attribute(found.name, column(found), found.type),)
-
-
-def _weight(text: str | None, schema: Schema) -> Attributes:
-    """A column, or an expression that needs no name."""
-    if text is None:
-        return ()
-    named = schema.find(text) or split_name(text)
-    return tuple(_named(text if named else f"weight={text}", schema, "weight")[:1])
+    if given and isinstance(attack.dataset, Collection):
+        there = naming.there(len(attack.dataset.datasets))
+        return (Attribute("member", exp.paren(there), "BOOLEAN"),)
+    if attack.member is None:
+        raise InputError(
+            f"model {attack.models[0]} needs to know who is in the release: a flag (--member "
+            "COLUMN), or everybody who may be in it (--population FILE) and a --key"
+        )
+    found = naming.attributes([attack.member], schema, "member")
+    if len(found) > 1:
+        raise InputError("who is in the release is said by one flag; name one")
+    return found
 
 
 def _first(attributes: Attributes) -> Attribute | None:
@@ -189,7 +182,7 @@ def _typed(
         catalog.condition(where)
     found = iter(types)
     typed = {
-        role: tuple(Attribute(a.name, a.expression, next(found)) for a in attributes)
+        role: tuple(replace(a, type=next(found)) for a in attributes)
         for role, attributes in roles.items()
     }
     for attribute in (a for attributes in typed.values() for a in attributes):
@@ -220,6 +213,6 @@ def _notes(
     if secrets and all(m.goal == "re-identification" for m in models):
         notes.append(
             f"{models[0].acronym} needs no secret; to infer one at the same time, "
-            f"ask for {models[0].acronym},{models[0].acronym[0]}as"
+            f"ask for {models[0].acronym},{models[0].acronym.replace('r', 'a', 1)}"
         )
     return tuple(notes)

@@ -14,6 +14,8 @@ CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
 def check(counts: Counts) -> list[str]:
     """Refuse gains and beliefs that do not fit the secrets; remarks about the others."""
     notes: list[str] = []
+    if counts.bound.member:
+        _check_flag(counts)
     for j in counts.bound.beliefs:
         notes += _check_beliefs(counts, j)
     for g, bound in enumerate(counts.bound.gains, 1):
@@ -27,6 +29,17 @@ def check(counts: Counts) -> list[str]:
             what = f"gain {quoted(bound.gain.text)}"
             _check_tries(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
+
+
+def _check_flag(counts: Counts) -> None:
+    """Who is in a release is said by two values at most."""
+    flag, found = counts.bound.secrets[0], counts.domain(1)
+    if found.missing or found.values > 2:
+        what = "a missing value" if found.missing else f"{found.values:,} values"
+        raise InputError(
+            f"member {quoted(flag.name)} has {what}; a flag has two, such as true and false: make "
+            f'one of it, as in --member "member={flag.name} = 1"'
+        )
 
 
 def _check_tries(tries: int, there: int, thing: str, what: str) -> None:

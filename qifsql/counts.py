@@ -120,6 +120,11 @@ class Counts:
             self.engine.keep(name, plan, "counting", self.where, catalog=catalog)
             self.kept[name] = catalog
 
+    def forget(self) -> None:
+        """Drop what is kept, so that others can be counted."""
+        for name, catalog in self.kept.items():
+            self.engine.drop(name, catalog)
+
     def _count(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
         secrets = range(1, len(bound.secrets) + 1)

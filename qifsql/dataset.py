@@ -30,10 +30,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a dataset, in the file's order."""
+    """The columns of a dataset, in the file's order; of a collection: ``parts``, its datasets'."""
 
     dataset: str
     columns: tuple[Column, ...]
+    parts: tuple["Schema", ...] = ()
 
     def find(self, name: str) -> Column | None:
         """Look a name up exactly, then without regard to case when that is unambiguous."""
@@ -64,8 +65,10 @@ class Dataset:
     """Where the rows of one release are.
 
     ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
-    once it was looked up, ``schema`` say which table). ``loaded``: the CSV is in a table of the
-    engine. ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
+    once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is
+    opened). ``made`` is the statement that puts the rows in a table of the engine's own.
+    ``wave`` are a column and a value as text: only records with that value belong to the dataset.
+    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
     """
 
     name: str
@@ -73,7 +76,9 @@ class Dataset:
     paths: tuple[str, ...]
     table: str = ""
     schema: str = ""
-    loaded: bool = False
+    catalog: str = "attached"
+    made: str = ""
+    wave: tuple[str, str] | None = None
     hive: bool = False
     all_varchar: bool = False
     delimiter: str | None = None

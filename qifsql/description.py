@@ -88,6 +88,7 @@ def describe(
     dataset = Dataset.open(source)
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, dataset)
+        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset
         read = engine.load(read) if read.format == "csv" else read  # every column is read once
         description = _Describer(engine, catalog, read, where)

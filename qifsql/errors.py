@@ -93,7 +93,9 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
 
 
 def several(n: int, thing: str) -> str:
-    """How many things: ``1 line``, ``2 lines``."""
+    """How many things: ``1 line``, ``2 lines``, ``2 people``."""
+    if n != 1 and thing == "person":
+        return f"{n:,} people"
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 

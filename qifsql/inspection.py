@@ -1,11 +1,10 @@
 """The SQL of an attack, to read and to paste into a DuckDB prompt. No attack is run here."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Unpack
 
 from qifsql import compiler, dialect
-from qifsql.dataset import Dataset
+from qifsql.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.session import opened
@@ -14,7 +13,7 @@ from qifsql.spec import Attack, Options
 
 def sql(
     model: str | Sequence[str],
-    source: str | Path | Dataset,
+    source: Source,
     *,
     step: str | None = None,
     language: str = "duckdb",
@@ -30,6 +29,6 @@ def sql(
     if language != "duckdb":
         raise InputError(f'there is no SQL for "{language}" in this version; there is for duckdb')
     spec = Attack.of(model, source, **options)
-    with opened(spec, settings) as (_, bound):
+    with opened(spec, settings, joined=False) as (_, bound):
         about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
         return "\n".join([*about, dialect.script(compiler.answer_plan(bound), step)])

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qifsql.expressions import SOURCE, with_one_missing
+from qifsql.expressions import SOURCE, read, with_one_missing
 from qifsql.plan import Plan, Step
-from qifsql.relation import opening, relation
+from qifsql.relation import openings, relation
 from qifsql.spec import Attribute, BoundAttack
 
 RECORD = "record"  # the position of a record in the input, from 1
@@ -77,7 +77,18 @@ def _where_kept(attack: BoundAttack, attribute: Attribute) -> exp.Expr:
 
 
 def normal(attribute: Attribute) -> exp.Expr:
-    """The attribute with one value for missing (NaN is NULL) and one zero."""
+    """The attribute with one value for missing (NaN is NULL) and one zero.
+
+    Where a person who is absent is told from a value that is missing, a value of a person who is
+    there is a list of one.
+    """
+    value = _value(attribute)
+    if attribute.there is None:
+        return value
+    return exp.Case().when(attribute.there.copy(), exp.Array(expressions=[value]))
+
+
+def _value(attribute: Attribute) -> exp.Expr:
     tree = attribute.expression.copy()
     return with_one_missing(tree) if attribute.floating else tree
 
@@ -108,8 +119,7 @@ def _from_source(
     ``people`` keeps only records that count: of positive weight, and without missing
     quasi-identifiers and secrets where these are dropped.
     """
-    source = exp.alias_(relation(attack.dataset), SOURCE, table=True)
-    query = exp.select(*columns).from_(source)
+    query = exp.select(*columns)
     if filtered and attack.where is not None:
         query = query.where(exp.paren(attack.where))
     if people and attack.weight is not None:
@@ -117,12 +127,13 @@ def _from_source(
         query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
     if people and attack.null == "drop":
         query = query.where(*_nothing_missing(attack))
-    return query
+    rows = relation(attack.dataset, read(query))
+    return query.from_(exp.alias_(rows, SOURCE, table=True))
 
 
 def _nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
     return [
-        exp.not_(exp.paren(normal(attribute)).is_(exp.null()))
+        exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
         for attribute in (*attack.qids, *attack.secrets)
     ]
 
@@ -192,5 +203,5 @@ def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
 
 def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:
     """The steps and their result, with what must be opened first."""
-    setup = [opening(attack.dataset), "SET TimeZone = 'UTC'" if attack.zoned else None]
-    return Plan(tuple(steps), result, tuple(s for s in setup if s))
+    zone = ["SET TimeZone = 'UTC'"] if attack.zoned else []
+    return Plan(tuple(steps), result, (*openings(attack.dataset), *zone))

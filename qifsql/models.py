@@ -60,18 +60,12 @@ MODELS = {
 
 
 def model(name: str) -> Model:
-    """The model of that acronym, in any case. Models that cannot run here yet say so."""
-    found = MODELS.get(name.casefold())
+    """The model of that acronym, or of its name in disclosure control, in any case."""
+    wanted = name.casefold()
+    found = MODELS.get(wanted) or next((m for m in MODELS.values() if m.also == wanted), None)
     if found is None:
-        raise InputError(f"there is no model {quoted(name)}; use one of {', '.join(MODELS)}")
-    if found.longitudinal or found.goal == "membership":
-        can = ", ".join(m.acronym for m in MODELS.values() if runs(m))
+        also = ", ".join(m.also for m in MODELS.values() if m.also)
         raise InputError(
-            f"model {found.acronym} ({found.title}) is not in this version; it runs {can}"
+            f"there is no model {quoted(name)}; use one of {', '.join(MODELS)}, or {also}"
         )
     return found
-
-
-def runs(m: Model) -> bool:
-    """Whether this version runs the model: one dataset, and no membership."""
-    return not m.longitudinal and m.goal != "membership"

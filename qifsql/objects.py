@@ -14,8 +14,8 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql import checks
+from qifsql.collection import Source
 from qifsql.counts import Counts
-from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.export import STREAMED, Origin, check_ending, stream
@@ -55,7 +55,7 @@ class Hyper:
 
 
 def hyper(
-    source: str | Path | Dataset,
+    source: Source,
     *,
     show: Show = "hyper",
     out: str | Path | None = None,

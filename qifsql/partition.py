@@ -9,8 +9,8 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql import checks
+from qifsql.collection import Source
 from qifsql.counts import Counts
-from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.export import STREAMED, Origin, check_ending, stream
@@ -48,7 +48,7 @@ class Blocks:
 
 
 def blocks(
-    source: str | Path | Dataset,
+    source: Source,
     *,
     order: Order = "smallest",
     limit: int = SHOWN,
@@ -74,7 +74,7 @@ def blocks(
 
 
 def records(
-    source: str | Path | Dataset,
+    source: Source,
     out: str | Path,
     *,
     measures: str | Sequence[str] = (),

@@ -4,20 +4,20 @@ import cmd
 import csv
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 from sqlglot import exp
 
 from qifsql import asking, dialect
-from qifsql.dataset import Dataset
+from qifsql.collection import Source
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, Interrupted
 from qifsql.expressions import identifier
+from qifsql.joining import check_keys
 from qifsql.microdata import microdata
 from qifsql.partition import unique
-from qifsql.relation import opening
+from qifsql.relation import openings
 from qifsql.session import opened
 from qifsql.spec import Attack, BoundAttack, Options
 from qifsql.splice import splice
@@ -30,7 +30,7 @@ OWNERS = "re-identification"  # the schema of the views when no secret is asked 
 
 
 def shell(
-    source: str | Path | Dataset,
+    source: Source,
     *,
     init_only: bool = False,
     show: Show | None = None,
@@ -47,7 +47,8 @@ def shell(
     opens nothing. Returns the statements.
     """
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
-    with opened(spec, settings) as (engine, bound):
+    with opened(spec, settings, joined=False) as (engine, bound):
+        check_keys(engine, bound)
         statements = views(bound)
         if not init_only:
             for statement in statements:
@@ -64,8 +65,7 @@ def views(attack: BoundAttack) -> list[str]:
     """The statements that make the views, schema by schema, and return to the first."""
     names = [s.name for s in attack.secrets] or [OWNERS]
     schemas = unique([*TAKEN, *names])[len(TAKEN) :]
-    first = opening(attack.dataset)
-    made = [f"{first};"] if first else []
+    made = [f"{statement};" for statement in openings(attack.dataset)]
     made += ["SET TimeZone = 'UTC';"] if attack.zoned else []
     for j, schema in enumerate(schemas, 1):
         made += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]

@@ -7,7 +7,6 @@ sums over supersets give the number of look-alikes for every set of facts.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Unpack
 
 import polars as pl
@@ -15,7 +14,7 @@ import polars as pl
 from qifsql import compiler
 from qifsql.assess import attack
 from qifsql.assessment import Assessment
-from qifsql.dataset import Dataset
+from qifsql.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, TargetError
 from qifsql.export import Origin
@@ -48,7 +47,7 @@ class Receipt:
 
 
 def receipt(
-    source: str | Path | Dataset,
+    source: Source,
     *,
     settings: Settings | None = None,
     **options: Unpack[Options],

@@ -9,12 +9,11 @@ Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitativ
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.dataset import Dataset
+from qifsql.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError
 from qifsql.export import Origin
@@ -51,7 +50,7 @@ class Refinement:
 
 
 def refines(
-    source: str | Path | Dataset,
+    source: Source,
     a: str | Sequence[str],
     b: str | Sequence[str],
     *,

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from qifsql.collection import Collection, tagged
 from qifsql.dataset import Dataset
+from qifsql.expressions import FLOATING, with_one_missing
 
 CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
     "BIGINT",
@@ -17,23 +19,82 @@ CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long
     "VARCHAR",
 )
 LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
-ATTACHED = "attached"  # the catalog of a DuckDB file, opened read-only
 KEPT = "kept"  # the catalog of steps that are kept as tables
 
 
-def relation(dataset: Dataset) -> exp.Table:
-    """The table function or table that yields the rows of ``dataset``."""
+def relation(source: Dataset | Collection, used: frozenset[str] | None = None) -> exp.Expr:
+    """What yields the rows of a dataset or collection.
+
+    Of a collection only the columns in ``used`` are joined, all of them by default.
+    """
+    if isinstance(source, Collection):
+        return _joined(source, used)
+    rows = _rows(source)
+    if source.wave is None:
+        return rows
+    column, value = source.wave
+    this = exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
+    own = exp.EQ(this=this, expression=exp.Literal.string(value))
+    return exp.select("*").from_(rows).where(own).subquery()
+
+
+def _rows(dataset: Dataset) -> exp.Table:
     if dataset.format == "duckdb":
         return exp.table_(
             exp.to_identifier(dataset.table, quoted=True),
             db=exp.to_identifier(dataset.schema or "main", quoted=True),
-            catalog=LOADED if dataset.loaded else ATTACHED,
+            catalog=LOADED if dataset.made else dataset.catalog,
         )
     files = exp.Array(expressions=[exp.Literal.string(_escaped(p)) for p in dataset.paths])
     if dataset.format == "parquet":
         options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
         return _function("read_parquet", files, options)
     return _function("read_csv", files, csv_options(dataset))
+
+
+def _joined(collection: Collection, used: frozenset[str] | None) -> exp.Subquery:
+    """One row per person of the focal dataset, with what is known from each dataset.
+
+    No dataset has two records of one person, which is checked before: so an auxiliary dataset of
+    which nothing is used need not be joined.
+    """
+    tags = {name.partition(":")[0] for name in used or ()}
+    columns: list[exp.Expr] = []
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    for i, dataset in enumerate(collection.datasets, 1):
+        own = [n.partition(":")[2] for n in used or () if n.partition(":")[0] == str(i)]
+        for name in sorted(own):
+            told: exp.Expr = _column(name or collection.found[i - 1].source_name, i)
+            told = told if name else exp.not_(told.is_(exp.null()))
+            columns.append(exp.alias_(told, exp.to_identifier(tagged(i, name), quoted=True)))
+        if used is None:
+            columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
+        rows = exp.alias_(relation(dataset), _alias(i), table=True)
+        if i == 1:
+            query = exp.select().from_(rows)
+        elif used is None or str(i) in tags:
+            joins.append(
+                (rows, exp.EQ(this=person(collection, 1), expression=person(collection, i)))
+            )
+    query = query.select(*(columns or [exp.Literal.number(1)]))
+    for rows, same in joins:
+        query = query.join(rows, on=same, join_type="left")
+    return query.subquery()
+
+
+def person(collection: Collection, number: int) -> exp.Expr:
+    """The key of one dataset in the join; NaN is missing, and what is missing matches nothing."""
+    key = collection.found[number - 1]
+    column = _column(key.source_name, number)
+    return with_one_missing(column) if key.type in FLOATING else column
+
+
+def _alias(number: int) -> str:
+    return f"dataset_{number}"
+
+
+def _column(name: str, number: int) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=_alias(number))
 
 
 def header_line(dataset: Dataset) -> exp.Table:
@@ -81,15 +142,32 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     return options
 
 
-def opening(dataset: Dataset) -> str | None:
-    """The statement that must run first: to open a DuckDB file, or to load CSV; often none."""
-    if dataset.loaded:
-        rows = exp.select("*").from_(relation(replace(dataset, format="csv", loaded=False)))
-        create = exp.Create(this=relation(dataset), kind="TABLE", expression=rows)
-        return create.sql("duckdb")
-    if dataset.format != "duckdb":
-        return None
-    return attaching(dataset.paths[0], ATTACHED, read_only=True)
+def openings(source: Dataset | Collection) -> list[str]:
+    """The statements that must run first: to open DuckDB files, or to make a table; often none."""
+    if isinstance(source, Collection):
+        return list(dict.fromkeys(s for d in source.datasets for s in openings(d)))
+    if source.made:
+        return [source.made]
+    if source.format != "duckdb":
+        return []
+    return [attaching(source.paths[0], source.catalog, read_only=True)]
+
+
+def loading(source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
+    """The dataset whose rows are those of another, in a table of the engine's own.
+
+    Of a collection the columns in ``used``, under their names with tags.
+    """
+    own = Dataset(source.name, "duckdb", source.paths, table="loaded", schema="main", made=" ")
+    rows = exp.select("*").from_(exp.alias_(relation(source, used), "rows", table=True))
+    create = exp.Create(this=relation(own), kind="TABLE", expression=rows)
+    return replace(
+        own,
+        made=create.sql("duckdb"),
+        all_varchar=source.all_varchar,
+        delimiter=source.delimiter,
+        encoding=source.encoding,
+    )
 
 
 def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:

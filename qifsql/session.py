@@ -6,22 +6,51 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from qifsql.binding import bind
-from qifsql.engine.catalog import Catalog
+from qifsql.dataset import Dataset
+from qifsql.engine.catalog import Catalog, waves
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, WeightError, quoted
+from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
+from qifsql.expressions import split_name
+from qifsql.joining import collected
 from qifsql.microdata import records_plan, weights_plan
 from qifsql.spec import Attack, BoundAttack
 
 
 @contextmanager
 def opened(
-    spec: Attack, settings: Settings | None = None, *, ordered: bool = False
+    spec: Attack, settings: Settings | None = None, *, ordered: bool = False, joined: bool = True
 ) -> Iterator[tuple[DuckDB, BoundAttack]]:
-    """The engine and the bound attack; what the engine needs goes when this ends."""
+    """The engine and the bound attack; what the engine needs goes when this ends.
+
+    The people of a collection are checked and ``joined``, once, unless nothing is to be run.
+    """
     with DuckDB(settings, ordered=ordered) as engine:
+        if spec.wave is not None:
+            spec = spec.over(_waves(engine, spec))
         catalog = Catalog(engine, spec.dataset)
-        yield engine, bind(replace(spec, dataset=catalog.dataset), catalog)
+        bound = bind(replace(spec, dataset=catalog.dataset), catalog)
+        yield engine, collected(engine, bound) if joined else bound
+
+
+def _waves(engine: DuckDB, spec: Attack) -> list[Dataset]:
+    """The releases in a long table: all, or those that are named, the focal one first."""
+    if not isinstance(spec.dataset, Dataset):
+        raise InputError("waves are those of one long table; name one file")
+    if spec.key is None:
+        raise InputError("a long table needs the key that tells people apart; name it with --key")
+    column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
+    there = waves(engine, spec.dataset, column)
+    if not listed:
+        return there
+    by_value = {d.wave[1]: d for d in there if d.wave}
+    chosen = [value.strip() for value in listed.split(",")]
+    if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
+        raise InputError(
+            f"wave {missing[0]} of those named does not occur in column {quoted(column)} of "
+            f"{spec.dataset.name}, which has {several(len(by_value), 'wave')}"
+        )
+    return [by_value[value] for value in chosen]
 
 
 def check_records(engine: DuckDB, bound: BoundAttack) -> int:

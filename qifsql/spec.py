@@ -1,12 +1,13 @@
 """What is attacked and how: the spec as the user wrote it, and bound to the columns there are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, get_args
 
 from sqlglot import exp
 
+from qifsql.collection import Absent, Collection, Source
 from qifsql.dataset import Dataset
 from qifsql.errors import InputError, did_you_mean
 from qifsql.expressions import FLOATING
@@ -37,8 +38,14 @@ class Options(TypedDict, total=False):
     """What an adversary knows and wants, as people write it: options of most functions.
 
     ``qids``: quasi-identifiers, what she knows: columns, patterns such as ``CO_*`` or named
-    expressions such as ``decade=birth_year//10``. ``secret``: one or several secrets (sensitive
-    attributes), as columns or named expressions. ``key``: the column that identifies a person.
+    expressions such as ``decade=birth_year//10``; of a collection ``2:school`` is that of the
+    second dataset, and ``school`` that of every dataset that has it. ``secret``: one or several
+    secrets (sensitive attributes), as columns or named expressions; of a collection they are those
+    of the focal dataset. ``key``: the column that identifies a person, one for all datasets or one
+    for each. ``absent``: ``null`` (not being in a dataset is like a missing value) or
+    ``distinct``. ``wave``: the column that makes a collection of one long table, ``year`` or
+    ``year=2018,2019``. ``member``: for membership, a flag, a column or named expression that says
+    who is in the release.
     ``weight``: a column or expression >= 0, her prior on records. ``where``: a SQL condition; other
     records are left out. ``null``: ``distinct`` (a missing value is a value) or ``drop`` (such
     records are left out). ``target``: for individual models, quasi-identifier -> value (None:
@@ -51,7 +58,10 @@ class Options(TypedDict, total=False):
 
     qids: str | Sequence[str]
     secret: str | Sequence[str]
-    key: str | None
+    key: str | Sequence[str] | None
+    absent: Absent
+    wave: str | None
+    member: str | None
     weight: str | None
     where: str | None
     null: NullRule
@@ -73,10 +83,11 @@ class Attack:
     models. ``null`` says what a missing value is: ``distinct`` a value of its own, ``drop`` a
     reason to leave the record out. ``gains`` are gain functions (``qifsql.gains``), ``prior`` a
     file of what the adversary believed before, ``by`` the column whose values are groups.
+    ``wave`` makes a collection of one long table, whose ``key`` tells people apart.
     """
 
     models: tuple[str, ...]
-    dataset: Dataset
+    dataset: Dataset | Collection
     qids: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     key: str | None = None
@@ -89,23 +100,25 @@ class Attack:
     by: str | None = None
     thresholds: tuple[str, ...] = ()
     quantiles: tuple[str, ...] = ()
+    wave: str | None = None
+    absent: Absent = "null"
+    member: str | None = None
+    keys: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls,
-        model: str | Sequence[str],
-        source: str | Path | Dataset,
-        **options: Unpack["Options"],
+        cls, model: str | Sequence[str], source: Source, **options: Unpack["Options"]
     ) -> "Attack":
-        """The spec from what people type: one name or several, a path or a dataset."""
+        """The spec from what people type: one name or several, a path or several, or datasets."""
         _check_options(options)
         prior = options.get("prior")
+        keys = _several(options.get("key") or ())
         return cls(
             _several(model.split(",") if isinstance(model, str) else model),
-            Dataset.open(source),
+            _opened(source, keys, options.get("absent", "null")),
             _several(options.get("qids", ())),
             _several(options.get("secret", ())),
-            options.get("key"),
+            keys[0] if keys else None,
             options.get("weight"),
             options.get("where"),
             options.get("null", "distinct"),
@@ -115,16 +128,55 @@ class Attack:
             options.get("by"),
             _numbers(options.get("thresholds", ())),
             _numbers(options.get("quantiles", ())),
+            options.get("wave"),
+            options.get("absent", "null"),
+            options.get("member"),
+            keys,
         )
+
+    @property
+    def of_membership(self) -> bool:
+        """Whether the question is who is in the release."""
+        return all(
+            name.strip().casefold() in ("cms", "ims", "cml", "iml", "journalist")
+            for name in self.models
+        )
+
+    def among(self, population: str | Path | Dataset) -> "Attack":
+        """The same where the people are those of a population, some of whom are in the release.
+
+        The release is the dataset that was focal; auxiliary ones stay what they are. Of several
+        keys that of the population is the last.
+        """
+        release, *others = (
+            self.dataset.datasets if isinstance(self.dataset, Collection) else (self.dataset,)
+        )
+        keys = (
+            self.keys if len(self.keys) < 2 else (*self.keys[-1:], *self.keys[1:-1], self.keys[0])
+        )
+        everybody = Collection.of(
+            [population, *others, release], key=keys, absent=self.absent, release=True
+        )
+        return replace(self, dataset=everybody, key=everybody.keys[0])
+
+    def over(self, datasets: Sequence[Dataset]) -> "Attack":
+        """The same attack on the waves of its long table."""
+        return replace(self, dataset=Collection.of(datasets, key=self.key, absent=self.absent))
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A quasi-identifier, secret, key or weight: its name, what it is in SQL, and its type."""
+    """A quasi-identifier, secret, key or weight: its name, what it is in SQL, and its type.
+
+    ``number`` is that of its dataset in a collection. ``there`` is the column that says whether the
+    person is in that dataset, where being absent is not the same as a missing value.
+    """
 
     name: str
     expression: exp.Expr
     type: str
+    number: int = 1
+    there: exp.Expr | None = None
 
     @property
     def floating(self) -> bool:
@@ -150,11 +202,12 @@ class BoundAttack:
 
     ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
     for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
-    ``files`` are those of gains and beliefs.
+    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
+    ``datasets`` are those whose columns the adversary may know.
     """
 
     models: tuple[Model, ...]
-    dataset: Dataset
+    dataset: Dataset | Collection
     qids: tuple[Attribute, ...]
     secrets: tuple[Attribute, ...]
     key: Attribute | None
@@ -171,10 +224,35 @@ class BoundAttack:
     thresholds: tuple[str, ...] = ()
     quantiles: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    member: bool = False
+    datasets: int = 1
+
+    def first(self, n: int) -> "BoundAttack":
+        """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
+        qids = tuple(q for q in self.qids if q.number <= n)
+        if not qids:
+            raise InputError(
+                "a progressive attack begins with the focal dataset alone, of which there is no "
+                "quasi-identifier; name one"
+            )
+        target = {q.name: self.target[q.name] for q in qids} if self.target else {}
+        return replace(self, qids=qids, target=target, datasets=n)
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""
         return self.gains[number - 1].gain if number else IDENTITY
+
+
+def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
+    """One dataset, or the collection of several."""
+    if isinstance(source, Collection):
+        return source
+    if isinstance(source, str | Path | Dataset):
+        return Dataset.open(source)
+    sources = list(source)
+    if len(sources) == 1:
+        return _opened(sources[0], keys, absent)
+    return Collection.of(sources, key=keys[: len(sources)], absent=absent)
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ OF_RECORDS = ("shannon", "guessing")
 class Wanted:
     """Measures by name (beside ``bayes``), a histogram, the gains' unit, who may be in the release.
 
-    ``store`` is the DuckDB file that keeps the counts for another time.
+    ``store`` is the DuckDB file that keeps the counts for another time. ``progressive``: a
+    collection is attacked with one dataset more each time.
     """
 
     measures: tuple[str, ...] = ()
@@ -24,6 +25,7 @@ class Wanted:
     unit: str | None = None
     population: Dataset | None = None
     store: Path | None = None
+    progressive: bool = False
 
     @classmethod
     def of(
@@ -34,13 +36,17 @@ class Wanted:
         unit: str | None = None,
         population: str | Path | Dataset | None = None,
         store: str | Path | None = None,
+        progressive: bool = False,
     ) -> "Wanted":
         """The same from what people type."""
         names = chosen(measures)
         if population is not None and "risks" not in names:
             names = tuple(m for m in MEASURES if m in names or m == "risks")
         known = None if population is None else Dataset.open(population)
-        return cls(names, histogram, unit, known, None if store is None else _store(Path(store)))
+        if progressive and (store or population):
+            raise InputError("a progressive attack takes no store and no population; leave it out")
+        file = None if store is None else _store(Path(store))
+        return cls(names, histogram, unit, known, file, progressive)
 
     def plain(self) -> dict[str, object]:
         """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
@@ -50,6 +56,7 @@ class Wanted:
             "unit": self.unit,
             "population": self.population.name if self.population else None,
             "store": str(self.store) if self.store else None,
+            "progressive": self.progressive,
         }
         return {name: value for name, value in said.items() if value}
 

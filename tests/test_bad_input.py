@@ -325,7 +325,6 @@ def test_a_filter_that_is_no_condition(here: Path):
     ("arguments", "says"),
     [
         (("attack", "xyz", "people.parquet", "-q", "age"), 'no model "xyz"'),
-        (("attack", "crl", "people.parquet", "-q", "age"), "is not in this version"),
         (("attack", "crs,irs", "people.parquet", "-q", "age"), "are run apart"),
         (
             ("attack", "crs", "people.parquet", "-q", "age", "--null", "zero"),

@@ -1,32 +1,41 @@
 """``qifsql attack``."""
 
 from qifsql.cli import options, running, typed
-from qifsql.cli.options import Adversary, Data, Limits, Output
+from qifsql.cli.options import Adversary, Data, Limits, Others, Output
 from qifsql.cli.wishes import Details, Gains
 
 
 def attack(
     model: options.Model,
     data: Data,
+    others: Others,
     adversary: Adversary,
     gains: Gains,
     details: Details,
     output: Output,
     limits: Limits,
     target: options.Targets = None,
-    key: options.Key = None,
+    member: options.Member = None,
+    progressive: options.Progressive = False,
 ) -> None:
-    """Measure what an adversary gains from a release: success before, after, degradation."""
+    """Measure what an adversary gains from releases: success before, after, degradation."""
     from qifsql.assess import attack as run
     from qifsql.cli import show
 
     show.check(output)
-    dataset, asked = data.dataset(), adversary.arguments()
-    asked |= gains.arguments() | details.arguments()
+    source, asked = others.source(data), adversary.arguments()
+    asked |= others.arguments() | gains.arguments() | details.arguments()
     known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
         result = run(
-            model, dataset, **asked, key=key, where=data.where, target=known, settings=settings
+            model,
+            source,
+            **asked,
+            where=data.where,
+            target=known,
+            member=member,
+            progressive=progressive,
+            settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
@@ -35,5 +44,5 @@ def attack(
 
         return tables.assessment(result)
 
-    title = f"qifsql: {dataset.name}"
+    title = f"qifsql: {' + '.join(d.name for d in source)}"
     show.show(show.Shown(result.frame, result.origin, render, title, result.details), output)

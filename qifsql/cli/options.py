@@ -20,7 +20,10 @@ DATA, ATTACK, TOLD, RUN = "Data", "Attack", "Details", "Output and limits"
 
 Model = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="crs, cas, irs or ias; several at once: crs,cas."),
+    typer.Argument(
+        metavar="MODEL",
+        help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
+    ),
 ]
 Targets = Annotated[
     list[str] | None,
@@ -33,6 +36,23 @@ Targets = Annotated[
 Key = Annotated[
     str | None,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
+]
+
+Member = Annotated[
+    str | None,
+    typer.Option(
+        "--member",
+        help="Membership: the flag, a column or NAME=EXPRESSION, that says who is in the release.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Progressive = Annotated[
+    bool,
+    typer.Option(
+        "--progressive",
+        help="A row for the focal dataset alone, then for each auxiliary one more.",
+        rich_help_panel=TOLD,
+    ),
 ]
 
 Prior = Annotated[
@@ -76,14 +96,67 @@ class Data:
         ),
     ] = None
 
-    def dataset(self) -> Dataset:
-        """The dataset that is named."""
+    def dataset(self, file: str | None = None) -> Dataset:
+        """The dataset that is named, or another one that is read in the same way if it is CSV."""
+        if file is not None and Dataset.open(file).format != "csv":
+            return Dataset.open(file)
         return Dataset.open(
-            self.file,
+            file or self.file,
             all_varchar=self.all_varchar,
             delimiter=self.delimiter,
             encoding=self.encoding,
         )
+
+
+@dataclass(frozen=True)
+class Others:
+    """The auxiliary datasets of a collection, and how people are found in them."""
+
+    aux: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AUX]...",
+            help="Auxiliary datasets about the same people, for longitudinal models.",
+        ),
+    ] = None
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--aux", help="The same as AUX. Repeatable.", rich_help_panel=DATA),
+    ] = None
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="The column that identifies a person: one for all datasets, or one for each.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    wave: Annotated[
+        str | None,
+        typer.Option(
+            "--wave",
+            help="The column of a long table whose values are the datasets: year, or "
+            "year=2018,2019 with the focal one first.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    absent: Annotated[
+        str,
+        typer.Option(
+            "--absent",
+            help="A person who is not in a dataset: null (as if values were missing) or distinct.",
+            rich_help_panel=DATA,
+        ),
+    ] = "null"
+
+    def source(self, data: Data) -> list[Dataset]:
+        """All datasets, the focal one first."""
+        others = (*(self.aux or ()), *(self.more or ()))
+        return [data.dataset(), *(data.dataset(file) for file in others)]
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {"key": names(self.key), "wave": self.wave, "absent": self.absent}
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ class Details:
         str | None,
         typer.Option(
             "--population",
-            help="A file of everybody who may be in the release, for the journalist's risk.",
+            help="A file of everybody who may be in the release: for membership, joined by the "
+            "key; else for the journalist's risk.",
             rich_help_panel=TOLD,
         ),
     ] = None

@@ -7,13 +7,16 @@ The names that stand in the file are read from it, so that both columns can be u
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from sqlglot import exp
 
+from qifsql.collection import Collection, together
 from qifsql.dataset import Column, Dataset, Schema
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.vetting import functions_of, steady_functions
 from qifsql.errors import (
+    ColumnError,
     DatasetError,
     EngineError,
     ExpressionError,
@@ -21,23 +24,28 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import SOURCE, identifier
-from qifsql.relation import ATTACHED, header_line, relation
-from qifsql.spec import NUMBERS, family
+from qifsql.expressions import FLOATING, SOURCE, identifier, read
+from qifsql.relation import header_line, relation
+from qifsql.spec import INTEGERS, NUMBERS, family, nested
 
 DELIMITERS = (",", ";", "\t", "|")
+WAVES = 100  # releases in one long table, at most
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
 
 
 class Catalog:
     """What binding asks about one dataset (``qifsql.binding.Catalog``)."""
 
-    def __init__(self, engine: DuckDB, dataset: Dataset) -> None:
+    def __init__(self, engine: DuckDB, dataset: Dataset | Collection) -> None:
         engine.attach(dataset)
-        if dataset.format == "duckdb":
-            dataset = _found_table(engine, dataset)
         self.engine = engine
         self.steady: set[str] = set()
+        self.dataset: Dataset | Collection
+        if isinstance(dataset, Collection):
+            self.dataset, self.schema = _read_collection(engine, dataset)
+            return
+        if dataset.format == "duckdb":
+            dataset = _found_table(engine, dataset)
         self.dataset, self.schema = _read_schema(engine, dataset)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
@@ -50,7 +58,7 @@ class Catalog:
                 )
                 continue
             self._vet(tree, what)
-            source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+            source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
             types.append(self._type(tree, source, what))
         return types
 
@@ -133,6 +141,63 @@ def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
     return dataset, Schema(dataset.name, tuple(columns))
 
 
+def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection, Schema]:
+    """The collection with its keys looked up, and the columns of all its datasets."""
+    datasets, schemas, keys = [], [], []
+    for one, key in zip_longest(collection.datasets, collection.keys):
+        found = _found_table(engine, one) if one.format == "duckdb" else one
+        dataset, schema = _read_schema(engine, found)
+        datasets.append(dataset)
+        schemas.append(schema)
+        keys += [schema[key]] if key is not None else []
+    for key, schema in zip(keys, schemas, strict=False):
+        if nested(key.type):
+            raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested")
+        if _kind(key) != _kind(keys[0]):
+            raise ColumnError(
+                f"key {quoted(key.name)} is {family(key.type)} in {schema.dataset} but "
+                f"{family(keys[0].type)} in {schemas[0].dataset}: a text such as 007 is no number, "
+                "and neither is made the other; write both with one type (CSV: --all-varchar)"
+            )
+    known = replace(collection, datasets=tuple(datasets), found=tuple(keys))
+    return known, together(known, schemas)
+
+
+def _kind(key: Column) -> str:
+    """What keys must have in common to be compared: whole numbers of any size are alike."""
+    kind = family(key.type)
+    return "INTEGER" if kind in INTEGERS else "DOUBLE" if kind in FLOATING else kind
+
+
+def waves(engine: DuckDB, dataset: Dataset, column: str) -> list[Dataset]:
+    """The records of a long table that share one value of a column, as datasets, in its order."""
+    catalog = Catalog(engine, dataset)
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    found = catalog.schema[column]
+    if nested(found.type):
+        raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
+    this = exp.column(identifier(found.source_name))
+    query = (
+        exp.select(exp.cast(this, "VARCHAR"))
+        .from_(relation(catalog.dataset))
+        .where(exp.not_(this.copy().is_(exp.null())))
+        .group_by(this.copy())
+        .order_by(this.copy())
+        .limit(WAVES + 1)
+    )
+    values = [value for (value,) in engine.query(query, dataset.name)]
+    if len(values) > WAVES or not values:
+        many = f"more than {WAVES}" if values else "no"
+        raise InputError(
+            f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
+            "such as a year"
+        )
+    return [
+        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(found.source_name, value))
+        for i, value in enumerate(values, 1)
+    ]
+
+
 def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
     """The names at the head of a CSV file; its delimiter is the one with most fields."""
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
@@ -161,7 +226,7 @@ def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
     """The dataset with its table looked up: as it is written, else as ``schema.table``."""
     listed = exp.select("schema_name", "table_name").from_("duckdb_tables()")
     viewed = exp.select("schema_name", "view_name").from_("duckdb_views()")
-    own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(ATTACHED))
+    own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog))
     query = exp.union(listed.where(own), viewed.where(own.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):

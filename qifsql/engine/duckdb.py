@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -16,14 +15,15 @@ import duckdb
 import polars as pl
 from sqlglot import exp
 
+from qifsql.collection import Collection
 from qifsql.dataset import Dataset
-from qifsql.dialect import copying, detaching, keeping, render, setting, statement
+from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
 from qifsql.engine.settings import Settings
 from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import InputError, Interrupted, QifError
 from qifsql.plan import Plan
-from qifsql.relation import KEPT, attaching, opening
+from qifsql.relation import KEPT, attaching, loading, openings
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
@@ -144,6 +144,10 @@ class DuckDB:
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
 
+    def drop(self, name: str, catalog: str) -> None:
+        """Drop a table that was kept."""
+        self._fetch(dropping(f"{catalog}.main.{name}"))
+
     def stream(self) -> Stream:
         """A connection of its own to the same database, for one thread."""
         return Stream(self._connection, self.settings)
@@ -228,18 +232,20 @@ class DuckDB:
         sql = render(exp.Describe(this=query))
         return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
 
-    def attach(self, dataset: Dataset) -> None:
-        """Open the file of a DuckDB table, read-only; nothing for other datasets."""
-        sql = opening(dataset)
-        if sql and sql not in self._attached:
-            self._guarded(dataset.name, lambda: self._fetch(sql))
-            self._attached.add(sql)
+    def attach(self, dataset: Dataset | Collection) -> None:
+        """Open the files of DuckDB tables, read-only; nothing for other datasets."""
+        for sql in openings(dataset):
+            if sql not in self._attached:
+                self._guarded(dataset.name, partial(self._fetch, sql))
+                self._attached.add(sql)
 
-    def load(self, dataset: Dataset) -> Dataset:
-        """The rows of a CSV dataset in a table of the engine's own, to be read many times."""
-        loaded = replace(dataset, format="duckdb", schema="main", table="loaded", loaded=True)
-        sql = opening(loaded) or ""
-        self._run("loading", dataset.name, lambda: self._fetch(sql))
+    def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
+        """The rows of a dataset in a table of the engine's own, to be read many times.
+
+        Of a collection the columns that are ``used``, of each person.
+        """
+        loaded = loading(source, used)
+        self._run("loading", source.name, lambda: self._fetch(loaded.made))
         return loaded
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:

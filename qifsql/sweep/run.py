@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from qifsql.dataset import Dataset
+from qifsql.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, InputError, Interrupted
 from qifsql.export import Origin
@@ -21,7 +21,7 @@ REFUSED = ("key", "target", "gain", "prior", "by", "thresholds", "quantiles")
 
 
 def sweep(
-    source: str | Path | Dataset,
+    source: Source,
     *,
     sizes: str | int | None = None,
     subsets: str | Sequence[str] = (),

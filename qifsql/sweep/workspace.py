@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qifsql import __version__
+from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
@@ -181,7 +182,7 @@ class Workspace:
             )
 
 
-def prepare(engine: DuckDB, path: Path, dataset: Dataset, *, restart: bool) -> None:
+def prepare(engine: DuckDB, path: Path, dataset: Dataset | Collection, *, restart: bool) -> None:
     """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
 
     Nothing is removed but a workspace. Raises InputError where the file is something else or

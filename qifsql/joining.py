@@ -1,0 +1,98 @@
+"""The people of a collection: checked and joined once, before anything is asked about them."""
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.collection import Collection
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, quoted, several
+from qifsql.expressions import FLOATING, SOURCE, column, read, with_one_missing
+from qifsql.plan import Plan, Step
+from qifsql.relation import relation
+from qifsql.spec import Attribute, BoundAttack
+from qifsql.templates import load
+
+
+def collected(engine: DuckDB, bound: BoundAttack) -> BoundAttack:
+    """The attack on the joined people of its collection; another attack as it is.
+
+    Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
+    """
+    collection = bound.dataset
+    if not isinstance(collection, Collection):
+        return bound
+    notes = check_keys(engine, bound)
+    trees = [a.expression for a in _attributes(bound)]
+    trees += [bound.where] if bound.where is not None else []
+    trees += [a.there for a in bound.qids if a.there is not None]
+    loaded = engine.load(collection, read(*trees))
+    return replace(bound, dataset=loaded, notes=(*bound.notes, *notes))
+
+
+def check_keys(engine: DuckDB, bound: BoundAttack) -> list[str]:
+    """What there is to say about the keys of a collection; DatasetError where they tell too little.
+
+    A key must be unique in each dataset, and somebody must be in the focal one and each other.
+    """
+    collection = bound.dataset
+    if not isinstance(collection, Collection):
+        return []
+    return [n for i in range(len(collection.found)) for n in _checked(engine, collection, i)]
+
+
+def _attributes(bound: BoundAttack) -> list[Attribute]:
+    single = (bound.key, bound.weight, bound.by)
+    return [*bound.qids, *bound.secrets, *(a for a in single if a is not None)]
+
+
+def _checked(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+    """What there is to say about the key of one dataset; DatasetError where it tells too little."""
+    dataset, key = collection.datasets[i], collection.found[i]
+    plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
+    ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
+    if keys:
+        name = quoted(key.name)
+        raise DatasetError(
+            f"{dataset.name} has {several(records, 'record')} of {several(keys, 'person')} with "
+            f"several: key {name} must be unique in each dataset; first choose one record per "
+            f"person: qifsql treat {dataset.name} --key {key.name} -o FILE"
+        )
+    notes = []
+    if nameless:
+        notes.append(
+            f"{several(nameless, 'record')} of {dataset.name} have no key: they are people of "
+            "their own and match nobody"
+        )
+    return notes + _common(engine, collection, i) if i else notes
+
+
+def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+    """How many of the people are in an auxiliary dataset, too; DatasetError where nobody is."""
+    focal, other = collection.datasets[0], collection.datasets[i]
+    steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
+    plan = Plan(steps, load("collection/common").query)
+    ((shared, people, others),) = engine.rows(plan, "comparing keys", other.name)
+    if people and not shared:
+        raise DatasetError(
+            f"{focal.name} and {other.name} have no person in common: no key of the one is in the "
+            "other; check that both columns hold the same identifier, written in the same way"
+        )
+    if collection.release and i == len(collection.datasets) - 1:
+        if strange := others - shared:
+            raise DatasetError(
+                f"{several(strange, 'record')} of the release {other.name} are not in "
+                f"{focal.name}: the population must have everybody who may be in the release"
+            )
+        return []
+    return [f"{shared:,} of {several(people, 'person')} of {focal.name} are in {other.name}, too"]
+
+
+def _keyed(collection: Collection, i: int, name: str) -> Step:
+    """The keys of one dataset."""
+    found = collection.found[i]
+    key: exp.Expr = column(found)
+    key = with_one_missing(key) if found.type in FLOATING else key
+    rows = exp.alias_(relation(collection.datasets[i]), SOURCE, table=True)
+    query = exp.select(exp.alias_(key, "key")).from_(rows)
+    return Step(name, "One row per record: the key of its person.", query)
