@@ -18,6 +18,15 @@ Absent = Literal["null", "distinct"]
 ABSENT_RULES = get_args(Absent)
 
 
+class _Absent(str):
+    """What a target has for the columns of a dataset that the person is not in."""
+
+    __slots__ = ()
+
+
+ABSENT = _Absent("(absent)")
+
+
 @dataclass(frozen=True)
 class Collection:
     """The focal dataset, then the auxiliary ones; the column of each that identifies a person.

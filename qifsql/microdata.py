@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qifsql.collection import ABSENT
 from qifsql.expressions import SOURCE, read, with_one_missing
 from qifsql.plan import Plan, Step
 from qifsql.relation import openings, relation
@@ -165,9 +166,12 @@ def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
     for i, qid in enumerate(attack.qids, 1):
         text = attack.target[qid.name]
         known: exp.Expr = exp.null()
-        if text is not None:
+        if text is not None and text is not ABSENT:
             known = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
             known = with_one_missing(known) if qid.floating else known
+        if qid.there is not None and text is not ABSENT:
+            typed = exp.cast(known, qid.type, dialect="duckdb")
+            known = exp.Array(expressions=[typed])
         same.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=known))
     return same
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from qifsql.catalog import Catalog
+from qifsql.collection import ABSENT
 from qifsql.errors import TargetError, quoted
 from qifsql.models import Model
 from qifsql.spec import INTEGERS, Attribute, family
@@ -22,22 +23,43 @@ def bind(
         return {}
     given: dict[str, object] = {}
     for name, value in target.items():
-        found = [q for q in qids if q.name == name]
-        found = found or [q for q in qids if q.name.casefold() == name.casefold()]
-        if len(found) != 1:
+        found = _meant(name, qids)
+        if not found:
             raise TargetError(f"the target names {quoted(name)}, which is no quasi-identifier")
-        given[found[0].name] = value
+        given |= {q.name: value for q in found if q.name == name or q.name not in target}
     if missing := [q.name for q in qids if q.name not in given]:
         raise TargetError(
             f"the target has no value for {', '.join(map(quoted, missing))}; "
             "give --target COLUMN=VALUE for every quasi-identifier"
+            + (", COLUMN is null for a dataset that the person is not in" if _tagged(qids) else "")
         )
     return {q.name: _fitting(q, given[q.name], catalog) for q in qids}
+
+
+def _meant(name: str, qids: Sequence[Attribute]) -> list[Attribute]:
+    """The quasi-identifiers of that name; without a tag: of every dataset."""
+    names = [{q.name: q for q in qids}, {q.name.casefold(): q for q in qids}]
+    for known, wanted in zip(names, (name, name.casefold()), strict=True):
+        if wanted in known:
+            return [known[wanted]]
+    return [q for q in _tagged(qids) if q.name.partition(":")[2].casefold() == name.casefold()]
+
+
+def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:
+    """The quasi-identifiers of a collection, whose names have tags."""
+    return [q for q in qids if q.name.startswith(f"{q.number}:")]
 
 
 def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
     if value is None:
         return None
+    if value is ABSENT:
+        if qid.there is None:
+            raise TargetError(
+                f"the target is absent for {quoted(qid.name)}, but not being in a dataset is not "
+                "told from a missing value here: write COLUMN is null, or ask for absent distinct"
+            )
+        return ABSENT
     text = str(value)
     if isinstance(value, bytes):
         text = "".join(f"\\x{byte:02X}" for byte in value)

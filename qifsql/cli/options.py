@@ -29,7 +29,8 @@ Targets = Annotated[
     list[str] | None,
     typer.Option(
         "--target",
-        help='What is known of one person: COLUMN=VALUE, or "COLUMN is null". Repeatable.',
+        help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
+        "(not in that dataset). Repeatable.",
         rich_help_panel=ATTACK,
     ),
 ]

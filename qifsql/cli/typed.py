@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Sequence
 
+from qifsql.collection import ABSENT
 from qifsql.errors import InputError, quoted
 
 
@@ -58,9 +59,13 @@ def _known(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
             return name, text[len(name) + 1 :]
         if text.casefold() == f"{name} is null".casefold():
             return name, None
+        if text.casefold() == f"{name} is absent".casefold():
+            return name, ABSENT
     name, equals, value = text.partition("=")
     if equals and name:
         return name, value
     if not equals and text.casefold().endswith(" is null"):
         return text[: -len(" is null")], None
+    if not equals and text.casefold().endswith(" is absent"):
+        return text[: -len(" is absent")], ABSENT
     raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')
