@@ -101,7 +101,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         stakes.numbers(attack.quantiles, "quantile"),
         files,
         models[0].goal == "membership",
-        len(schema.parts) or 1,
+        tuple(part.dataset for part in schema.parts) or (schema.dataset,),
     )
 
 

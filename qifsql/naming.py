@@ -41,6 +41,7 @@ def attributes(
         if attribute.name in seen:
             raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
         seen.add(attribute.name)
+    found.sort(key=lambda a: a.number)  # the datasets in their order
     if distinct:
         found = [replace(a, there=there(a.number)) if a.number > 1 else a for a in found]
     return tuple(found)

@@ -73,7 +73,7 @@ def hyper(
     path = Path(out) if out is not None else None
     if path is not None:
         check_ending(path, STREAMED)
-    spec = _about_one_secret(Attack.of("cas", source, **options))
+    spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
     with opened(spec, settings) as (engine, bound):
         counts = Counts(engine, bound, again=True, tallied=False)
         checks.check(counts)

@@ -61,11 +61,11 @@ def blocks(
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
     them are held in memory. ``options`` are those of ``qifsql.spec.Options``.
     """
-    refuse(options, "blocks", "key", "target", "gain", "prior", "by", "thresholds", "quantiles")
+    refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings)
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings) as (engine, bound):
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
@@ -95,7 +95,7 @@ def records(
     path = Path(out)
     check_ending(path, STREAMED)
     named = doubts(measures)
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings, ordered=True) as (engine, bound):
         if bound.gains or bound.beliefs:
             checks.check(Counts(engine, bound, again=False))

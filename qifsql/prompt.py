@@ -46,7 +46,7 @@ def shell(
     their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
     opens nothing. Returns the statements.
     """
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings, joined=False) as (engine, bound):
         check_keys(engine, bound)
         statements = views(bound)

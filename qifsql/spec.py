@@ -135,6 +135,17 @@ class Attack:
         )
 
     @property
+    def of_collection(self) -> bool:
+        """Whether there are several datasets, or waves of one."""
+        return isinstance(self.dataset, Collection) or self.wave is not None
+
+    def fitting(self) -> "Attack":
+        """The same with the longitudinal twins of its models where there is a collection."""
+        if not self.of_collection:
+            return self
+        return replace(self, models=tuple(f"{name[:2]}l" for name in self.models))
+
+    @property
     def of_membership(self) -> bool:
         """Whether the question is who is in the release."""
         return all(
@@ -203,7 +214,7 @@ class BoundAttack:
     ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
     for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
     ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
-    ``datasets`` are those whose columns the adversary may know.
+    ``releases`` are the names of the datasets whose columns the adversary may know.
     """
 
     models: tuple[Model, ...]
@@ -225,7 +236,12 @@ class BoundAttack:
     quantiles: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     member: bool = False
-    datasets: int = 1
+    releases: tuple[str, ...] = ("",)
+
+    @property
+    def datasets(self) -> int:
+        """How many datasets have columns that the adversary may know."""
+        return len(self.releases)
 
     def first(self, n: int) -> "BoundAttack":
         """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
@@ -236,7 +252,7 @@ class BoundAttack:
                 "quasi-identifier; name one"
             )
         target = {q.name: self.target[q.name] for q in qids} if self.target else {}
-        return replace(self, qids=qids, target=target, datasets=n)
+        return replace(self, qids=qids, target=target, releases=self.releases[:n])
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""

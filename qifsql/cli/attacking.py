@@ -44,5 +44,5 @@ def attack(
 
         return tables.assessment(result)
 
-    title = f"qifsql: {' + '.join(d.name for d in source)}"
+    title = f"qifsql: {options.named(source)}"
     show.show(show.Shown(result.frame, result.origin, render, title, result.details), output)

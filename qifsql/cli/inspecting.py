@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from qifsql.cli import options, running, typed
-from qifsql.cli.options import Adversary, Data, Limits, Output
+from qifsql.cli.options import Adversary, Data, Limits, Others, Output, named
 from qifsql.cli.wishes import Gains
 
 
 def blocks(
     data: Data,
+    others: Others,
     adversary: Adversary,
     output: Output,
     limits: Limits,
@@ -40,10 +41,11 @@ def blocks(
 
     show.check(output)
     order, n = order_of(smallest, largest, revealing)
-    dataset = data.dataset()
+    source = others.source(data)
     with limits.settings() as settings:
         result = run(
-            dataset,
+            source,
+            **others.arguments(),
             **adversary.arguments(),
             where=data.where,
             order=order,
@@ -56,12 +58,13 @@ def blocks(
 
         return tables.blocks(result.frame, result.origin.spec["secrets"])
 
-    title = f"qifsql: {order} blocks of {dataset.name}"
+    title = f"qifsql: {order} blocks of {named(source)}"
     show.show(show.Shown(result.frame, result.origin, render, title), output)
 
 
 def hyper(
     data: Data,
+    others: Others,
     adversary: Adversary,
     output: Output,
     limits: Limits,
@@ -70,7 +73,6 @@ def hyper(
         typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper."),
     ] = "hyper",
     prior: options.Prior = None,
-    key: options.Key = None,
 ) -> None:
     """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
     from qifsql.cli import show
@@ -78,11 +80,11 @@ def hyper(
     from qifsql.objects import hyper as run
 
     show.check(output)
-    dataset = data.dataset()
+    source = others.source(data)
     large = output.out if output.out and output.out.suffix.casefold() in STREAMED else None
-    asked = adversary.arguments() | {"show": show_, "prior": prior, "key": key}
+    asked = adversary.arguments() | {"show": show_, "prior": prior} | others.arguments()
     with limits.settings() as settings:
-        result = run(dataset, **asked, where=data.where, out=large, settings=settings)
+        result = run(source, **asked, where=data.where, out=large, settings=settings)
     if large is not None:
         running.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
         return
@@ -92,17 +94,17 @@ def hyper(
 
         return matrices.hyper(result)
 
-    title = f"qifsql: {show_} of {dataset.name}"
+    title = f"qifsql: {show_} of {named(source)}"
     show.show(show.Shown(result.frame, result.origin, render, title), output)
 
 
 def records(
     data: Data,
+    others: Others,
     adversary: Adversary,
     gains: Gains,
     limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
-    key: options.Key = None,
     measures: Annotated[
         str | None,
         typer.Option("--measures", help="More measures: shannon, guessing, or all."),
@@ -112,19 +114,21 @@ def records(
     from qifsql.partition import records as run
 
     asked = adversary.arguments() | gains.arguments() | {"measures": measures or ()}
+    asked |= others.arguments()
     with limits.settings() as settings:
-        n = run(data.dataset(), out, **asked, key=key, where=data.where, settings=settings)
+        n = run(others.source(data), out, **asked, where=data.where, settings=settings)
     running.remarks([f"{n:,} records written to {out}"], quiet=limits.quiet)
 
 
 def sql(
     model: options.Model,
     data: Data,
+    others: Others,
     adversary: Adversary,
     gains: Gains,
     limits: Limits,
     target: options.Targets = None,
-    key: options.Key = None,
+    member: options.Member = None,
     step: Annotated[
         str | None, typer.Option("--step", help="Stop after this step and show its rows.")
     ] = None,
@@ -133,14 +137,14 @@ def sql(
     """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is attacked."""
     from qifsql.inspection import sql as run
 
-    asked = adversary.arguments() | gains.arguments()
+    asked = adversary.arguments() | gains.arguments() | others.arguments()
     known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
         text = run(
             model,
-            data.dataset(),
+            others.source(data),
             **asked,
-            key=key,
+            member=member,
             where=data.where,
             target=known,
             step=step,
@@ -152,6 +156,7 @@ def sql(
 
 def shell(
     data: Data,
+    others: Others,
     adversary: Adversary,
     limits: Limits,
     init_only: Annotated[
@@ -166,7 +171,8 @@ def shell(
     people = sys.stdout.isatty()
     with limits.settings() as settings:
         statements = run(
-            data.dataset(),
+            others.source(data),
+            **others.arguments(),
             **adversary.arguments(),
             where=data.where,
             init_only=init_only,

@@ -4,7 +4,7 @@ A command takes a whole group as one parameter (``data: Data``); ``grouping`` tu
 the group into options of the command line and puts what was given back together.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,6 @@ Key = Annotated[
     str | None,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
 ]
-
 Member = Annotated[
     str | None,
     typer.Option(
@@ -158,6 +157,11 @@ class Others:
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
         return {"key": names(self.key), "wave": self.wave, "absent": self.absent}
+
+
+def named(datasets: Sequence[Dataset]) -> str:
+    """The names of datasets, for titles."""
+    return " + ".join(dataset.name for dataset in datasets)
 
 
 @dataclass(frozen=True)

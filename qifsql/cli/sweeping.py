@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.cli import running
-from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Output
+from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Others, Output, named
 from qifsql.errors import InputError
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -32,6 +32,15 @@ class Subsets:
             "--subset", help="Only this one: day+month+school. Repeatable.", rich_help_panel=ATTACK
         ),
     ] = None
+    releases: Annotated[
+        bool,
+        typer.Option(
+            "--releases",
+            help="Of a collection: the focal dataset with every set of auxiliary ones; which "
+            "release made it worse.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = False
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -74,6 +83,7 @@ class Subsets:
         return {
             "sizes": self.sizes,
             "subsets": tuple(self.subset or ()),
+            "releases": self.releases,
             "threshold": self.threshold,
             "search": self.search,
             "histogram": self.histogram or self.charts is not None,
@@ -134,6 +144,7 @@ class Work:
 
 def sweep(
     data: Data,
+    others: Others,
     adversary: Adversary,
     subsets: Subsets,
     work: Work,
@@ -151,13 +162,15 @@ def sweep(
         from qifsql.report import figures
 
         figures.check(subsets.charts, subsets.chart_format)
-    dataset = data.dataset()
+    source = others.source(data)
+    name = named(source)
     if output.out is not None:
-        check_place(output.out, dataset.paths)
-    workspace = work.workspace or Path(re.sub(r"[^\w.@-]", "_", dataset.name) + ".sweep")
+        check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
+    workspace = work.workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     with limits.settings() as settings:
         result = run(
-            dataset,
+            source,
+            **others.arguments(),
             **adversary.arguments(),
             **subsets.arguments(),
             **work.arguments(),
@@ -182,7 +195,7 @@ def sweep(
         result.frame,
         result.origin,
         render,
-        f"qifsql: every subset in {dataset.name}",
+        f"qifsql: every subset in {name}",
         result.details,
         tuple(name for name in result.details if not asked.get(name)),
     )

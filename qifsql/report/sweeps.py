@@ -42,6 +42,8 @@ def _times(chance: str) -> str:
 
 def _answers(row: Mapping[str, Any], own: Mapping[str, pl.DataFrame]) -> list[RenderableType]:
     parts: list[RenderableType] = [_best(own["best"])] if "best" in own else []
+    if "releases" in own:
+        parts.append(_releases(own["releases"]))
     if "drop_first" in own:
         parts.append(_drop_first(own["drop_first"], own["shapley"]))
         if "coarsen_first" in own:
@@ -68,6 +70,19 @@ def _best(table: pl.DataFrame) -> RenderableType:
             f"+ {words.percent(line['degradation_deterministic'])}",
             words.percent(line["posterior_probabilistic"]),
             words.factor(line["degradation_probabilistic"]),
+        )
+    return made
+
+
+def _releases(table: pl.DataFrame) -> RenderableType:
+    """What each auxiliary dataset adds to what the focal one tells alone."""
+    heads = ["release", "adds alone", "adds as the last", "Shapley value", "share of the rise"]
+    made = cells.table(heads, right=(1, 2, 3, 4))
+    for line in table.filter(measure="probabilistic").iter_rows(named=True):
+        made.add_row(
+            Text(cells.cell(line["dataset"])),
+            *(f"+ {words.percent(line[name])}" for name in ("alone", "last", "shapley")),
+            "" if line["share"] is None else words.percent(line["share"]),
         )
     return made
 

@@ -16,6 +16,7 @@ from qifsql.assessment import Assessment
 from qifsql.receipts import Receipt
 from qifsql.refinement import Refinement
 from qifsql.report import cells, details, words
+from qifsql.report.progress import progress
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -34,6 +35,8 @@ PAGE = """<!DOCTYPE html>
 def assessment(result: Assessment) -> RenderableType:
     """The results: before, after and what it means, with a sentence under each."""
     rows = result.rows()
+    if len({row["datasets"] for row in rows}) > 1:
+        return progress(rows)
     parts: list[RenderableType] = []
     for row in rows:
         parts += [

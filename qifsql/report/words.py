@@ -65,6 +65,7 @@ def sentence(row: Mapping[str, Any]) -> str:
 def heading(row: Mapping[str, Any]) -> str:
     """What the adversary wants and knows: ``Re-identification (CRS), knowing age and sex``."""
     goal = "Re-identification" if row["secret"] is None else f"Inference of {row['secret']}"
+    goal = "Membership" if row["model"][1] == "M" else goal
     gain = "" if row.get("gain", "identity") == "identity" else f", gain {row['gain']}"
     return f"{goal} ({row['model']}), knowing {listed(row['qids'])}{gain}"
 

@@ -43,12 +43,12 @@ class Scope:
         cls,
         names: Sequence[str],
         sizes: str | None = None,
-        listed: Sequence[str] = (),
+        listed: Sequence[str | int] = (),
         *,
         searching: bool = False,
         sample: float | None = None,
     ) -> "Scope":
-        """From what people type: sizes ``1-4``, subsets ``day+school``.
+        """From what people type: sizes ``1-4``, subsets ``day+school`` (or their numbers).
 
         Raises InputError where nothing is left, or all subsets are too many.
         """
@@ -68,7 +68,7 @@ class Scope:
         if listed:
             if sizes:
                 raise InputError("sizes and a list of subsets exclude each other; leave one out")
-            masks = sorted({_subset(text, names) for text in listed})
+            masks = sorted({s if isinstance(s, int) else _subset(s, names) for s in listed})
             counts = [m.bit_count() for m in masks]
             return cls(n, min(counts), max(counts), tuple(masks))
         least, most = _sizes(sizes, n)

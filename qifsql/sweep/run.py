@@ -14,10 +14,11 @@ from qifsql.session import opened
 from qifsql.spec import Attack, Options, refuse
 from qifsql.sweep import needs
 from qifsql.sweep.result import Sweep
-from qifsql.sweep.working import Told, Wish, Work
+from qifsql.sweep.wish import Told, Wish
+from qifsql.sweep.working import Work
 from qifsql.sweep.workspace import alone, prepare, remove
 
-REFUSED = ("key", "target", "gain", "prior", "by", "thresholds", "quantiles")
+REFUSED = ("target", "member", "gain", "prior", "by", "thresholds", "quantiles")
 
 
 def sweep(
@@ -25,6 +26,7 @@ def sweep(
     *,
     sizes: str | int | None = None,
     subsets: str | Sequence[str] = (),
+    releases: bool = False,
     threshold: float | None = None,
     search: bool = False,
     sample: float | None = None,
@@ -41,9 +43,12 @@ def sweep(
     """Attack with every subset of the quasi-identifiers at once.
 
     Args:
-        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``.
+        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``; of a
+            collection several of these, the focal one first.
         sizes: how many quasi-identifiers, as ``3`` or ``1-4``; every number by default.
         subsets: only these, such as ``day+month+school``.
+        releases: of a collection, everything known from the focal dataset and from each set of
+            auxiliary ones; ``details["releases"]`` says what each of them adds.
         threshold: look for the smallest subsets whose success reaches that, the largest below it.
         search: find only these, without visiting every subset.
         sample: estimate from this share of the blocks of the first attribute, such as 0.01,
@@ -74,12 +79,16 @@ def sweep(
         raise InputError("a threshold is a success, from 0 to 1")
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
-    spec = Attack.of("crs,cas" if options.get("secret") else "crs", source, **options)
+    spec = Attack.of("crs,cas" if options.get("secret") else "crs", source, **options).fitting()
+    if spec.key and not spec.of_collection:
+        refuse(options, "a sweep of one dataset", "key")
+    if releases and (sizes is not None or subsets or search or sample):
+        raise InputError("releases are sets of datasets; leave sizes, subsets, search, sample out")
     listed = (subsets,) if isinstance(subsets, str) else tuple(subsets)
     file = None if workspace is None else Path(workspace)
     wish = Wish(
-        None if sizes is None else str(sizes), listed, threshold, search, sample, histogram,
-        file, keep, restart, time_budget, explain, told or _silent,
+        None if sizes is None else str(sizes), listed, releases, threshold, search, sample,
+        histogram, file, keep, restart, time_budget, explain, told or _silent,
     )  # fmt: skip
     return run(spec, wish, settings)
 

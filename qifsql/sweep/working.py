@@ -1,9 +1,8 @@
 """The work of one sweep: from the bound attack to its result, by way of a workspace."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import polars as pl
@@ -16,7 +15,7 @@ from qifsql.export import Origin, digests
 from qifsql.measures.bayes import Success
 from qifsql.session import check_records
 from qifsql.spec import Attack, BoundAttack
-from qifsql.sweep import encoding, estimates, findings, needs, result
+from qifsql.sweep import encoding, estimates, findings, needs, releases, result
 from qifsql.sweep.coarsening import coarsen_first
 from qifsql.sweep.collect import Collected, collect
 from qifsql.sweep.course import Course
@@ -26,37 +25,8 @@ from qifsql.sweep.layout import Layout, Spread, fits, passes
 from qifsql.sweep.result import Sweep
 from qifsql.sweep.runner import Runner
 from qifsql.sweep.weighed import attacks
+from qifsql.sweep.wish import Wish
 from qifsql.sweep.workspace import Workspace
-
-Told = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is wanted of a sweep, and how it is to be worked on (see ``sweep``)."""
-
-    sizes: str | None = None
-    subsets: tuple[str, ...] = ()
-    threshold: float | None = None
-    search: bool = False
-    sample: float | None = None
-    histogram: bool = False
-    workspace: Path | None = None
-    keep: bool = True
-    restart: bool = False
-    time_budget: float | None = None
-    explain: bool = False
-    told: Told = lambda _line: None
-
-    def plain(self) -> dict[str, Any]:
-        """What was asked beside the attack, as plain data for manifests."""
-        return {
-            "sizes": self.sizes,
-            "subsets": list(self.subsets) or None,
-            "threshold": self.threshold,
-            "search": self.search or None,
-            "sample": self.sample,
-        }
 
 
 class Work:
@@ -68,8 +38,10 @@ class Work:
         self.wish = wish
         self.bound = bound
         self.names = [q.name for q in bound.qids]
+        self.numbers = [q.number for q in bound.qids]
+        listed = releases.sets(self.numbers, bound.datasets) if wish.releases else wish.subsets
         self.scope = Scope.of(
-            self.names, wish.sizes, wish.subsets, searching=wish.search, sample=wish.sample
+            self.names, wish.sizes, listed, searching=wish.search, sample=wish.sample
         )
         self.streams = needs.streams(engine)
         self.began = time.monotonic()
@@ -100,8 +72,14 @@ class Work:
             frame, details = found
         if frame.is_empty() and not self.scope.searching:
             raise self._too_early("no subset is complete")
+        if self.bound.datasets > 1:
+            frame = releases.longitudinal(frame, self.numbers)
+            details = {n: releases.longitudinal(t, self.numbers) for n, t in details.items()}
         if not self.scope.searching:
             details |= findings.details(frame, self.names, self.wish.threshold)
+        if self.wish.releases and self.finished:
+            added = releases.releases(frame, self.numbers, self.bound.releases)
+            details = {"releases": added} | details
         if found and self.finished:
             details |= self._coarsened(frame, details)
             for runner in [] if self.scope.searching else self.runners:  # it may ask for more
@@ -204,6 +182,7 @@ class Work:
             "csv": [self.spec.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding],
             "quasi-identifiers": [[q.name, dialect.render(q.expression)] for q in bound.qids],
             "secrets": [[s.name, dialect.render(s.expression)] for s in bound.secrets],
+            "collection": [list(self.spec.keys), self.spec.absent, self.spec.wave],
             "weight": dialect.render(bound.weight.expression) if bound.weight else None,
             "where": dialect.render(bound.where) if bound.where is not None else None,
             "null": bound.null,
