@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.assess import attack
     from qifsql.assessment import Assessment
+    from qifsql.checking import Verdict, check
+    from qifsql.collection import Collection
     from qifsql.dataset import Dataset
     from qifsql.demonstration import demo
     from qifsql.description import Description, describe
@@ -26,8 +28,13 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
     from qifsql.spec import Attack
+    from qifsql.study.draft import init
+    from qifsql.study.result import StudyResult
+    from qifsql.study.run import run
+    from qifsql.study.spec import Study
     from qifsql.sweep.result import Sweep
     from qifsql.sweep.run import sweep
+    from qifsql.treatment import Treatment, treat
 
 __version__ = "0.1.0"
 
@@ -35,6 +42,7 @@ __all__ = [
     "Assessment",
     "Attack",
     "Blocks",
+    "Collection",
     "Dataset",
     "Description",
     "Explanation",
@@ -43,26 +51,35 @@ __all__ = [
     "Receipt",
     "Refinement",
     "Settings",
+    "Study",
+    "StudyResult",
     "Sweep",
+    "Treatment",
+    "Verdict",
     "__version__",
     "attack",
     "blocks",
+    "check",
     "demo",
     "describe",
     "explain",
     "hyper",
+    "init",
     "receipt",
     "records",
     "refines",
+    "run",
     "shell",
     "sql",
     "sweep",
+    "treat",
 ]
 
 _HOME = {
     "Assessment": "assessment",
     "Attack": "spec",
     "Blocks": "partition",
+    "Collection": "collection",
     "Dataset": "dataset",
     "Description": "description",
     "Explanation": "explanation",
@@ -71,19 +88,27 @@ _HOME = {
     "Receipt": "receipts",
     "Refinement": "refinement",
     "Settings": "engine.settings",
+    "Study": "study.spec",
+    "StudyResult": "study.result",
     "Sweep": "sweep.result",
+    "Treatment": "treatment",
+    "Verdict": "checking",
     "attack": "assess",
     "blocks": "partition",
+    "check": "checking",
     "demo": "demonstration",
     "describe": "description",
     "explain": "explanation",
     "hyper": "objects",
+    "init": "study.draft",
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",
+    "run": "study.run",
     "shell": "prompt",
     "sql": "inspection",
     "sweep": "sweep.run",
+    "treat": "treatment",
 }
 
 

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from qifsql import listing, naming, stakes, targets
 from qifsql.catalog import Catalog
-from qifsql.collection import Collection
-from qifsql.dataset import Schema
+from qifsql.collection import ABSENT_RULES, Collection, tagged
+from qifsql.dataset import Dataset, Schema
 from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
 from qifsql.expressions import parse
 from qifsql.models import Model, model
@@ -40,9 +40,16 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         raise InputError(
             f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
         )
-    names = attack.qids or tuple(attack.target)
-    distinct = attack.absent == "distinct"
-    qids = naming.attributes(names, schema, naming.QID, distinct=distinct)
+    if attack.absent not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+    absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
+    qids = naming.attributes(
+        attack.qids or tuple(attack.target),
+        schema,
+        naming.QID,
+        distinct="distinct" in (attack.absent, absent),
+        again=not attack.qids,
+    )
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
     if models[0].goal == "membership":
         secrets = _member(attack, schema)
@@ -68,7 +75,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     key, weight, group = roles["key"], roles["weight"], roles["by"]
     target = targets.bind(models[0], attack.target, qids, catalog)
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    notes = _notes(models, qids, secrets, key)
+    notes = _notes(models, qids, secrets, _keys(attack.dataset, key))
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     by_member = models[0].goal == "membership" and not models[0].individual
@@ -116,6 +123,10 @@ def _models(attack: Attack) -> tuple[Model, ...]:
     datasets = there = 1
     if isinstance(attack.dataset, Collection):
         datasets, there = attack.dataset.known, len(attack.dataset.datasets)
+    if attack.wave is not None and len(attack.keys) > 1:
+        raise InputError(
+            f"{several(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
+        )
     if len(attack.keys) > there:
         raise InputError(
             f"{several(len(attack.keys), 'key')} for {several(there, 'dataset')}; name one key for "
@@ -161,13 +172,31 @@ def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
         for qid in qids:
             if secret.name == qid.name or secret.expression == qid.expression:
                 raise ColumnError(
-                    f"secret {quoted(secret.name)} is among the quasi-identifiers; "
-                    "what the adversary knows is no secret: take it out of one of them"
+                    f"secret {quoted(secret.name)} is among the quasi-identifiers; what the "
+                    f"adversary knows is no secret: take it out of one of them{_others(qid, qids)}"
                 )
         if key and secret.expression == key[0].expression:
             raise ColumnError(
                 f"secret {quoted(secret.name)} is the key; re-identification needs no secret"
             )
+
+
+def _others(qid: Attribute, qids: Attributes) -> str:
+    """How the same column of the other datasets is written, where one name stood for all."""
+    name = qid.name.removeprefix(tagged(1, ""))
+    others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
+    return (
+        f"; to know it of another dataset, write {', '.join(map(quoted, others))}" if others else ""
+    )
+
+
+def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
+    """The columns that identify people, by the engine's names: how they are called."""
+    found = {a.expression.name: a.name for a in key}
+    if isinstance(dataset, Collection):
+        every = enumerate(dataset.found, 1)
+        found |= {tagged(i, k.source_name): tagged(i, k.name) for i, k in every}
+    return found
 
 
 def _typed(
@@ -201,15 +230,16 @@ def _notes(
     models: Sequence[Model],
     qids: Sequence[Attribute],
     secrets: Sequence[Attribute],
-    key: Attributes,
+    keys: Mapping[str, str],
 ) -> tuple[str, ...]:
     """What the user should know before reading the numbers."""
-    notes = []
-    if key and any(q.expression == key[0].expression for q in qids):
-        notes.append(
-            f"the key {quoted(key[0].name)} is among the quasi-identifiers: "
-            "a key that is unique singles out everybody"
-        )
+    columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
+    notes = [
+        f"the key {quoted(keys[name])} is among the quasi-identifiers: "
+        "a key that is unique singles out everybody"
+        for name in columns
+        if name in keys
+    ]
     if secrets and all(m.goal == "re-identification" for m in models):
         notes.append(
             f"{models[0].acronym} needs no secret; to infer one at the same time, "

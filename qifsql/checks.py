@@ -38,7 +38,7 @@ def _check_flag(counts: Counts) -> None:
         what = "a missing value" if found.missing else f"{found.values:,} values"
         raise InputError(
             f"member {quoted(flag.name)} has {what}; a flag has two, such as true and false: make "
-            f'one of it, as in --member "member={flag.name} = 1"'
+            'one of it, as in --member "member=coalesce(COLUMN = 1, false)"'
         )
 
 

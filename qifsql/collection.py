@@ -135,12 +135,13 @@ def tag_of(text: str, last: int) -> tuple[int, str] | None:
             f"tag {number} is beyond the collection, which has {several(last, 'dataset')}; "
             f"write 1 to {last}"
         )
-    return number, found[2].strip() or found[2]
+    return number, found[2]
 
 
 def _same_rows(one: Dataset, other: Dataset) -> bool:
     real = [sorted(str(Path(p).resolve()) for p in d.paths) for d in (one, other)]
-    return real[0] == real[1] and (one.table, one.wave) == (other.table, other.wave)
+    tables = [d.table.casefold() for d in (one, other)]
+    return real[0] == real[1] and tables[0] == tables[1] and one.wave == other.wave
 
 
 Source: TypeAlias = str | Path | Dataset | Collection | Sequence[str | Path | Dataset]

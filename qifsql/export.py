@@ -203,11 +203,11 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
         between = engine.scratch / "rows.parquet"
         rows = engine.copy(plan, between, what=what, where=where, note=note)
         pl.scan_parquet(between).sink_csv(temporary)
-        _write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
         return rows
 
 
-def _write_manifest(path: Path, origin: Origin) -> None:
+def write_manifest(path: Path, origin: Origin) -> None:
     """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
     with whole(path.with_name(path.name + ENDING), origin) as temporary:
         _write_note(temporary, manifest(origin))

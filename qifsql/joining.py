@@ -1,10 +1,12 @@
 """The people of a collection: checked and joined once, before anything is asked about them."""
 
+import shlex
 from dataclasses import replace
 
 from sqlglot import exp
 
 from qifsql.collection import Collection
+from qifsql.dataset import Column, Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.expressions import FLOATING, SOURCE, column, read, with_one_missing
@@ -52,19 +54,29 @@ def _checked(engine: DuckDB, collection: Collection, i: int) -> list[str]:
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
     if keys:
-        name = quoted(key.name)
         raise DatasetError(
             f"{dataset.name} has {several(records, 'record')} of {several(keys, 'person')} with "
-            f"several: key {name} must be unique in each dataset; first choose one record per "
-            f"person: qifsql treat {dataset.name} --key {key.name} -o FILE"
+            f"several: key {quoted(key.name)} must be unique in each " + _choose_first(dataset, key)
         )
     notes = []
     if nameless:
         notes.append(
-            f"{several(nameless, 'record')} of {dataset.name} have no key: they are people of "
-            "their own and match nobody"
+            f"{dataset.name} has {several(nameless, 'record')} without a key: each is a person of "
+            "its own, who matches nobody"
         )
     return notes + _common(engine, collection, i) if i else notes
+
+
+def _choose_first(dataset: Dataset, key: Column) -> str:
+    """Where a key must be unique, and what makes it so: a command to be copied, if there is one."""
+    if dataset.wave is not None:
+        return "wave; check both columns, or first choose one record per person in each wave"
+    one_file = dataset.format != "duckdb" and len(dataset.paths) == 1
+    file, column = (
+        shlex.quote(quoted(text)[1:-1])
+        for text in (dataset.paths[0] if one_file else dataset.name, key.name)
+    )
+    return f"dataset; first choose one record per person: qifsql treat {file} --key {column} -o OUT"
 
 
 def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
@@ -73,6 +85,8 @@ def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
     plan = Plan(steps, load("collection/common").query)
     ((shared, people, others),) = engine.rows(plan, "comparing keys", other.name)
+    if not others:
+        raise DatasetError(f"{other.name} has no records; name another file")
     if people and not shared:
         raise DatasetError(
             f"{focal.name} and {other.name} have no person in common: no key of the one is in the "
@@ -81,8 +95,9 @@ def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
     if collection.release and i == len(collection.datasets) - 1:
         if strange := others - shared:
             raise DatasetError(
-                f"{several(strange, 'record')} of the release {other.name} are not in "
-                f"{focal.name}: the population must have everybody who may be in the release"
+                f"the release {other.name} has {several(strange, 'record')} of nobody in the "
+                f"population {focal.name}, which must have everybody who may be in the release; "
+                "mend their keys, or name another population"
             )
         return []
     return [f"{shared:,} of {several(people, 'person')} of {focal.name} are in {other.name}, too"]

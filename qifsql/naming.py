@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from qifsql.collection import tag_of, tagged
-from qifsql.dataset import Schema
-from qifsql.errors import ColumnError, quoted
+from qifsql.dataset import Column, Schema
+from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.expressions import SOURCE, column, identifier, not_an_expression, parse, split_name
 from qifsql.spec import Attribute
 
@@ -22,29 +24,42 @@ QID, SECRET = "quasi-identifier", "secret"
 
 
 def attributes(
-    names: Sequence[str], schema: Schema, role: str, *, distinct: bool = False
+    names: Sequence[str],
+    schema: Schema,
+    role: str,
+    *,
+    distinct: bool = False,
+    again: bool = False,
 ) -> Attributes:
     """The attributes of a role, each once. ``distinct``: absent people are told from missing ones.
 
+    ``again``: several names may mean the same, as those of a target do (``school``, ``2:school``).
     Raises ColumnError or ExpressionError where a name is not there, not clear or given twice.
     """
-    found: list[Attribute] = []
-    for name in names:
-        if not schema.parts:
-            found += named(name, schema, role)
-        elif role == QID:
-            found += _in_collection(name, schema, role)
-        else:
-            found += _of_focal(name, schema, role)
-    seen: set[str] = set()
-    for attribute in found:
-        if attribute.name in seen:
+    each: dict[str, Attribute] = {}
+    for attribute in (a for name in names for a in _meant(name, schema, role)):
+        if attribute.name in each and not again:
             raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
-        seen.add(attribute.name)
-    found.sort(key=lambda a: a.number)  # the datasets in their order
+        each.setdefault(attribute.name, attribute)
+    found = sorted(each.values(), key=lambda a: a.number)  # the datasets in their order
     if distinct:
         found = [replace(a, there=there(a.number)) if a.number > 1 else a for a in found]
     return tuple(found)
+
+
+def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
+    """What a name means; where it was taken for one with a tag and is not, the error says so."""
+    if not schema.parts:
+        return named(text, schema, role)
+    try:
+        return (_in_collection if role == QID else _of_focal)(text, schema, role)
+    except InputError as e:
+        for number, part in enumerate(schema.parts if role == QID else schema.parts[:1], 1):
+            if re.match(r"\s*\d+\s*:", text) and any(c.name == text for c in part.columns):
+                own = f"the column {quoted(text)} of {part.dataset}"
+                hint = f"{own} is written {quoted(tagged(number, text))}"
+                raise type(e)(f"{e}; {hint}", detail=e.detail) from e
+        raise
 
 
 def there(number: int) -> exp.Column:
@@ -54,18 +69,13 @@ def there(number: int) -> exp.Column:
 
 def named(text: str, schema: Schema, role: str) -> list[Attribute]:
     """One name: a column, else a named expression, else a pattern over columns."""
-    if (found := schema.find(text) or schema.find(text.strip())) is not None:
+    if (found := _column(text, schema)) is not None:
         return [Attribute(found.name, column(found), found.type)]
     if (parts := split_name(text)) is not None:
         name, expression = parts
         return [Attribute(name, parse(expression, schema, f"{role} {quoted(name)}"), "")]
-    if any(c in text for c in "*?["):
-        matches = [c for c in schema.columns if fnmatchcase(c.name, text)]
-        matches = matches or [
-            c for c in schema.columns if fnmatchcase(c.name.casefold(), text.casefold())
-        ]
-        if matches:
-            return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
+    if matches := _matching(text, schema):
+        return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
     if re.fullmatch(r"[\w*?]+", text) and set(text) & set("*?"):
         raise ColumnError(
             f"no column of {schema.dataset} matches {quoted(text)}; check the pattern"
@@ -79,36 +89,72 @@ def of_column(name: str | None, schema: Schema) -> Attributes:
     """A column of the focal dataset; none where no name is given."""
     if name is None:
         return ()
-    found = schema[name]
+    found = _focal(schema)[name]
     return (Attribute(found.name, column(found), found.type),)
 
 
 def weight(text: str | None, schema: Schema) -> Attributes:
-    """A column, or an expression that needs no name."""
+    """A column of the focal dataset, or an expression over it that needs no name."""
     if text is None:
         return ()
-    known = schema.find(text) or split_name(text)
-    return tuple(named(text if known else f"weight={text}", schema, "weight")[:1])
+    focal = _focal(schema)
+    if focal.find(text) is None and schema.find(text) is not None:  # it has a tag
+        return tuple(_of_focal(text, schema, "weight"))
+    known = focal.find(text) or split_name(text)
+    return tuple(named(text if known else f"weight={text}", focal, "weight")[:1])
+
+
+def _focal(schema: Schema) -> Schema:
+    return schema.parts[0] if schema.parts else schema
+
+
+def _column(text: str, schema: Schema) -> Column | None:
+    return schema.find(text) or schema.find(text.strip())
+
+
+def _matching(text: str, schema: Schema) -> list[Column]:
+    """The columns that a pattern means, if it is one; case counts where some match with it."""
+    pattern = text.strip()
+    if not any(c in pattern for c in "*?["):
+        return []
+    matches = [c for c in schema.columns if fnmatchcase(c.name, pattern)]
+    return matches or [
+        c for c in schema.columns if fnmatchcase(c.name.casefold(), pattern.casefold())
+    ]
 
 
 def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """With a tag: of that dataset; without: of every dataset that has it."""
+    """With a tag: of that dataset; without: of every dataset that has it.
+
+    A text that is a column of one dataset is no expression or pattern in another.
+    """
     tag = tag_of(text, len(schema.parts))
     if tag is not None:
         number, name = tag
         return _tagged(named(name, schema.parts[number - 1], role), number)
-    found: list[Attribute] = []
-    trouble: ColumnError | None = None
-    for number, part in enumerate(schema.parts, 1):
-        try:
-            found += _tagged(named(text, part, role), number)
-        except ColumnError as e:
-            trouble = trouble or e
-    if not found and trouble is not None:
+    parts = list(enumerate(schema.parts, 1))
+    having = [(n, part) for n, part in parts if _column(text, part)]
+    having = having or [(n, part) for n, part in parts if _has_all(text, part)]
+    if not having:
+        every = {c.name.casefold(): c for _, part in parts for c in part.columns}
+        named(text, Schema("any dataset of the collection", tuple(every.values())), role)
         raise ColumnError(
-            f"no dataset of the collection has {role} {quoted(text)}: {trouble}"
-        ) from trouble
-    return found
+            f"no dataset of the collection has all columns of {role} {quoted(text)}; an expression "
+            "is about one dataset"
+        )
+    return [a for n, part in having for a in _tagged(named(text, part, role), n)]
+
+
+def _has_all(text: str, part: Schema) -> bool:
+    """Whether a dataset has the columns of an expression or pattern, without a doubt which."""
+    parts = split_name(text)
+    if parts is None:
+        return bool(_matching(text, part))
+    try:
+        tree = sqlglot.parse_one(parts[1], read="duckdb")
+    except (SqlglotError, RecursionError):
+        return True  # it is none, which is said when it is looked at
+    return all(part.find(c.parts[0].name) for c in tree.find_all(exp.Column))
 
 
 def _of_focal(text: str, schema: Schema, role: str) -> list[Attribute]:

@@ -21,12 +21,7 @@ def bind(
                 f"use i{kind.acronym[1:]} for one person"
             )
         return {}
-    given: dict[str, object] = {}
-    for name, value in target.items():
-        found = _meant(name, qids)
-        if not found:
-            raise TargetError(f"the target names {quoted(name)}, which is no quasi-identifier")
-        given |= {q.name: value for q in found if q.name == name or q.name not in target}
+    given = _given(target, qids)
     if missing := [q.name for q in qids if q.name not in given]:
         raise TargetError(
             f"the target has no value for {', '.join(map(quoted, missing))}; "
@@ -36,13 +31,39 @@ def bind(
     return {q.name: _fitting(q, given[q.name], catalog) for q in qids}
 
 
-def _meant(name: str, qids: Sequence[Attribute]) -> list[Attribute]:
-    """The quasi-identifiers of that name; without a tag: of every dataset."""
-    names = [{q.name: q for q in qids}, {q.name.casefold(): q for q in qids}]
-    for known, wanted in zip(names, (name, name.casefold()), strict=True):
-        if wanted in known:
-            return [known[wanted]]
-    return [q for q in _tagged(qids) if q.name.partition(":")[2].casefold() == name.casefold()]
+def _given(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str, object]:
+    """The value for each quasi-identifier: what is said of one dataset goes before what is of all.
+
+    Raises TargetError where a name is no quasi-identifier, or two say the same one.
+    """
+    exact: dict[str, object] = {}
+    every: dict[str, object] = {}
+    for name, value in target.items():
+        one = _named(name, {q.name: q for q in qids})
+        found = one or [
+            found
+            for number in sorted({q.number for q in qids})
+            for found in _named(name, _untagged(qids, number))
+        ]
+        if not found:
+            raise TargetError(f"the target names {quoted(name)}, which is no quasi-identifier")
+        said = exact if one else every
+        if any(q.name in said for q in found):
+            raise TargetError(f"the target's {quoted(name)} is given twice; give it once")
+        said |= {q.name: value for q in found}
+    return every | exact
+
+
+def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
+    """The quasi-identifier of that name, else those that differ from it in case alone."""
+    if name in qids:
+        return [qids[name]]
+    return [q for known, q in qids.items() if known.casefold() == name.casefold()]
+
+
+def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
+    """The quasi-identifiers of one dataset of a collection, without their tags."""
+    return {q.name.partition(":")[2]: q for q in _tagged(qids) if q.number == number}
 
 
 def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 
 Step: TypeAlias = str | int
 Route: TypeAlias = tuple[Step, ...]
@@ -79,7 +79,7 @@ def _read(path: Path) -> str:
         given = path.read_bytes()
     except (OSError, ValueError) as e:  # a ValueError: a NUL in the name
         why = getattr(e, "strerror", None) or "there is no such file"
-        raise InputError(f"{str(path)!r} cannot be read: {why}; check the name") from e
+        raise InputError(f"{quoted(str(path))} cannot be read: {why}; check the name") from e
     try:
         return given.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as e:

@@ -33,9 +33,11 @@ ROOMS = (
     *("engine.catalog", "engine"),
     *("profile", "measures.*", "measures", "joining", "session", "export", "assessment", "wanted"),
     *("counts", "checks", "findings", "population", "assess"),
+    *("rules", "policy", "baseline", "checking"),
     *("sweep.*", "sweep"),
     *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
-    *("demonstration", "explanation", "report.*", "report", "cli.*", "cli", "__main__"),
+    *("release", "changes", "drawing", "treatment"),
+    *("demonstration", "explanation", "report.*", "report", "study.*", "study", "cli.*", "cli", "__main__"),
 )
 IMPORTERS = {  # library -> the rooms that may import it
     "duckdb": ("engine",),

@@ -9,7 +9,18 @@ from typing import NoReturn
 import typer
 
 from qifsql import __version__
-from qifsql.cli import attacking, comparing, demo, describing, explaining, inspecting, sweeping
+from qifsql.cli import (
+    attacking,
+    checking,
+    comparing,
+    demo,
+    describing,
+    explaining,
+    inspecting,
+    studying,
+    sweeping,
+    treating,
+)
 from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
 from qifsql.errors import Interrupted
@@ -25,8 +36,12 @@ app = typer.Typer(
 for _command in (
     demo.demo,
     describing.describe,
+    treating.treat,
     attacking.attack,
     sweeping.sweep,
+    checking.check,
+    studying.run,
+    studying.init,
     inspecting.blocks,
     inspecting.hyper,
     inspecting.records,
@@ -58,7 +73,7 @@ def _options(
 
 
 def main() -> int:
-    """Run the command line; its exit code (0, 1, 2, 3 or 130)."""
+    """Run the command line; its exit code (0, 1, 2, 3, 4 or 130)."""
     code = guarded(_run, debug="--debug" in sys.argv)
     try:
         sys.stdout.flush()

@@ -24,7 +24,7 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import FLOATING, SOURCE, identifier, read
+from qifsql.expressions import FLOATING, SOURCE, identifier, read, with_one_missing
 from qifsql.relation import header_line, relation
 from qifsql.spec import INTEGERS, NUMBERS, family, nested
 
@@ -150,17 +150,27 @@ def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection
         datasets.append(dataset)
         schemas.append(schema)
         keys += [schema[key]] if key is not None else []
-    for key, schema in zip(keys, schemas, strict=False):
+    for i, key in enumerate(keys):
         if nested(key.type):
-            raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested")
-        if _kind(key) != _kind(keys[0]):
             raise ColumnError(
-                f"key {quoted(key.name)} is {family(key.type)} in {schema.dataset} but "
-                f"{family(keys[0].type)} in {schemas[0].dataset}: a text such as 007 is no number, "
-                "and neither is made the other; write both with one type (CSV: --all-varchar)"
+                f"key {quoted(key.name)} of {datasets[i].name} is nested; name another column"
+            )
+        if _kind(key) != _kind(keys[0]):
+            for dataset in (datasets[0], datasets[i]):
+                _check_records(engine, dataset)  # without any, the types of CSV mean nothing
+            raise ColumnError(
+                f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
+                f"{family(keys[0].type)} in {datasets[0].name}: neither is made the other, as a "
+                "text such as 007 is no number; write both with one type (CSV: --all-varchar)"
             )
     known = replace(collection, datasets=tuple(datasets), found=tuple(keys))
     return known, together(known, schemas)
+
+
+def _check_records(engine: DuckDB, dataset: Dataset) -> None:
+    """Refuse a dataset that has none."""
+    if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
+        raise DatasetError(f"{dataset.name} has no records; name another file")
 
 
 def _kind(key: Column) -> str:
@@ -176,13 +186,15 @@ def waves(engine: DuckDB, dataset: Dataset, column: str) -> list[Dataset]:
     found = catalog.schema[column]
     if nested(found.type):
         raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
-    this = exp.column(identifier(found.source_name))
+    this: exp.Expr = exp.column(identifier(found.source_name))
+    text = exp.cast(this.copy(), "VARCHAR")  # which tells 0.0 from -0.0, as the waves will
+    this = with_one_missing(this) if found.type in FLOATING else this
     query = (
-        exp.select(exp.cast(this, "VARCHAR"))
+        exp.select(text)
         .from_(relation(catalog.dataset))
-        .where(exp.not_(this.copy().is_(exp.null())))
-        .group_by(this.copy())
-        .order_by(this.copy())
+        .where(exp.not_(exp.paren(this).is_(exp.null())))
+        .group_by(text.copy())
+        .order_by(exp.Min(this=this.copy()), text.copy())
         .limit(WAVES + 1)
     )
     values = [value for (value,) in engine.query(query, dataset.name)]
@@ -260,7 +272,7 @@ def _check_same(engine: DuckDB, dataset: Dataset) -> None:
 
 def _parquet_names(engine: DuckDB, dataset: Dataset) -> list[str]:
     """The names of the top-level columns in the first file."""
-    first = replace(dataset, paths=dataset.paths[:1])
+    first = replace(dataset, paths=dataset.paths[:1], wave=None)
     arguments = relation(first).this.expressions[:1]
     source = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=arguments))
     rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)

@@ -1,0 +1,271 @@
+"""Checking a release against a policy: which levels are met, with which numbers.
+
+All rules of one kind of model are answered by one attack for each column of groups. Where missing
+values are dropped, or beliefs are given, models of different goals are run apart: each is then
+about other records.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql import baseline as last
+from qifsql import policy as policies
+from qifsql.assess import attack
+from qifsql.assessment import MEASURES, Assessment
+from qifsql.baseline import Baseline, Place
+from qifsql.collection import Source
+from qifsql.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted, several
+from qifsql.export import Origin
+from qifsql.models import Model
+from qifsql.policy import Policy
+from qifsql.rules import Rule, named
+from qifsql.spec import Options, refuse
+
+SCHEMA: dict[str, pl.DataType] = {
+    "rule": pl.Int64(),
+    "model": pl.String(),
+    "qids": pl.List(pl.String()),
+    "secret": pl.String(),
+    "by": pl.String(),
+    "group": pl.String(),
+    "measure": pl.String(),
+    "value": pl.Float64(),
+    "wanted": pl.String(),
+    "baseline": pl.Float64(),
+    "met": pl.Boolean(),
+}
+"""The columns of a verdict: one row for each rule, model and secret, and within groups for each.
+
+``rule`` counts the rules of the policy from 1. ``secret`` is NULL for re-identification. ``by`` is
+the column of groups, NULL where the rule is about everybody together; ``group`` its value (NULL:
+missing). ``value`` is that of ``measure``, ``wanted`` the bounds in words, ``baseline`` the value
+of the last release (NULL where none is known), ``met`` whether the value is within all bounds."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which levels of a policy are met, where the numbers come from, remarks for the reader."""
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether every level is met."""
+        return not self.broken
+
+    @property
+    def broken(self) -> int:
+        """How many levels are not met."""
+        return int((~self.frame["met"]).sum())
+
+    @property
+    def summary(self) -> str:
+        """How many levels are met, in one sentence."""
+        levels = several(self.frame.height, "level")
+        if self.met:
+            return f"met: all of {levels}"
+        return f"not met: {self.broken:,} of {levels}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The levels as plain dictionaries."""
+        return self.frame.to_dicts()
+
+
+def check(
+    source: Source,
+    policy: str | Path,
+    *,
+    baseline: str | Path | None = None,
+    population: str | Path | Dataset | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Verdict:
+    """Check a release against the levels of a policy.
+
+    Args:
+        source: as in ``attack``.
+        policy: a TOML file (``qifsql.policy``): the adversary, rules, and the last release.
+        baseline: the result of the last release, instead of that in the policy.
+        population: the people who may be in the release (see ``attack``).
+        settings: memory, threads, temporary folder, progress.
+        **options: what the adversary knows and wants; they win over the policy.
+
+    Returns:
+        A Verdict; its ``frame`` has one row per level, and ``met`` says whether all are met.
+
+    Raises:
+        InputError: the policy or the baseline is wrong, or does not fit the data.
+        EngineError: memory or disk ran out.
+
+    """
+    origin = Origin.now(settings)
+    refuse(options, "check", "gain", "thresholds", "quantiles")
+    asked = policies.read(policy, population=population, **options)
+    known = _baseline(asked, baseline)
+    found: dict[tuple[int, Model], list[dict[str, Any]]] = {}
+    results = []
+    for call in _calls(asked):
+        result = attack(
+            [m.acronym for m in call.models],
+            source,
+            measures=call.measures,
+            settings=settings,
+            **call.options(asked),
+        )
+        results.append(result)
+        for rule, model in call.rules:
+            found[rule.number, model] = _judged(asked, rule, model, result, known)
+    rows = [row for rule in asked.rules for m in rule.models for row in found[rule.number, m]]
+    notes = dict.fromkeys(note for result in results for note in result.notes)
+    frame = pl.DataFrame(rows, schema=SCHEMA)
+    return Verdict(frame, _origin(origin, asked, known, results), tuple(notes))
+
+
+def _baseline(policy: Policy, given: str | Path | None) -> Baseline | None:
+    """The last release; InputError where there is none and a rule is about the difference."""
+    if given is not None:
+        return last.read(given)
+    if policy.baseline is not None:
+        try:
+            return last.read(policy.baseline)
+        except InputError as e:
+            raise policy.lines.wrong(str(e), "baseline", "file") from e
+    for rule in policy.rules:
+        if rule.drifts:
+            message = f"rule {rule.number} needs a baseline; name it in [baseline] or --baseline"
+            raise policy.wrong(rule, message)
+    return None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One attack: its models and groups, and the rules that it answers, each with its model."""
+
+    by: str | None
+    rules: tuple[tuple[Rule, Model], ...]
+
+    @property
+    def models(self) -> list[Model]:
+        return list(dict.fromkeys(model for _, model in self.rules))
+
+    @property
+    def measures(self) -> list[str]:
+        needed = {rule.measure for rule, _ in self.rules}
+        return [name for name, columns in MEASURES.items() if needed & columns.keys()]
+
+    def options(self, policy: Policy) -> dict[str, Any]:
+        """The options of the policy that the models take."""
+        goals = {model.goal for model in self.models}
+        unused = {"by"}
+        if "attribute inference" not in goals:
+            unused |= {"secret", "prior"}
+        if "membership" not in goals:
+            unused.add("member")
+        if not self.models[0].individual:
+            unused.add("target")
+        given = {name: value for name, value in policy.adversary.items() if name not in unused}
+        return given | {"by": self.by}
+
+
+def _calls(policy: Policy) -> Iterator[_Call]:
+    """As few attacks as possible: models that can run together do, by one column of groups each."""
+    apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
+    kinds: dict[object, list[tuple[Rule, Model]]] = {}
+    for rule in policy.rules:
+        for m in rule.models:
+            goal = m.goal if apart or m.goal == "membership" else ""
+            kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
+    for rules in kinds.values():
+        columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
+        first, *others = columns or (None,)  # the first answers for everybody, too
+        for by in (first, *others):
+            mine = (r for r in rules if by == (first if r[0].by is None else r[0].by))
+            yield _Call(by, tuple(mine))
+
+
+def _judged(
+    policy: Policy, rule: Rule, model: Model, result: Assessment, known: Baseline | None
+) -> list[dict[str, Any]]:
+    """The levels of a rule for one of its models, in the order of the result."""
+    rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
+    judged, unknown = [], 0
+    for row in _of_secrets(policy, rule, rows):
+        for found in _within(rule, row, result):
+            value = found[rule.measure]
+            if value is None:
+                message = f"{rule.measure} has no value in model {model.acronym}"
+                raise policy.wrong(rule, message, "measure")
+            before = known.value(Place.of(found), rule.measure) if known else None
+            unknown += before is None
+            about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.wanted}
+            met = (before is not None or not rule.drifts) and rule.met(value, before)
+            about |= {"value": value, "baseline": before, "met": met}
+            judged.append({name: (found | about).get(name) for name in SCHEMA})
+    if rule.drifts and known and unknown:
+        what = several(unknown, "group" if rule.by is not None else "row")
+        raise policy.wrong(
+            rule,
+            f"the baseline {known.name} has no {rule.measure}, or several, for {what} of model "
+            f"{model.acronym}; make it with the same quasi-identifiers, secrets and groups",
+        )
+    return judged
+
+
+def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the secrets that a rule is about."""
+    if not rule.secrets:
+        return list(rows)
+    there = [row["secret"] for row in rows]
+    wanted: set[str] = set()
+    for text in rule.secrets:
+        if not (found := named(text, there)):
+            message = f"secret {quoted(text)} is not asked for; name it in [adversary]"
+            raise policy.wrong(rule, message, "secret")
+        wanted.update(found)
+    return [row for row in rows if row["secret"] in wanted]
+
+
+def _within(rule: Rule, row: dict[str, Any], result: Assessment) -> Iterator[dict[str, Any]]:
+    """The row of everybody together, or of each group."""
+    if rule.by is None:
+        yield row | {"by": None, "group": None}
+        return
+    groups = result.details["groups"].filter(attack_id=row["attack_id"])
+    for group in groups.iter_rows(named=True):
+        yield {name: row[name] for name in ("model", "qids", "secret")} | group
+
+
+def _origin(
+    origin: Origin, policy: Policy, known: Baseline | None, results: Sequence[Assessment]
+) -> Origin:
+    """Where the verdict comes from: all attacks, the policy and the baseline."""
+    origins = [result.origin for result in results]
+    spec: dict[str, Any] = {}
+    for each in reversed(origins):
+        spec |= each.spec
+    spec["models"] = list(dict.fromkeys(m for each in origins for m in each.spec["models"]))
+    spec["secrets"] = max((each.spec["secrets"] for each in origins), key=len)
+    spec |= {"policy": str(policy.file), "baseline": known.name if known else None}
+    spec["rules"] = [
+        {
+            "models": [model.acronym for model in rule.models],
+            "measure": rule.measure,
+            "secrets": list(rule.secrets),
+            "by": rule.by,
+            "wanted": rule.wanted,
+        }
+        for rule in policy.rules
+    ]
+    paths = [path for each in origins for path in each.paths]
+    paths += [str(policy.file), *(known.files if known else ())]
+    plans = [plan for each in origins for plan in each.plans]
+    statements = [statement for each in origins for statement in each.statements]
+    return origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)

@@ -1,0 +1,136 @@
+"""``qifsql check``."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.cli import options, running, typed
+from qifsql.cli.options import ATTACK, DATA, RUN, Adversary, Data, Limits, Others, Output
+
+NOT_MET = 4  # the exit code
+
+
+def check(
+    context: typer.Context,
+    data: Data,
+    others: Others,
+    policy: Annotated[
+        Path,
+        typer.Option(
+            "--policy",
+            help="The TOML file of the levels (see above).",
+            rich_help_panel=ATTACK,
+        ),
+    ],
+    adversary: Adversary,
+    output: Output,
+    limits: Limits,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline",
+            help="The result of the last release (.json .parquet .csv), instead of the policy's.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="Groups of people within which every rule that names no others must hold.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            help="A file of everybody who may be in the release.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    prior: options.Prior = None,
+    target: options.Targets = None,
+    member: options.Member = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(
+            "--junit",
+            help="Write JUnit XML, too: a test for each level.",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+) -> None:
+    """Check a release against levels; exit code 4 when one is not met.
+
+    The policy is a TOML file. Options given here win over those of its \\[adversary]:
+
+    \b
+    \\[adversary]
+    qids = ["age", "sex"]
+    secret = ["disease"]
+
+    \b
+    [\\[rule]]                       # one table for each rule
+    model = "cas"
+    measure = "posterior_probabilistic"
+    at_most = 0.9                  # or at_least, or both
+    by = "region"                  # optional: within every group
+    secret = "disease"             # optional: not for every secret
+
+    \b
+    [\\[rule]]
+    model = "crs"
+    measure = "singled_out"
+    rise_at_most = 10              # or fall_at_most: against the baseline
+
+    \b
+    \\[baseline]
+    file = "last.json"             # what qifsql check -o last.json wrote
+    """  # noqa: D301 - the backspace keeps the lines of the example as they are
+    from qifsql.checking import check as run
+    from qifsql.cli import show
+    from qifsql.export import check_ending, check_place, write
+    from qifsql.policy import read
+
+    show.check(output)
+    if junit is not None:
+        check_ending(junit, (".xml",))
+    source = others.source(data)
+    asked: dict[str, Any] = adversary.arguments() | others.arguments()
+    for name in ("null", "absent"):  # what was not typed does not win over the policy
+        if getattr(context.get_parameter_source(name), "name", "") == "DEFAULT":
+            del asked[name]
+    asked |= {"by": by, "prior": prior, "member": member, "where": data.where}
+    asked |= {"target": typed.targets(target, asked["qids"]), "population": population}
+    levels = read(policy, **asked)
+    inputs = [path for dataset in source for path in dataset.paths]
+    inputs += [str(file) for file in (policy, levels.baseline, baseline) if file is not None]
+    for file in (output.out, junit):
+        if file is not None:
+            check_place(file, tuple(inputs))  # before any work is done
+    with limits.settings() as settings:
+        result = run(source, policy, **asked, baseline=baseline, settings=settings)
+    drawn = output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())
+    told = [] if drawn else [result.summary]  # a table ends with it
+    running.remarks([*result.notes, *told], quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import verdicts
+
+        return verdicts.verdict(result)
+
+    title = f"qifsql: {' + '.join(d.name for d in source)} against {policy.name}"
+    if junit is not None:
+        from qifsql.report.junit import junit as xml
+
+        write({junit: xml(result)}, result.origin)
+    try:
+        show.show(show.Shown(result.frame, result.origin, render, title), output)
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+        if result.met:
+            raise
+    if not result.met:
+        raise typer.Exit(NOT_MET)

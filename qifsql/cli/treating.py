@@ -1,0 +1,83 @@
+"""``qifsql treat``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.cli import options, running
+from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli.typed import names
+
+
+def treat(
+    data: Data,
+    limits: Limits,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
+    ],
+    key: Annotated[
+        str,
+        typer.Option(
+            "--key", help="The column that identifies a person.", rich_help_panel=options.DATA
+        ),
+    ],
+    qids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qids",
+            "-q",
+            help="Compare the risk before and after: quasi-identifiers, as in attack.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = None,
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret",
+            "-s",
+            help="With --qids: the secret that is inferred, as in attack.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="The summary on stdout: table, json, csv or markdown.",
+            rich_help_panel=options.RUN,
+        ),
+    ] = None,
+) -> None:
+    """Write one record of each person, chosen at random by --seed (0 unless given)."""
+    from qifsql.cli import show
+    from qifsql.treatment import treat as run
+
+    output = Output(format_)
+    show.check(output)
+    dataset = data.dataset()
+    with limits.settings() as settings:
+        result = run(
+            dataset,
+            out,
+            key=key,
+            seed=limits.seed or 0,
+            qids=names(qids),
+            secret=names(secret),
+            where=data.where,
+            settings=settings,
+        )
+    people = result.frame["people"][0]
+    done = f"{people:,} records written to {out}"
+    running.remarks([*result.notes, done], quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import treatments
+
+        return treatments.treatment(result)
+
+    compared = {"comparison": result.comparison, "changes": result.changes}
+    details = {name: frame for name, frame in compared.items() if frame is not None}
+    title = f"qifsql: treatment of {dataset.name}"
+    show.show(show.Shown(result.frame, result.origin, render, title, details), output)

@@ -1,0 +1,98 @@
+"""A release as a file: records under the names that their columns have, whatever these are.
+
+SQL does not tell ``ID`` from ``id``, and knows no columns without a name. Where a file has such
+names, DuckDB writes the rows under names of ours, and the names are put back while they are copied.
+"""
+
+import csv
+import gzip
+import json
+import re
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InternalError, OutputError
+from qifsql.export import Origin, manifest, whole, write_manifest
+from qifsql.partition import SHOWABLE
+from qifsql.plan import Plan
+from qifsql.spec import family
+
+ENDINGS = (".parquet", ".csv", ".csv.gz")
+# What DuckDB 2.0.0 writes to Parquet as something else: floats, milliseconds, structures.
+_LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM)\b")
+
+
+def ending(path: Path) -> str:
+    """Which of ``ENDINGS`` a file has; OutputError where it has none of them."""
+    name = path.name.casefold()
+    found = next((e for e in ENDINGS if name.endswith(e)), None)
+    if found is None:
+        raise OutputError(f"{path} must end in one of {', '.join(ENDINGS)}")
+    return found
+
+
+def as_text(type_: str, kind: str) -> bool:
+    """Whether values of a type must be written as text to stay what they are."""
+    if kind == ".parquet":
+        return _LOSSY.search(type_) is not None
+    return family(type_) not in SHOWABLE
+
+
+def aliases(names: Sequence[str]) -> list[str]:
+    """What the columns are called in SQL: their names, or others where SQL cannot use these."""
+    plain = all(names) and len({name.casefold() for name in names}) == len(names)
+    return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
+
+
+def write(
+    engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
+) -> None:
+    """Write all rows of a plan, so many, in their order, whole or not at all.
+
+    The plan's columns are called ``aliases(names)``. The manifest is in the metadata of Parquet,
+    beside CSV. CSV is made from Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
+    """
+    kind, dataset = ending(path), str(origin.spec["dataset"])
+    note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
+    direct = kind == ".parquet" and aliases(names) == list(names)
+    with whole(path, origin) as temporary:
+        target = temporary if direct else engine.scratch / "rows.parquet"
+        written = engine.copy(plan, target, what="writing records", where=dataset, note=note)
+        if written != rows:
+            raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
+        if direct:
+            return
+        if kind == ".parquet":
+            _rename(target, temporary, names, note)
+            return
+        _write_csv(target, temporary, names, zipped=kind == ".csv.gz")
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+
+
+def _rename(source: Path, target: Path, names: Sequence[str], note: str) -> None:
+    """Copy a Parquet file, some rows at a time, with other names of its columns."""
+    with pq.ParquetFile(source) as file:
+        found = file.schema_arrow
+        fields = [field.with_name(name) for field, name in zip(found, names, strict=True)]
+        schema = pa.schema(fields, metadata={"qifsql": note})
+        with pq.ParquetWriter(target, schema, compression="zstd") as copy:
+            for batch in file.iter_batches():
+                copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+
+
+def _write_csv(source: Path, target: Path, names: Sequence[str], *, zipped: bool) -> None:
+    """Write the rows of a Parquet file as CSV under a line of names; the line is zipped apart."""
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(names)
+    head = line.getvalue().encode()
+    with target.open("wb") as file:
+        file.write(gzip.compress(head, mtime=0) if zipped else head)
+        compression: Literal["gzip", "uncompressed"] = "gzip" if zipped else "uncompressed"
+        pl.scan_parquet(source).sink_csv(file, include_header=False, compression=compression)

@@ -1,0 +1,105 @@
+"""Results as files and texts: the tables of a result in every form, each with its details."""
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+import polars as pl
+
+from qifsql import __version__
+from qifsql.export import Origin, write
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A result in all its forms. ``render`` draws it for people.
+
+    ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
+    Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
+    Those named ``aside`` nobody asked for: CSV and Markdown leave them out.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    render: Callable[[], object]
+    title: str
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    aside: Collection[str] = ()
+
+
+def save(shown: Shown, out: Path) -> None:
+    """Write a result to files whose ending says how, all or none."""
+    write(contents(shown, out), shown.origin)
+
+
+def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
+    """What stands in the files of a result, by their paths; the ending of ``out`` says how."""
+    ending = out.suffix.casefold()
+    if ending == ".html":
+        from qifsql.report import tables
+
+        return {out: tables.html(shown.render(), shown.title)}
+    if ending in (".json", ".md"):
+        return {out: text(shown, "json" if ending == ".json" else "markdown")}
+    tables_of = {out: shown.frame}
+    tables_of |= {beside(out, name): frame for name, frame in shown.details.items()}
+    return {
+        path: frame if ending == ".parquet" else flattened(frame).write_csv()
+        for path, frame in tables_of.items()
+    }
+
+
+def beside(out: Path, name: str) -> Path:
+    """The file of a table of details: ``risk.histogram.csv`` beside ``risk.csv``."""
+    return out.with_name(f"{out.stem}.{name}{out.suffix}")
+
+
+def text(shown: Shown, kind: str) -> str:
+    """A result as ``json``, ``csv`` or ``markdown``."""
+    if kind == "json":
+        found = {"results": shown.frame, **shown.details}
+        document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
+        document |= {name: _rows(frame) for name, frame in found.items()}
+        return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
+    wanted = [frame for name, frame in shown.details.items() if name not in shown.aside]
+    flat = [flattened(frame) for frame in (shown.frame, *wanted)]
+    if kind == "csv":
+        return "\n".join(frame.write_csv() for frame in flat)
+    from qifsql.report import tables
+
+    return "\n".join(tables.markdown(frame) for frame in flat)
+
+
+def flattened(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without lists: names are joined by ``+``, counts become ``value: records``."""
+    columns: list[pl.Expr | pl.Series] = []
+    for name, dtype in frame.schema.items():
+        if dtype == pl.List(pl.String):
+            columns.append(pl.col(name).list.join("+"))
+        elif isinstance(dtype, pl.List):
+            columns.append(pl.Series(name, [_joined(v) for v in frame[name].to_list()]))
+        else:
+            columns.append(pl.col(name))
+    return frame.select(columns)
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+    return [{k: _plain(v) for k, v in row.items()} for row in frame.to_dicts()]
+
+
+def _plain(value: object) -> object:
+    """A value as JSON can hold it: it has no infinity, and whole numbers of any size."""
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return int(value)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _joined(counts: list[dict[str, object]] | None) -> str | None:
+    if counts is None:
+        return None
+    return "; ".join(
+        f"{'(missing)' if c['value'] is None else c['value']}: {c['records']}" for c in counts
+    )

@@ -1,0 +1,63 @@
+"""A treatment as people read it: what was dropped, and what that does to the risk."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from qifsql.errors import several
+from qifsql.report import cells, words
+from qifsql.treatment import Treatment
+
+
+def treatment(result: Treatment) -> RenderableType:
+    """The records of before and after, and with quasi-identifiers the risks of both."""
+    row = result.frame.row(0, named=True)
+    table = cells.table(list(row), right=range(len(row)))
+    table.add_row(*(words.count(n) for n in row.values()))
+    parts: list[RenderableType] = [table, Text(_dropped(row))]
+    if result.comparison is not None and result.changes is not None:
+        rows = result.comparison.to_dicts()
+        half = len(rows) // 2
+        for before, after in zip(rows[:half], rows[half:], strict=True):
+            parts += [Text(), *_risks(before, after)]
+        parts.append(Text(_changed(result.changes.row(0, named=True))))
+    return Group(*parts)
+
+
+def _dropped(row: Mapping[str, int]) -> str:
+    """``1,528 of 21,669 records are dropped: 1,381 people had several.``."""
+    told = f"{words.count(row['dropped'])} of {several(row['records'], 'record')} are dropped: "
+    told += f"{several(row['people_with_several'], 'person')} had several."
+    if row["without_key"]:
+        told += f" {several(row['without_key'], 'record')} without a key stay, each a person."
+    return told
+
+
+def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[RenderableType]:
+    """One attack on the records before and after."""
+    table = cells.table(["", "before", "after"], right=(1, 2))
+    shown = {
+        "records": ("records", words.count),
+        "singled out": ("singled_out", words.count),
+        "certain (deterministic)": ("posterior_deterministic", words.percent),
+        "best guess (probabilistic)": ("posterior_probabilistic", words.percent),
+        "the same without the release": ("prior_probabilistic", words.percent),
+    }
+    for name, (column, written) in shown.items():
+        table.add_row(name, written(before[column]), written(after[column]))
+    return [
+        Text(words.heading(before), style="bold"),
+        Padding(table, (0, 0, 0, 1), expand=False),
+    ]
+
+
+def _changed(row: Mapping[str, int]) -> str:
+    """Who is singled out when, in one sentence."""
+    return (
+        f"Of {several(row['singled_out_before'], 'record')} singled out before, "
+        f"{words.count(row['still_singled_out'])} still are and {words.count(row['lost'])} were "
+        f"dropped; {words.count(row['singled_out_only_after'])} are singled out only now."
+    )

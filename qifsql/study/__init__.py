@@ -1,0 +1,1 @@
+"""Studies: attacks and sweeps that a TOML file lists, run together, and only what has changed."""

@@ -1,0 +1,68 @@
+"""One attack, sweep or check of a study, with all that it names looked up."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from qifsql.dataset import Dataset
+from qifsql.toml_lines import Route
+
+Kind = Literal["attack", "sweep", "check"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One attack, sweep or check: its name, what it is of, and how it is asked for in Python.
+
+    ``options`` are arguments of the function that ``kind`` names, but ``rule``, the rules of a
+    check where no policy is named; ``files`` are the further files that they name. ``written``
+    says how a gain function with a file stands in the study. ``place`` and ``places`` are where
+    the entry and its options are written.
+    """
+
+    kind: Kind
+    name: str
+    datasets: tuple[Dataset, ...]
+    models: tuple[str, ...]
+    options: Mapping[str, Any]
+    place: Route
+    places: Mapping[str, Route]
+    files: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Dataset | list[Dataset]:
+        """The dataset, or those of a collection, as attacks and sweeps take them."""
+        return self.datasets[0] if len(self.datasets) == 1 else list(self.datasets)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files that are read, each once."""
+        own = [path for dataset in self.datasets for path in dataset.paths]
+        return tuple(dict.fromkeys([*own, *self.files]))
+
+    def meant(self, message: str) -> Route:
+        """Where that is written which an error is about: a name it quotes, else an option."""
+        texts = list(self._texts())
+        for name in re.findall(r'"([^"]+)"', message):
+            same = [place for text, place in texts if text == name]
+            same += [place for text, place in texts if text.startswith(f"{name}=")]
+            same += [place for text, place in texts if name in text]
+            if same:
+                return same[0]
+        for option, place in self.places.items():
+            if re.search(rf"(?<![\w.]){option.rstrip('s')}s?(?![\w.])", message):
+                return place
+        return self.place
+
+    def _texts(self) -> Iterator[tuple[str, Route]]:
+        """The texts of all options, each with where it is written."""
+        for option, place in self.places.items():
+            given = self.options.get(option, ())
+            if isinstance(given, str):
+                yield given, place
+            elif isinstance(given, Mapping):
+                yield from ((name, (*place, name)) for name in given)
+            elif isinstance(given, tuple):
+                yield from ((str(one), (*place, i)) for i, one in enumerate(given))

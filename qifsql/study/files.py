@@ -1,0 +1,122 @@
+"""The further files of an entry: gains, what was believed before, who may be there, a policy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qifsql import baseline, policy
+from qifsql.dataset import Dataset
+from qifsql.errors import InputError
+from qifsql.models import Model
+from qifsql.policy import Policy
+from qifsql.study import rules
+from qifsql.study.entry import Entry
+from qifsql.study.reading import Reader
+from qifsql.study.rules import RuleError
+from qifsql.study.sources import Sources, gain_file, resolved
+from qifsql.toml_lines import parse
+
+OF_CHECKS = ("policy", "rule", "baseline")  # options of a check that its attacks do not have
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a check asks for: the adversary and the models of its policy, and its files."""
+
+    adversary: Mapping[str, Any]
+    models: tuple[Model, ...]
+    files: tuple[str, ...]
+
+
+class Files:
+    """Looks up the files that entries name; what is wrong is told to the reader."""
+
+    def __init__(self, reader: Reader, sources: Sources) -> None:
+        self.reader = reader
+        self.sources = sources
+
+    def of(self, entry: Entry) -> Entry | None:
+        """The entry with its files; None, told, where one is missing."""
+        options, place, folder = dict(entry.options), entry.place, self.reader.folder
+        found: list[tuple[str, ...] | None] = []
+        written: dict[str, str] = {}
+        for i, text in enumerate(options.get("gain", ())):
+            gain = self.sources.gain(text, *place, "gain", i)
+            if gain is None:
+                return None
+            if (file := gain_file(gain)) is not None:
+                found.append(self._there(file, *place, "gain", i))
+                gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
+                written[gain] = self.sources.gains.get(text) or text
+            options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
+        if "prior" in options:
+            found.append(self._there(options["prior"], *place, "prior"))
+            options["prior"] = resolved(folder, options["prior"])
+        if "population" in options:
+            people = self.sources.one(options["population"], *place, "population")
+            found.append(None if people is None else people.paths)
+            options["population"] = people
+        for name in ("store", "policy", "baseline"):
+            if name in options:
+                options[name] = resolved(folder, options[name])
+        if None in found:
+            return None
+        files = tuple(path for paths in found for path in paths or ())
+        return replace(entry, options=options, files=files, written=written)
+
+    def said(self, entry: Entry) -> tuple[str, ...]:
+        """What the policy of a check says of the adversary: it wins over roles of datasets."""
+        if "policy" not in entry.options:
+            return ()
+        try:
+            data, _ = parse(resolved(self.reader.folder, entry.options["policy"]))
+        except InputError:
+            return ()  # it is told when the policy is read
+        given = data.get("adversary")
+        return tuple(given) if isinstance(given, dict) else ()
+
+    def policy(self, entry: Entry) -> Judged | None:
+        """The policy of a check that has its files; None, told, where it is wrong."""
+        options, wrong = entry.options, self.reader.wrong
+        if ("policy" in options) == ("rule" in options):
+            what = "both a policy and rules" if "policy" in options else "no policy"
+            hint = 'write policy = "FILE.toml" or [[check.rule]]'
+            wrong(f"check {int(entry.place[-1]) + 1} has {what}; {hint}", *entry.place)
+            return None
+        key = "policy" if "policy" in options else "rule"
+        try:
+            found = policy_of(options)
+            files = [options["policy"]] if key == "policy" else []
+            for name in ("prior", "population"):
+                if name in found.adversary and name not in options:
+                    files += Dataset.open(found.adversary[name]).paths
+        except RuleError as e:
+            wrong(str(e), *entry.place, key, *e.place)
+            return None
+        except InputError as e:
+            wrong(str(e), *entry.place, key)
+            return None
+        last = options.get("baseline", found.baseline)
+        if last is not None:
+            try:
+                files += baseline.read(last).files
+            except InputError as e:
+                wrong(str(e), *entry.place, "baseline" if "baseline" in options else key)
+                return None
+        elif any(rule.drifts for rule in found.rules):
+            wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)
+            return None
+        models = tuple(dict.fromkeys(m for rule in found.rules for m in rule.models))
+        return Judged(found.adversary, models, tuple(files))
+
+    def _there(self, text: str, *place: str | int) -> tuple[str, ...] | None:
+        opened = self.sources.opened(text, {}, *place)
+        return None if opened is None else opened.paths
+
+
+def policy_of(options: Mapping[str, Any]) -> Policy:
+    """The policy that the options of a check name, or that its rules are."""
+    asked = {n: v for n, v in options.items() if n not in OF_CHECKS}
+    if "policy" in options:
+        return policy.read(options["policy"], **asked)
+    return rules.read(options["rule"], asked)

@@ -1,0 +1,227 @@
+"""Results that are kept between runs, each under a digest of all that determines it.
+
+A result is a folder with its tables and ``record.json``, which is written last: where that is
+missing, there is no result. Nothing here is removed but what a run that was killed left behind.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from qifsql import __version__
+from qifsql.assessment import Assessment
+from qifsql.checking import Verdict
+from qifsql.dataset import Dataset
+from qifsql.errors import InputError, OutputError
+from qifsql.export import ENDING, Origin, digests
+from qifsql.study.entry import Entry
+from qifsql.sweep.result import Sweep
+
+Result: TypeAlias = Assessment | Sweep | Verdict
+
+FORM = 1  # of what is kept
+NAME = "kept"  # the folder, in that of the results
+RECORD, TABLE = "record.json", "results.parquet"
+IDLE = ("store", "time_budget")  # options that determine nothing
+
+
+@dataclass
+class Contents:
+    """The digests of files, each read once in a run."""
+
+    known: dict[str, str] = field(default_factory=dict)
+
+    def of(self, path: str) -> str:
+        """The digest of what a file holds. Raises InputError where it cannot be read."""
+        if path not in self.known:
+            try:
+                self.known[path] = str(digests([path])[0]["sha256"])
+            except OSError as e:
+                raise InputError(f"{path} cannot be read: {e.strerror}") from e
+        return self.known[path]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What determines a result, and its digest."""
+
+    determined_by: Mapping[str, Any]
+    contents: frozenset[str]
+
+    @classmethod
+    def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
+        """The identity of the result of an entry: what is asked of which contents, by whom."""
+        options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
+        if "gain" in options:
+            options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
+        for name in ("prior", "policy", "baseline"):
+            if name in options:
+                options[name] = Path(options[name]).name
+        told = {
+            "form": FORM,
+            "qifsql": __version__,
+            "kind": entry.kind,
+            "models": list(entry.models),
+            "options": options,
+            "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
+            "files": [contents.of(path) for path in entry.files],
+            "seed": seed if "sample" in options else None,
+        }
+        read = frozenset(contents.of(path) for path in entry.paths)
+        return cls(json.loads(json.dumps(told, sort_keys=True)), read)
+
+    @property
+    def digest(self) -> str:
+        """The digest of it all."""
+        text = json.dumps(self.determined_by, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _plain(value: Any, contents: Contents) -> Any:
+    """An option as plain data; a dataset as how it is read and what it holds, wherever it is."""
+    if isinstance(value, Dataset):
+        paths = [Path(path) for path in value.paths]
+        shared = os.path.commonpath([path.parent for path in paths])
+        logs = [f"{path}.wal" for path in value.paths if Path(f"{path}.wal").exists()]
+        return {
+            "name": value.name,
+            "format": value.format,
+            "table": value.table,
+            "csv": [value.all_varchar, value.delimiter, value.encoding],
+            "files": [path.relative_to(shared).as_posix() for path in paths],
+            "folders": [[p for p in path.parts if value.hive and "=" in p] for path in paths],
+            "contents": [contents.of(path) for path in (*value.paths, *logs)],
+        }
+    if isinstance(value, Mapping):
+        return {n: [type(v).__name__, str(v)] for n, v in value.items()}
+    return [_plain(v, contents) for v in value] if isinstance(value, tuple) else value
+
+
+class Kept:
+    """The results that are kept in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / NAME
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out. What a run that was killed had not finished writing goes.
+
+        Raises OutputError where another run is in, or the folder cannot be made.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("w")
+        except OSError as e:
+            raise OutputError(
+                f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
+            ) from e
+        with lock:
+            if not _locked(lock.fileno()):
+                raise OutputError(
+                    f"another run has the results in {self.folder}; wait for it, or name another "
+                    "folder in [output]"
+                )
+            for left in self.folder.glob("*/.qifsql-*"):
+                left.unlink(missing_ok=True)
+            yield
+
+    def place(self, identity: Identity) -> Path:
+        """The folder of a result."""
+        return self.folder / identity.digest
+
+    def workspace(self, identity: Identity) -> Path:
+        """The file that keeps what is done of a sweep until it is complete."""
+        return self.folder / f"{identity.digest}.sweep"
+
+    def files(
+        self, entry: Entry, identity: Identity, result: Result
+    ) -> dict[Path, pl.DataFrame | str]:
+        """What is written to keep a result; the record is the last to be there."""
+        record: dict[str, Any] = {
+            "name": entry.name,
+            "kind": entry.kind,
+            "notes": list(result.notes),
+            "details": list(details_of(result)),
+            "determined_by": identity.determined_by,
+        }
+        if isinstance(result, Sweep):
+            record |= {"qids": list(result.qids), "whole": result.whole}
+        place = self.place(identity)
+        place.mkdir(exist_ok=True)
+        text = json.dumps(record, indent=2) + "\n"
+        tables = {_detail(place, name): table for name, table in details_of(result).items()}
+        return {place / RECORD: text, place / TABLE: result.frame, **tables}
+
+    def find(self, entry: Entry, identity: Identity) -> Result | None:
+        """The result that an earlier run has kept; None where there is none that can be read."""
+        place = self.place(identity)
+        try:
+            record = json.loads((place / RECORD).read_text("utf-8"))
+            note = json.loads((place / (RECORD + ENDING)).read_text("utf-8"))
+            read = {file["sha256"] for file in note["inputs"]}
+            if record["determined_by"] != identity.determined_by or not read <= identity.contents:
+                return None  # the files had changed before they were read
+            frame = pl.read_parquet(place / TABLE, glob=False)
+            details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
+            origin, notes = _origin(note, entry), tuple(record["notes"])
+            if entry.kind == "attack":
+                return Assessment(frame, origin, notes, details)
+            if entry.kind == "check":
+                return Verdict(frame, origin, notes)
+            qids, whole = tuple(record["qids"]), bool(record["whole"])
+            return Sweep(frame, origin, qids, whole, notes=notes, details=details)
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
+            return None
+
+    def others(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
+        """What these do not use: results, and workspaces of sweeps that are not finished."""
+        mine = {path for i in used for path in (self.place(i), self.workspace(i))}
+        found = [path for path in sorted(self.folder.glob("*")) if path not in mine]
+        results = [path for path in found if (path / RECORD).is_file()]
+        return results, [path for path in found if path.suffix == ".sweep"]
+
+
+def details_of(result: Result) -> Mapping[str, pl.DataFrame]:
+    """The tables of details of a result; a verdict has none."""
+    return {} if isinstance(result, Verdict) else result.details
+
+
+def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
+    """Where a kept result came from: its manifest says the same as before."""
+    statements = (str(note["sql"]).removesuffix(";\n"),)  # all of them, as one text
+    return Origin(
+        note["started"],
+        0.0,
+        note["spec"],
+        statements=statements,
+        paths=entry.paths,
+        seconds=note["seconds"],
+        seed=note["seed"],
+    )
+
+
+def _detail(place: Path, name: str) -> Path:
+    return place / f"detail.{name}.parquet"
+
+
+def _locked(handle: int) -> bool:
+    """Whether the file is ours alone now; where a system has no such locks, it is."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True

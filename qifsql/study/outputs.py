@@ -1,0 +1,100 @@
+"""The tables of a study in its folder, and a list of them that tells ours from others' files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.assessment import Assessment
+from qifsql.checking import Verdict
+from qifsql.export import ENDING, Origin, digests, whole, write
+from qifsql.report import sweeps, tables, verdicts
+from qifsql.report.files import Shown, contents
+from qifsql.study.entry import Entry
+from qifsql.study.kept import NAME, Result, details_of
+
+LIST = "written.json"
+
+
+class Outputs:
+    """What was written in a folder: for each name the digest of its result, and its files."""
+
+    def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
+        self.folder = folder
+        self.formats = formats
+        self.list = folder / NAME / LIST
+        self.written = _read(self.list)
+
+    def current(self, name: str, digest: str) -> bool:
+        """Whether the files of a name are there as they were written for that result."""
+        known = self.written.get(name, {})
+        asked = known.get("digest") == digest and known.get("formats") == list(self.formats)
+        return asked and all(self._is_ours(n, sha) for n, sha in known["files"].items())
+
+    def write(
+        self,
+        name: str,
+        digest: str,
+        shown: Shown,
+        kept: Mapping[Path, pl.DataFrame | str] | None = None,
+    ) -> None:
+        """Write the tables of a name, together with what is ``kept``; files of before go."""
+        files: dict[Path, pl.DataFrame | str] = {}
+        for kind in self.formats:
+            files |= contents(shown, self.folder / f"{name}.{kind}")
+        write({**(kept or {}), **files}, shown.origin)
+        paths = list(files)
+        paths += [p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)]
+        known = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
+        for old, sha in self.written.get(name, {}).get("files", {}).items():
+            if old not in known and self._is_ours(old, sha):
+                (self.folder / old).unlink(missing_ok=True)
+        self.written[name] = {"digest": digest, "formats": list(self.formats), "files": known}
+        with whole(self.list, Origin.now()) as temporary:
+            temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
+
+    def files(self, name: str) -> list[Path]:
+        """The tables of a name."""
+        known = self.written.get(name, {}).get("files", {})
+        return [self.folder / file for file in known if not file.endswith(ENDING)]
+
+    def _is_ours(self, name: str, sha: str) -> bool:
+        path = self.folder / name
+        try:
+            return path.is_file() and digests([str(path)])[0]["sha256"] == sha
+        except OSError:
+            return False
+
+
+def shown(entry: Entry, result: Result) -> Shown:
+    """The result of an entry in all its forms."""
+    title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
+
+    def render() -> object:
+        if isinstance(result, Assessment):
+            return tables.assessment(result)
+        return verdicts.verdict(result) if isinstance(result, Verdict) else sweeps.sweep(result)
+
+    asked = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
+    asked["releases"] = "releases" in entry.options
+    details = details_of(result)
+    aside = () if entry.kind == "attack" else tuple(n for n in details if not asked.get(n))
+    return Shown(result.frame, result.origin, render, title, details, aside)
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The list; an empty one where there is none, or where it is damaged."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return {
+            str(name): {
+                "digest": str(known["digest"]),
+                "formats": list(known["formats"]),
+                "files": {Path(str(f)).name: str(sha) for f, sha in known["files"].items()},
+            }
+            for name, known in found.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,68 @@
+"""Rules that stand in a study itself: a policy of their own, made when it is needed."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qifsql import policy
+from qifsql.errors import InputError
+from qifsql.policy import Policy
+from qifsql.toml_lines import Route
+
+
+@contextmanager
+def policy_file(rules: Sequence[Mapping[str, Any]], temp: Path | None = None) -> Iterator[Path]:
+    """A private file with the rules as a policy; it goes when this ends."""
+    with tempfile.TemporaryDirectory(prefix="qifsql-", dir=temp) as folder:
+        path = Path(folder) / "rules.toml"
+        path.write_text("\n".join(text for text, _ in _lines(rules)) + "\n", encoding="utf-8")
+        yield path
+
+
+class RuleError(InputError):
+    """What is wrong with a rule, and where it stands in the list of rules."""
+
+    def __init__(self, message: str, place: Route) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def read(rules: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Policy:
+    """The policy that rules are. RuleError says what is wrong with one, and with which."""
+    with policy_file(rules) as path:
+        try:
+            return policy.read(path, **asked)
+        except InputError as e:
+            found = re.fullmatch(r".*?rules\.toml, line (\d+): (.*)", str(e), re.DOTALL)
+            if not found:
+                raise
+            written = [*_lines(rules)][int(found[1]) - 1][1]
+            raise RuleError(found[2], written) from e
+
+
+def toml(value: Any) -> str:
+    """A value in TOML, on one line. Texts are basic strings; TypeError for what there is not."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, Mapping):
+        pairs = (f"{toml(name)} = {toml(inner)}" for name, inner in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return str(value)  # a date or a time
+
+
+def _lines(rules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Route]]:
+    """The lines of a policy, each with the place in the list of rules that it comes from."""
+    for i, rule in enumerate(rules):
+        yield "[[rule]]", (i,)
+        for name, value in rule.items():
+            yield f"{toml(name)} = {toml(value)}", (i, name)

@@ -1,0 +1,199 @@
+"""The datasets of a study by their names, with the roles of their columns, and the files it names.
+
+A path is relative to the folder of the study; ``sample:NAME`` is a file of the bundled samples.
+"""
+
+import glob
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from qifsql.dataset import Dataset
+from qifsql.demonstration import samples
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.gains import KINDS, parse
+from qifsql.study.forms import COLLECTION, CSV, DATASET, JOINED, ROLES, TEXT
+from qifsql.study.reading import Reader
+from qifsql.toml_lines import Route, Step
+
+SAMPLE = "sample:"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One dataset, or several of a collection, and the roles of the columns.
+
+    ``places`` say where each role is written.
+    """
+
+    datasets: tuple[Dataset, ...]
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, Route] = field(default_factory=dict)
+
+    def having(self, roles: Mapping[str, Any], *place: Step) -> "Source":
+        """The same with roles that win over those it has."""
+        places = {name: (*place, name) for name in roles}
+        return Source(self.datasets, {**self.roles, **roles}, {**self.places, **places})
+
+
+class Sources:
+    """The sources of a study; those that are wrong are known, but None."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.named: dict[str, Source | None] = {}
+        self.several: list[tuple[str, Route]] = []  # paths of many files: globs and folders
+        for name, given in reader.tables("datasets").items():
+            self.named[name] = self._dataset(given, "datasets", name)
+        self.alone = list(self.named)  # names of single datasets
+        for name, given in reader.tables("collections").items():
+            if name in self.named:
+                where = f"there is a dataset {quoted(name)} already; name the collection otherwise"
+                reader.wrong(where, "collections", name)
+                continue
+            self.named[name] = self._collection(given, "collections", name)
+        self.gains: dict[str, str | None] = {}
+        for name, given in reader.tables("gains").items():
+            self.gains[name] = self._gain(given, "gains", name)
+
+    def of(self, names: Sequence[str], *place: Step) -> Source | None:
+        """The source of one name, or the collection of several; None, told, where there is none."""
+        for i, name in enumerate(names):
+            if name not in self.named:
+                hint = did_you_mean(name, self.named) or "; write [datasets.NAME] with its path"
+                at = (*place, i) if len(names) > 1 else place
+                self.reader.wrong(f"there is no dataset {quoted(name)}{hint}", *at)
+            elif len(names) > 1 and name not in self.alone:
+                what = f"{quoted(name)} is a collection; name datasets, or the collection alone"
+                self.reader.wrong(what, *place, i)
+        if not names:
+            self.reader.wrong("the list of datasets is empty; name one", *place)
+        found = [self.named.get(name) for name in names]
+        sources = [s for s in found if s is not None]
+        if len(sources) < len(names) or not sources:
+            return None
+        return _together(sources)
+
+    def check_apart(self, folder: Path, names: Sequence[str], formats: Sequence[str]) -> None:
+        """Tell globs and folders that would have results among their files."""
+        results = [(folder / f"{name}.{kind}").absolute() for name in names for kind in formats]
+        for path, place in self.several:
+            inside = folder.resolve().is_relative_to(Path(path).resolve())
+            if (Path(path).is_dir() and inside) or any(_matches(f, path) for f in results):
+                what = f"the results in {folder} would be among the files of {quoted(path)}"
+                self.reader.wrong(f"{what}; name another folder in [output]", *place)
+
+    def one(self, text: str, *place: Step) -> Dataset | None:
+        """A single dataset by its name or its path; None, told, where there is none."""
+        if text in self.named:
+            source = self.of((text,), *place)
+            if source is not None and len(source.datasets) > 1:
+                self.reader.wrong(f"{quoted(text)} is a collection; name one dataset", *place)
+                return None
+            return source.datasets[0] if source else None
+        return self.opened(text, {}, *place)
+
+    def opened(self, text: str, csv: Mapping[str, Any], *place: Step) -> Dataset | None:
+        """The dataset at a path; None, told, where there is none."""
+        path = resolved(self.reader.folder, text)
+        if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
+            self.several.append((path, place))
+        try:
+            return Dataset.open(path, **csv)
+        except (InputError, OSError, ValueError) as e:
+            said = str(e) if isinstance(e, InputError) else f"{quoted(text)} cannot be read"
+            self.reader.wrong(said, *place)
+            return None
+
+    def _dataset(self, given: Any, *place: Step) -> Source | None:
+        if isinstance(given, str):
+            found = self.opened(given, {}, *place)
+            return None if found is None else Source((found,))
+        table = self.reader.table(given, DATASET, *place, required=["path"])
+        if not table or "path" not in table:
+            return None
+        csv = {name: table[name] for name in CSV if name in table}
+        found = self.opened(table["path"], csv, *place, "path")
+        if found is None:
+            return None
+        return Source((found,)).having({n: table[n] for n in ROLES if n in table}, *place)
+
+    def _collection(self, given: Any, *place: Step) -> Source | None:
+        table = self.reader.table(given, COLLECTION, *place, required=["datasets"])
+        if not table or "datasets" not in table:
+            return None
+        for i, name in enumerate(table["datasets"]):
+            if name in self.reader.tables("collections") and name not in self.alone:
+                self.reader.wrong(f"{quoted(name)} is a collection itself", *place, "datasets", i)
+                return None
+        found = self.of(table["datasets"], *place, "datasets")
+        roles = {name: table[name] for name in (*ROLES, *JOINED) if name in table}
+        return None if found is None else found.having(roles, *place)
+
+    def _gain(self, given: Any, *place: Step) -> str | None:
+        if place[-1] in KINDS:
+            self.reader.wrong(f"{quoted(str(place[-1]))} is a gain; use another name", *place)
+        text = self.reader.value(given, TEXT, *place)
+        return None if text is None else self._checked_gain(text, *place)
+
+    def gain(self, text: str, *place: Step) -> str | None:
+        """A gain function by its name or as it is written; None, told, where it is none."""
+        return self.gains[text] if text in self.gains else self._checked_gain(text, *place)
+
+    def _checked_gain(self, text: str, *place: Step) -> str | None:
+        try:
+            file = gain_file(text)
+        except InputError as e:
+            near = did_you_mean(text, self.gains)
+            self.reader.wrong(f"{e}{near if near.startswith('; did') else ''}", *place)
+            return None
+        return None if file is not None and self.opened(file, {}, *place) is None else text
+
+
+def gain_file(text: str) -> str | None:
+    """The file that a gain function reads, as it is written."""
+    gain = parse(text)
+    return gain.source if gain.kind in ("worth", "matrix") else None
+
+
+def resolved(folder: Path, text: str) -> str:
+    """A path as seen from the folder of the study."""
+    if text.startswith(SAMPLE):
+        return str(samples() / text.removeprefix(SAMPLE))
+    if re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text) or not text:
+        return text
+    if (folder / text).exists():
+        return str(folder / text)
+    if found := re.fullmatch(r"(.+)@(.+)", text, re.DOTALL):
+        return f"{found[1]}@{folder / found[2]}"
+    if glob.has_magic(text):
+        return str(Path(glob.escape(str(folder))) / text)
+    return str(folder / text)
+
+
+def _matches(file: Path, pattern: str) -> bool:
+    """Whether a glob would find a file."""
+    parts, wanted = file.parts, Path(pattern).absolute().parts
+    if "**" in wanted:
+        return fnmatchcase(str(file), str(Path(*wanted)).replace("**/", "*"))
+    pairs = zip(parts, wanted, strict=False)
+    return len(parts) == len(wanted) and all(fnmatchcase(part, want) for part, want in pairs)
+
+
+def _together(sources: Sequence[Source]) -> Source:
+    """The collection of several sources: the roles are those of the focal one.
+
+    The key of each is its own, where all have one.
+    """
+    focal = sources[0]
+    if len(sources) == 1:
+        return focal
+    datasets = tuple(d for s in sources for d in s.datasets)
+    roles = {name: value for name, value in focal.roles.items() if name != "key"}
+    keys = tuple(key for s in sources for key in s.roles.get("key", ()))
+    if len(keys) == len(datasets):
+        roles["key"] = keys
+    return Source(datasets, roles, focal.places)

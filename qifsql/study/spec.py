@@ -1,0 +1,73 @@
+"""A study: what is to be run, and where the results go."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qifsql.errors import quoted
+from qifsql.study.entries import WHOLE, Entries
+from qifsql.study.entry import Entry
+from qifsql.study.forms import OUTPUT, SEED, TOP
+from qifsql.study.reading import Reader
+from qifsql.toml_lines import Lines
+
+FORMATS = ("parquet", "csv")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a TOML file asks for: entries in their order, a folder for results and their formats.
+
+    ``seed`` is for what draws at random, where none is given elsewhere. ``lines`` tell where
+    everything stands, for messages.
+    """
+
+    path: Path
+    entries: tuple[Entry, ...]
+    folder: Path
+    formats: tuple[str, ...] = FORMATS
+    seed: int | None = None
+    lines: Lines = field(default=Lines(""), repr=False, compare=False)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Study":
+        """Read a study. Its files must be there; columns are looked at when it is run.
+
+        Raises InputError with a line for each thing that is wrong.
+        """
+        reader = Reader(Path(path))
+        reader.known(reader.data, TOP)
+        output = reader.table(reader.data.get("output", {}), OUTPUT, "output") or {}
+        seed = None
+        if "seed" in reader.data:
+            seed = reader.value(reader.data["seed"], SEED, "seed")
+        folder = reader.folder / (output.get("folder") or f"{reader.path.stem}-results")
+        if folder.exists() and not folder.is_dir():
+            reader.wrong(f"{folder} is no folder; name another", "output", "folder")
+        formats = output.get("formats", FORMATS)
+        reading = Entries(reader)
+        entries = reading.read()
+        reading.sources.check_apart(folder, [WHOLE, *(e.name for e in entries)], formats)
+        study = cls(reader.path, entries, folder, formats, seed, reader.lines)
+        for name, place in [(WHOLE, ("output",)), *((e.name, (*e.place, "name")) for e in entries)]:
+            for file in study.replaced(name):
+                what = f"results named {quoted(name)} would replace the input {file}"
+                reader.wrong(f"{what}; use another name or folder", *place)
+        reader.finish()
+        return study
+
+    def replaced(self, name: str) -> list[str]:
+        """The inputs that the results of a name would replace: they lie where results go."""
+        inputs = dict.fromkeys([str(self.path), *(p for e in self.entries for p in e.paths)])
+        folder = self.folder.resolve()
+        return [
+            path
+            for path in inputs
+            if Path(path).resolve().parent == folder
+            and Path(path).name.casefold().split(".")[0] == name.casefold()
+            and Path(path).suffix[1:].casefold() in self.formats
+        ]
+
+    def located(self, entry: Entry, message: str) -> str:
+        """A message about an entry, with the line of what it is about."""
+        what = f"{entry.kind} {quoted(entry.name)}: {message}"
+        return str(self.lines.wrong(what, *entry.meant(message)))
