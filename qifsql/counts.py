@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from qifsql import compiler, dialect
 from qifsql.compiler import Question
+from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
 from qifsql.plan import Plan
@@ -206,6 +207,7 @@ class Counts:
         return {
             "form": FORM,
             "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
+            "join": bound.dataset.made if isinstance(bound.dataset, Dataset) else None,
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
             "qids": [shown(q.expression) for q in bound.qids],
             "secrets": [shown(s.expression) for s in bound.secrets],

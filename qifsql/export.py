@@ -51,8 +51,13 @@ class Origin:
     @property
     def sql(self) -> str:
         """Every statement that ran, with what a row of each step is."""
-        plans = [dialect.script(plan) for plan in self.plans]
-        return "\n".join([*plans, *(f"{statement};\n" for statement in self.statements)])
+        opened: set[str] = set()  # what opens files and makes tables runs once
+        scripts = []
+        for plan in self.plans:
+            first = tuple(s for s in plan.setup if s not in opened)
+            opened.update(first)
+            scripts.append(dialect.script(replace(plan, setup=first)))
+        return "\n".join([*scripts, *(f"{statement};\n" for statement in self.statements)])
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
@@ -92,11 +97,20 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         if attack.dataset.format == "csv"
         else None,
         "key": spec.key,
+        **_collection(attack, spec),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
+
+
+def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What is said of several datasets; nothing of one."""
+    if not spec.of_collection:
+        return {}
+    asked = {"datasets": list(attack.releases), "keys": list(spec.keys)}
+    return {"collection": asked | {"wave": spec.wave, "absent": spec.absent}}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:
