@@ -19,16 +19,21 @@ CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long
     "VARCHAR",
 )
 LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
+PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
+_PLACE = exp.Window(this=exp.RowNumber())
 KEPT = "kept"  # the catalog of steps that are kept as tables
 
 
-def relation(source: Dataset | Collection, used: frozenset[str] | None = None) -> exp.Expr:
+def relation(
+    source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
+) -> exp.Expr:
     """What yields the rows of a dataset or collection.
 
-    Of a collection only the columns in ``used`` are joined, all of them by default.
+    Of a collection only the columns in ``used`` are joined, all of them by default; ``ordered``:
+    in the order of the focal dataset.
     """
     if isinstance(source, Collection):
-        return _joined(source, used)
+        return _joined(source, used, ordered=ordered)
     rows = _rows(source)
     if source.wave is None:
         return rows
@@ -52,7 +57,7 @@ def _rows(dataset: Dataset) -> exp.Table:
     return _function("read_csv", files, csv_options(dataset))
 
 
-def _joined(collection: Collection, used: frozenset[str] | None) -> exp.Subquery:
+def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
     """One row per person of the focal dataset, with what is known from each dataset.
 
     No dataset has two records of one person, which is checked before: so an auxiliary dataset of
@@ -69,7 +74,10 @@ def _joined(collection: Collection, used: frozenset[str] | None) -> exp.Subquery
             columns.append(exp.alias_(told, exp.to_identifier(tagged(i, name), quoted=True)))
         if used is None:
             columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
-        rows = exp.alias_(relation(dataset), _alias(i), table=True)
+        found = relation(dataset)
+        if i == 1 and ordered:
+            found = exp.select("*", exp.alias_(_PLACE, PLACE, quoted=True)).from_(found).subquery()
+        rows = exp.alias_(found, _alias(i), table=True)
         if i == 1:
             query = exp.select().from_(rows)
         elif used is None or str(i) in tags:
@@ -79,6 +87,8 @@ def _joined(collection: Collection, used: frozenset[str] | None) -> exp.Subquery
     query = query.select(*(columns or [exp.Literal.number(1)]))
     for rows, same in joins:
         query = query.join(rows, on=same, join_type="left")
+    if ordered:
+        query = query.order_by(_column(PLACE, 1))
     return query.subquery()
 
 
@@ -153,13 +163,17 @@ def openings(source: Dataset | Collection) -> list[str]:
     return [attaching(source.paths[0], source.catalog, read_only=True)]
 
 
-def loading(source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
+def loading(
+    source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
+) -> Dataset:
     """The dataset whose rows are those of another, in a table of the engine's own.
 
     Of a collection the columns in ``used``, under their names with tags.
     """
     own = Dataset(source.name, "duckdb", source.paths, table="loaded", schema="main", made=" ")
-    rows = exp.select("*").from_(exp.alias_(relation(source, used), "rows", table=True))
+    rows = exp.select("*").from_(
+        exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
+    )
     create = exp.Create(this=relation(own), kind="TABLE", expression=rows)
     return replace(
         own,

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from qifsql.binding import bind
 from qifsql.dataset import Dataset
-from qifsql.engine.catalog import Catalog, waves
+from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.waves import waves
 from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
 from qifsql.expressions import split_name
 from qifsql.joining import collected
@@ -26,23 +27,31 @@ def opened(
     The people of a collection are checked and ``joined``, once, unless nothing is to be run.
     """
     with DuckDB(settings, ordered=ordered) as engine:
+        notes: tuple[str, ...] = ()
         if spec.wave is not None:
-            spec = spec.over(_waves(engine, spec))
+            datasets, notes = _waves(engine, spec)
+            spec = spec.over(datasets)
         catalog = Catalog(engine, spec.dataset)
         bound = bind(replace(spec, dataset=catalog.dataset), catalog)
+        bound = replace(bound, notes=(*notes, *bound.notes))
         yield engine, collected(engine, bound) if joined else bound
 
 
-def _waves(engine: DuckDB, spec: Attack) -> list[Dataset]:
-    """The releases in a long table: all, or those that are named, the focal one first."""
+def _waves(engine: DuckDB, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
+    """The releases in a long table: all, or those that are named, the focal one first.
+
+    And a remark on the records that are in none.
+    """
     if not isinstance(spec.dataset, Dataset):
         raise InputError("waves are those of one long table; name one file")
     if spec.key is None:
         raise InputError("a long table needs the key that tells people apart; name it with --key")
     column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
-    there = waves(engine, spec.dataset, column)
+    there, without = waves(engine, spec.dataset, column)
+    left_out = f"{several(without, 'record')} of {spec.dataset.name} have no {column}"
+    notes = (f"{left_out}: no wave has them",) if without else ()
     if not listed:
-        return there
+        return there, notes
     by_value = {d.wave[1]: d for d in there if d.wave}
     chosen = [value.strip() for value in listed.split(",")]
     if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
@@ -50,7 +59,7 @@ def _waves(engine: DuckDB, spec: Attack) -> list[Dataset]:
             f"wave {missing[0]} of those named does not occur in column {quoted(column)} of "
             f"{spec.dataset.name}, which has {several(len(by_value), 'wave')}"
         )
-    return [by_value[value] for value in chosen]
+    return [by_value[value] for value in chosen], notes
 
 
 def check_records(engine: DuckDB, bound: BoundAttack) -> int:

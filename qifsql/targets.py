@@ -25,8 +25,7 @@ def bind(
     if missing := [q.name for q in qids if q.name not in given]:
         raise TargetError(
             f"the target has no value for {', '.join(map(quoted, missing))}; "
-            "give --target COLUMN=VALUE for every quasi-identifier"
-            + (", COLUMN is null for a dataset that the person is not in" if _tagged(qids) else "")
+            "give --target COLUMN=VALUE for every quasi-identifier" + _if_absent(qids)
         )
     return {q.name: _fitting(q, given[q.name], catalog) for q in qids}
 
@@ -66,6 +65,14 @@ def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
     return {q.name.partition(":")[2]: q for q in _tagged(qids) if q.number == number}
 
 
+def _if_absent(qids: Sequence[Attribute]) -> str:
+    """How to say that the person is not in a dataset of the collection."""
+    if not _tagged(qids):
+        return ""
+    known = "absent" if any(q.there is not None for q in qids) else "null"
+    return f', "COLUMN is {known}" for a dataset that the person is not in'
+
+
 def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:
     """The quasi-identifiers of a collection, whose names have tags."""
     return [q for q in qids if q.name.startswith(f"{q.number}:")]
@@ -78,7 +85,7 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
         if qid.there is None:
             raise TargetError(
                 f"the target is absent for {quoted(qid.name)}, but not being in a dataset is not "
-                "told from a missing value here: write COLUMN is null, or ask for absent distinct"
+                "told from a missing value here: write COLUMN is null, or ask for --absent distinct"
             )
         return ABSENT
     text = str(value)

@@ -25,9 +25,10 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.export import Origin, check_place
 from qifsql.relation import openings
-from qifsql.spec import Attack, family
+from qifsql.spec import Attack, BoundAttack, family
 
 SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
+UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,9 @@ def treat(
         found = changes(engine, attack, drawing.gone()) if attack else None
         rows = typed if kind == ".parquet" else texts or typed
         final = drawing.kept_plan(rows, kind)
-        asked = {"dataset": dataset.name, "key": key, "seed": seed, "where": where}
-        if attack is not None:
-            asked["qids"] = [q.name for q in attack.qids]
-            asked["secrets"] = [s.name for s in attack.secrets]
-        sent = [*openings(rows.dataset), *sent, dialect.statement(final, pretty=True)]
+        asked = _asked(rows.dataset, attack, key=key, seed=seed, where=where)
+        setup = [*openings(catalog.dataset), *openings(rows.dataset)]
+        sent = [*dict.fromkeys(setup), UTC, *sent, dialect.statement(final, pretty=True)]
         origin = origin.about(asked, dataset.paths).sending(sent)
         names, people = [c.name for c in typed.columns], frame["people"][0]
         release.write(engine, final, path, origin, names=names, rows=people)
@@ -95,19 +94,35 @@ def treat(
     return Treatment(frame, origin, notes, found.comparison, found.frame)
 
 
+def _asked(dataset: Dataset, attack: BoundAttack | None, **asked: object) -> dict[str, object]:
+    """What was asked for, as plain data for the manifest."""
+    if dataset.format == "csv":
+        asked["csv"] = {
+            "all_varchar": dataset.all_varchar,
+            "delimiter": dataset.delimiter,
+            "encoding": dataset.encoding,
+        }
+    if attack is not None:
+        asked["qids"] = [q.name for q in attack.qids]
+        asked["secrets"] = [s.name for s in attack.secrets]
+    return {"dataset": dataset.name} | asked
+
+
 def _notes(records: drawing.Records, kind: str) -> list[str]:
     """What of the input is not as it was."""
     notes = []
     dataset = records.dataset
     if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:
         notes.append(
-            f"cells of {dataset.name} are written as values and not as they stand there (007 as "
-            "7), because the key or the filter is of dates or times; --all-varchar keeps them"
+            f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
+            "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
         )
     for column in records.columns if kind == ".parquet" else ():
         if release.as_text(column.type, kind):
-            what = f"column {quoted(column.name)} is written as text"
-            notes.append(f"{what}: Parquet has no type for {family(column.type)}")
+            notes.append(
+                f"column {quoted(column.name)} is written as text, because Parquet would change "
+                f"its values ({family(column.type)})"
+            )
     return notes
 
 

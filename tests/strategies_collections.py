@@ -124,9 +124,9 @@ def collections(draw: st.DrawFn, *, most: int = 4) -> Drawn:
     kind = draw(st.sampled_from(list(KEYS)))
     shared = draw(st.sampled_from(KEYS[kind][1]))
     names = draw(st.lists(st.sampled_from(HOSTILE), min_size=3, max_size=5, unique=True))
+    others = range(draw(st.integers(0, most - 1)))
     drawn = [draw(datasets(kind, shared, names, 2))]
-    for _ in range(draw(st.integers(0, most - 1))):
-        drawn.append(draw(datasets(kind, shared, names)))
+    drawn += [draw(datasets(kind, shared, names)) for _ in others]
     tables, key_names = [t for t, _ in drawn], [k for _, k in drawn]
     focal = [name for name in tables[0].column_names if name != key_names[0]]
     secrets = draw(st.lists(st.sampled_from(focal), unique=True, min_size=1, max_size=2))

@@ -24,12 +24,11 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import FLOATING, SOURCE, identifier, read, with_one_missing
+from qifsql.expressions import FLOATING, SOURCE, identifier, read
 from qifsql.relation import header_line, relation
 from qifsql.spec import INTEGERS, NUMBERS, family, nested
 
 DELIMITERS = (",", ";", "\t", "|")
-WAVES = 100  # releases in one long table, at most
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
 
 
@@ -149,7 +148,7 @@ def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection
         dataset, schema = _read_schema(engine, found)
         datasets.append(dataset)
         schemas.append(schema)
-        keys += [schema[key]] if key is not None else []
+        keys += [_key(schema, key, collection.keys)] if key is not None else []
     for i, key in enumerate(keys):
         if nested(key.type):
             raise ColumnError(
@@ -160,11 +159,22 @@ def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection
                 _check_records(engine, dataset)  # without any, the types of CSV mean nothing
             raise ColumnError(
                 f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
-                f"{family(keys[0].type)} in {datasets[0].name}: neither is made the other, as a "
-                "text such as 007 is no number; write both with one type (CSV: --all-varchar)"
+                f"{family(keys[0].type)} in {datasets[0].name}: neither is made the other, as the "
+                "text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
             )
     known = replace(collection, datasets=tuple(datasets), found=tuple(keys))
     return known, together(known, schemas)
+
+
+def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
+    """The column that identifies a person in one dataset."""
+    try:
+        return schema[name]
+    except ColumnError as e:
+        if len(names) > 1 and len(set(names)) == 1:
+            hint = "; where its key has another name, name one for each dataset, as in --key a,b"
+            raise ColumnError(f"{e}{hint}") from e
+        raise
 
 
 def _check_records(engine: DuckDB, dataset: Dataset) -> None:
@@ -174,40 +184,13 @@ def _check_records(engine: DuckDB, dataset: Dataset) -> None:
 
 
 def _kind(key: Column) -> str:
-    """What keys must have in common to be compared: whole numbers of any size are alike."""
+    """What keys must have in common to be compared: whole numbers of any size are alike.
+
+    But for UHUGEINT, which the engine rounds to compare it with others.
+    """
     kind = family(key.type)
-    return "INTEGER" if kind in INTEGERS else "DOUBLE" if kind in FLOATING else kind
-
-
-def waves(engine: DuckDB, dataset: Dataset, column: str) -> list[Dataset]:
-    """The records of a long table that share one value of a column, as datasets, in its order."""
-    catalog = Catalog(engine, dataset)
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-    found = catalog.schema[column]
-    if nested(found.type):
-        raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
-    this: exp.Expr = exp.column(identifier(found.source_name))
-    text = exp.cast(this.copy(), "VARCHAR")  # which tells 0.0 from -0.0, as the waves will
-    this = with_one_missing(this) if found.type in FLOATING else this
-    query = (
-        exp.select(text)
-        .from_(relation(catalog.dataset))
-        .where(exp.not_(exp.paren(this).is_(exp.null())))
-        .group_by(text.copy())
-        .order_by(exp.Min(this=this.copy()), text.copy())
-        .limit(WAVES + 1)
-    )
-    values = [value for (value,) in engine.query(query, dataset.name)]
-    if len(values) > WAVES or not values:
-        many = f"more than {WAVES}" if values else "no"
-        raise InputError(
-            f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
-            "such as a year"
-        )
-    return [
-        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(found.source_name, value))
-        for i, value in enumerate(values, 1)
-    ]
+    whole = kind in INTEGERS and kind != "UHUGEINT"
+    return "INTEGER" if whole else "DOUBLE" if kind in FLOATING else kind
 
 
 def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:

@@ -1,7 +1,6 @@
 """DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
 
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from sqlglot import exp
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import InputError, Interrupted, QifError
@@ -40,8 +39,9 @@ class DuckDB:
 
     def __init__(self, settings: Settings | None = None, *, ordered: bool = False) -> None:
         self.settings = settings or Settings()
+        self.ordered = ordered
         self._attached: set[str] = set()
-        self._temp = _private_folder(self.settings.temp)
+        self._temp = private_folder(self.settings.temp)
         options: dict[str, Any] = {
             "temp_directory": str(self._temp),
             "preserve_insertion_order": ordered,
@@ -244,7 +244,7 @@ class DuckDB:
 
         Of a collection the columns that are ``used``, of each person.
         """
-        loaded = loading(source, used)
+        loaded = loading(source, used, ordered=self.ordered)
         self._run("loading", source.name, lambda: self._fetch(loaded.made))
         return loaded
 
@@ -290,14 +290,3 @@ class DuckDB:
             ours = what not in (LOOKING, "running", "loading")
             raise translated(trouble[0], where, self.settings, ours=ours) from trouble[0]
         raise trouble[0]
-
-
-def _private_folder(parent: Path | None) -> Path:
-    """A new folder that only the user can read."""
-    try:
-        return Path(tempfile.mkdtemp(prefix="qifsql-", dir=parent))
-    except OSError as e:
-        raise InputError(
-            f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
-            f"cannot be used: {e.strerror}; name another with --temp"
-        ) from e

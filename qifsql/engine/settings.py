@@ -1,9 +1,12 @@
 """How much of the machine an engine may use, and how it tells what it is doing."""
 
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from qifsql.errors import InputError
 
 
 class Progress(Protocol):
@@ -50,3 +53,14 @@ class Settings:
         except (ValueError, OSError, AttributeError):
             return None
         return f"{min(machine // 2, ENOUGH) // 2**20}MiB"
+
+
+def private_folder(parent: Path | None) -> Path:
+    """A new folder that only the user can read."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="qifsql-", dir=parent))
+    except OSError as e:
+        raise InputError(
+            f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
+            f"cannot be used: {e.strerror}; name another with --temp"
+        ) from e

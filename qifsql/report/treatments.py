@@ -17,7 +17,7 @@ def treatment(result: Treatment) -> RenderableType:
     row = result.frame.row(0, named=True)
     table = cells.table(list(row), right=range(len(row)))
     table.add_row(*(words.count(n) for n in row.values()))
-    parts: list[RenderableType] = [table, Text(_dropped(row))]
+    parts: list[RenderableType] = [table, Text(_dropped(row, result.origin.seed))]
     if result.comparison is not None and result.changes is not None:
         rows = result.comparison.to_dicts()
         half = len(rows) // 2
@@ -27,10 +27,10 @@ def treatment(result: Treatment) -> RenderableType:
     return Group(*parts)
 
 
-def _dropped(row: Mapping[str, int]) -> str:
-    """``1,528 of 21,669 records are dropped: 1,381 people had several.``."""
+def _dropped(row: Mapping[str, int], seed: int | None) -> str:
+    """What was dropped and why, in a sentence or two."""
     told = f"{words.count(row['dropped'])} of {several(row['records'], 'record')} are dropped: "
-    told += f"{several(row['people_with_several'], 'person')} had several."
+    told += f"{several(row['people_with_several'], 'person')} had several (seed {seed})."
     if row["without_key"]:
         told += f" {several(row['without_key'], 'record')} without a key stay, each a person."
     return told

@@ -56,14 +56,11 @@ def init(
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
     csv = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
     text = EXAMPLE if data is None else str(data)
+    _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
     columns = describe(dataset, settings=settings).frame.to_dicts()
     given = {name: value for name, value in csv.items() if value}
-    written = _filled(path, text, dataset, columns, given)
-    try:
-        held = written.encode("utf-8")
-    except UnicodeEncodeError as e:
-        raise OutputError("a name of the data is no Unicode; rename the file or column") from e
+    held = _encoded(_filled(path, text, dataset, columns, given))
     try:
         with path.open("xb") as f:
             f.write(held)
@@ -72,6 +69,13 @@ def init(
     except OSError as e:
         raise OutputError(f"{path} cannot be written: {e.strerror}; name another file") from e
     return path
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as e:
+        raise OutputError(f"{quoted(text[:80])} is not UTF-8; rename the file or column") from e
 
 
 def _filled(

@@ -34,7 +34,7 @@ class Entries:
         """All entries that are complete; what is wrong with the others is told."""
         reader = self.reader
         tables = [found for kind in ENTRIES for found in reader.listed(kind)]
-        if not any(kind in reader.data for kind in ENTRIES) or not tables:
+        if not any(reader.data.get(kind) for kind in ENTRIES):
             reader.wrong("there is nothing to run; write [[attack]], [[sweep]] or [[check]]")
         tables.sort(key=lambda found: reader.lines.of(*found[0]))
         entries = [self._entry(given, place) for place, given in tables]
@@ -46,15 +46,16 @@ class Entries:
         table = self.reader.table(given, ENTRIES[kind], *place, required=required)
         if table is None:
             return None
+        known = {*table}
         name, source = table.pop("name", None), self._source(given, table, place)
         if name is not None:
             self._check_name(name, (*place, "name"))
-        models = self._models(table.pop("model", ()), (*place, "model"))
-        if source is None or name is None or models is None:
+        models = self._models(table.pop("model", None), (*place, "model"))
+        told = [n for n in given if n in ENTRIES[kind] and n not in known]
+        if source is None or name is None or models is None or told:
             return None
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
-        places: dict[str, Route] = {"model": (*place, "model"), "dataset": (*place, "dataset")}
-        places |= {n: (*place, n) for n in options}
+        places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
         acronyms = tuple(m.acronym for m in models)
         entry = Entry(kind, name, source.datasets, acronyms, options, place, places)
         entry = self._with_roles(entry, source, table, models)
@@ -66,7 +67,7 @@ class Entries:
         """The entry with the roles of its dataset about which neither it nor its policy speaks."""
         options, places = dict(entry.options), dict(entry.places)
         said = {*table, *self.files.said(entry)}
-        for role in (r for r in (*ROLES, *JOINED) if r in source.roles and r not in said):
+        for role in (r for r in (*ROLES, *JOINED) if source.roles.get(r) and r not in said):
             if _uses(role, source, table, models, entry.kind):
                 options[role] = source.roles[role]
                 places[role] = source.places.get(role, entry.place)
@@ -113,8 +114,12 @@ class Entries:
             wrong(f"{quoted(name)} is the name of the entry in line {before}; use another", *place)
         self.names.setdefault(key, place)
 
-    def _models(self, names: tuple[str, ...], place: Route) -> tuple[Model, ...] | None:
+    def _models(self, names: tuple[str, ...] | None, place: Route) -> tuple[Model, ...] | None:
         """The models; None, told, where one is unknown. Only attacks have some."""
+        if place[0] != "attack" or names is None:
+            return () if place[0] != "attack" else None
+        if not names:
+            self.reader.wrong('there is no model; write model = "crs"', *place)
         found: list[Model] = []
         for name in (part.strip() for given in names for part in given.split(",")):
             try:
@@ -122,7 +127,7 @@ class Entries:
             except InputError as e:
                 self.reader.wrong(str(e), *place)
                 return None
-        return None if place[0] == "attack" and not found else tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(found)) or None
 
     def _check_missing(
         self, entry: Entry, asked: Mapping[str, Any], models: tuple[Model, ...]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from qifsql.dataset import Dataset
 from qifsql.toml_lines import Route
 
+LAST = ("model", "dataset")  # words of many messages that are about something else
 Kind = Literal["attack", "sweep", "check"]
 
 
@@ -51,7 +52,7 @@ class Entry:
             same += [place for text, place in texts if name in text]
             if same:
                 return same[0]
-        for option, place in self.places.items():
+        for option, place in sorted(self.places.items(), key=lambda found: found[0] in LAST):
             if re.search(rf"(?<![\w.]){option.rstrip('s')}s?(?![\w.])", message):
                 return place
         return self.place
@@ -64,5 +65,8 @@ class Entry:
                 yield given, place
             elif isinstance(given, Mapping):
                 yield from ((name, (*place, name)) for name in given)
-            elif isinstance(given, tuple):
-                yield from ((str(one), (*place, i)) for i, one in enumerate(given))
+            for i, one in enumerate(given if isinstance(given, tuple) else ()):
+                if isinstance(one, Mapping):
+                    yield from ((str(value), (*place, i, name)) for name, value in one.items())
+                else:
+                    yield str(one), (*place, i)

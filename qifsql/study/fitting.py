@@ -7,7 +7,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.policy import Policy
 from qifsql.session import opened
-from qifsql.spec import Attack, BoundAttack, Options
+from qifsql.spec import Attack, BoundAttack, Options, refuse
 from qifsql.study.entry import Entry
 from qifsql.study.files import policy_of
 from qifsql.sweep import releases
@@ -28,6 +28,8 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
         spec = Attack.of(
             "crs,cas" if "secret" in entry.options else "crs", entry.source, **_plain(entry.options)
         )
+        if not spec.of_collection:
+            refuse(entry.options, "a sweep of one dataset", "key")
         with opened(spec.fitting(), settings, joined=False) as (_, bound):
             _scope(entry, bound)
     else:

@@ -35,7 +35,7 @@ def _text(given: Any) -> str | None:
 
 
 def _texts(given: Any) -> tuple[str, ...] | None:
-    several = given if isinstance(given, list) else [given]
+    several = given if isinstance(given, list) else [given] if given != "" else []
     return tuple(several) if all(_text(text) is not None for text in several) else None
 
 

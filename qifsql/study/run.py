@@ -1,6 +1,5 @@
 """Running a study: what has not changed is taken from before, all else is computed."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -250,6 +249,5 @@ def _located(study: Study, entry: Entry) -> Iterator[None]:
     except (Interrupted, InternalError):
         raise
     except QifError as e:
-        options = "|".join(sorted(entry.options, key=len, reverse=True)) or "qids"
-        said = re.sub(rf"--({options})\b", r"\1", _in_words(str(e), entry))
-        raise type(e)(study.located(entry, said), detail=e.detail) from e
+        said = study.located(entry, _in_words(str(e), entry))
+        raise type(e)(said, detail=e.detail) from e

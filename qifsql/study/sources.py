@@ -59,6 +59,12 @@ class Sources:
         for name, given in reader.tables("gains").items():
             self.gains[name] = self._gain(given, "gains", name)
 
+    @property
+    def paths(self) -> list[str]:
+        """The files of all datasets."""
+        sources = [source for source in self.named.values() if source is not None]
+        return [path for s in sources for dataset in s.datasets for path in dataset.paths]
+
     def of(self, names: Sequence[str], *place: Step) -> Source | None:
         """The source of one name, or the collection of several; None, told, where there is none."""
         for i, name in enumerate(names):

@@ -1,12 +1,14 @@
 """A study: what is to be run, and where the results go."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
-from qifsql.study.forms import OUTPUT, SEED, TOP
+from qifsql.study.forms import ENTRIES, OUTPUT, SEED, TOP
 from qifsql.study.reading import Reader
 from qifsql.toml_lines import Lines
 
@@ -48,16 +50,16 @@ class Study:
         entries = reading.read()
         reading.sources.check_apart(folder, [WHOLE, *(e.name for e in entries)], formats)
         study = cls(reader.path, entries, folder, formats, seed, reader.lines)
+        inputs = [*reading.sources.paths, *(p for e in entries for p in e.paths), str(study.path)]
         for name, place in [(WHOLE, ("output",)), *((e.name, (*e.place, "name")) for e in entries)]:
-            for file in study.replaced(name):
+            for file in study.replaced(name, dict.fromkeys(inputs)):
                 what = f"results named {quoted(name)} would replace the input {file}"
                 reader.wrong(f"{what}; use another name or folder", *place)
         reader.finish()
         return study
 
-    def replaced(self, name: str) -> list[str]:
+    def replaced(self, name: str, inputs: Iterable[str]) -> list[str]:
         """The inputs that the results of a name would replace: they lie where results go."""
-        inputs = dict.fromkeys([str(self.path), *(p for e in self.entries for p in e.paths)])
         folder = self.folder.resolve()
         return [
             path
@@ -69,5 +71,12 @@ class Study:
 
     def located(self, entry: Entry, message: str) -> str:
         """A message about an entry, with the line of what it is about."""
-        what = f"{entry.kind} {quoted(entry.name)}: {message}"
-        return str(self.lines.wrong(what, *entry.meant(message)))
+        keys = ENTRIES[entry.kind]
+
+        def key(option: re.Match[str]) -> str:
+            name = option[1].replace("-", "_")
+            return next((known for known in (name, f"{name}s") if known in keys), option[0])
+
+        said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
+        what = f"{entry.kind} {quoted(entry.name)}: {said}"
+        return str(self.lines.wrong(what, *entry.meant(said)))

@@ -1,0 +1,53 @@
+"""The waves of a long table: one row per person and wave, one dataset per wave."""
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.dataset import Dataset
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.expressions import FLOATING, identifier, with_one_missing
+from qifsql.relation import relation
+from qifsql.spec import nested
+
+WAVES = 100  # releases in one long table, at most
+
+
+def waves(engine: DuckDB, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
+    """The records of a long table that share one value of a column, as datasets, in its order.
+
+    And how many records have none.
+    """
+    catalog = Catalog(engine, dataset)
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    found = catalog.schema[column]
+    if nested(found.type):
+        raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
+    this: exp.Expr = exp.column(identifier(found.source_name))
+    text = exp.cast(this.copy(), "VARCHAR")  # which tells 0.0 from -0.0, as the waves will
+    this = with_one_missing(this) if found.type in FLOATING else this
+    missing = exp.paren(this).is_(exp.null())
+    rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)
+    ((without,),) = engine.query(rows, dataset.name)
+    query = (
+        exp.select(text)
+        .from_(relation(catalog.dataset))
+        .where(exp.not_(missing.copy()))
+        .group_by(text.copy())
+        .order_by(exp.Min(this=this.copy()), text.copy())
+        .limit(WAVES + 1)
+    )
+    values = [value for (value,) in engine.query(query, dataset.name)]
+    if len(values) > WAVES or not values:
+        many = f"more than {WAVES}" if values else "no"
+        raise InputError(
+            f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
+            "such as a year: name another column"
+        )
+    parts = [
+        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(found.source_name, value))
+        for i, value in enumerate(values, 1)
+    ]
+    return parts, without
