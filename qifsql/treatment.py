@@ -61,9 +61,9 @@ def treat(
 
     ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
     person of its own. All columns stay, under their names. ``out`` ends in .parquet, .csv or
-    .csv.gz; the cells of CSV made from CSV are the texts of the input. ``where``: other records are
-    left out. ``qids`` and ``secret``: compare what an adversary who knows these gains before and
-    after (models CRS, and CAS with a secret).
+    .csv.gz (with commas, in UTF-8); the cells of CSV made from CSV are the texts of the input.
+    ``where``: other records are left out. ``qids`` and ``secret``: compare what an adversary who
+    knows these gains before and after (models CRS, and CAS with a secret).
     """
     settings = _seeded(seed, settings)
     origin = Origin.now(settings)
@@ -117,12 +117,12 @@ def _notes(records: drawing.Records, kind: str) -> list[str]:
             f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
             "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
         )
-    for column in records.columns if kind == ".parquet" else ():
-        if release.as_text(column.type, kind):
-            notes.append(
-                f"column {quoted(column.name)} is written as text, because Parquet would change "
-                f"its values ({family(column.type)})"
-            )
+    changed = [c for c in records.columns if kind == ".parquet" and release.as_text(c.type, kind)]
+    notes += [
+        f"column {quoted(c.name)} is written as text, because Parquet would change its values "
+        f"({family(c.type)})"
+        for c in changed
+    ]
     return notes
 
 
@@ -132,5 +132,5 @@ def _seeded(seed: int, settings: Settings | None) -> Settings:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
         raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")
     if settings.seed not in (None, seed):
-        raise InputError("two seeds are given, one in the settings; give one")
+        raise InputError("the settings have another seed; give the seed to treat alone")
     return replace(settings, seed=seed)

@@ -33,7 +33,7 @@ MISSING: dict[str, tuple[object, ...]] = {"real": (None, NAN)}
 ZEROS = (0.0, -0.0)
 WAVE = "school year"  # no name that is drawn
 WAVES: tuple[tuple[Any, ...], ...] = (
-    (2017, 2018, 2019, -1),
+    (9, 10, 2018, -1),
     ("a", "A", "spring 2018", "007", E_NFC, E_NFD),
     (date(2018, 1, 1), date(2019, 1, 1), date(1, 1, 1)),
     (2018.0, 2019.5, float("-inf")),

@@ -478,6 +478,18 @@ def test_membership_is_told_by_a_flag_or_by_the_file_of_the_release(tmp_path: Pa
     assert (someone["best_guess"], someone["posterior_deterministic"]) == ("false", 1)
 
 
+def test_sql_gives_the_numbers_of_a_collection_when_pasted():
+    asked = (FOCAL, AUXILIARY, *ASKED)
+    with duckdb.connect() as connection:
+        cursor = connection.execute(run("sql", "crl,cal", *asked).out)
+        names = [d[0] for d in cursor.description]
+        pasted = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    for row, same in zip(pasted, results("attack", "crl,cal", *asked), strict=True):
+        assert {k: v for k, v in row.items() if k != "matches"} == {
+            k: same[k] for k in row if k != "matches"
+        }
+
+
 def test_every_format_has_the_same_rows(tmp_path: Path):
     asked = ("attack", "crl,cal", FOCAL, AUXILIARY, *ASKED, "--progressive")
     wanted = results(*asked)

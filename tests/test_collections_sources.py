@@ -190,19 +190,34 @@ OBSERVED = {  # PoPETs Tables 4 and 10: what is seen of gender, grade and grade,
     ("M", "D", "D"): ([9], "no"),
     ("M", "D", None): ([10], "no"),
 }
+QIDS = ["1:gender", "1:grade", "2:grade"]
+Column = tuple[Any, ...]
 
 
-def test_popets_table_10_posteriors(popets: list[Path]) -> None:
-    """PoPETs Tables 10c and 10d: the outers of the eight columns, and 1 or 1/2 in each."""
-    outers = F(0)
-    for (gender, first, second), (people, _) in OBSERVED.items():
-        target = {"1:gender": gender, "1:grade": first, "2:grade": second}
-        row = only(qifsql.attack("irl", popets, target=target, key="id"))
-        assert row["matches"] == len(people)
-        assert row["posterior_probabilistic"] == 1 / len(people)
-        assert row["best_guess"] == str(people[0])
-        outers += F(row["matches"], row["records"])
-    assert outers == 1
+def told(sources: list[Path], show: Any, **asked: Any) -> dict[Column, dict[Any, F]]:
+    """An object of information flow, column by column: the fraction of each value of the secret."""
+    found: dict[Column, dict[Any, F]] = {}
+    shown = qifsql.hyper(sources, show=show, qids=["gender", "grade"], key="id", **asked)
+    for row in shown.frame.iter_rows(named=True):
+        column = tuple(row[q] for q in QIDS)
+        found.setdefault(column, {})[row["value"]] = F(row["numerator"], row["denominator"])
+    return found
+
+
+def test_popets_table_10_step_by_step(popets: list[Path]) -> None:
+    """PoPETs Tables 10b to 10d: joint 1/10 each, channel 1 each, inners 1 or 1/2."""
+    assert told(popets, "joint") == {
+        column: {n: F(1, 10) for n in people} for column, (people, _) in OBSERVED.items()
+    }
+    assert told(popets, "channel") == {
+        column: dict.fromkeys(people, F(1)) for column, (people, _) in OBSERVED.items()
+    }
+    assert told(popets, "hyper") == {
+        column: {n: F(1, len(people)) for n in people} for column, (people, _) in OBSERVED.items()
+    }
+    outers = qifsql.hyper(popets, show="hyper", qids=["gender", "grade"], key="id").frame
+    of_columns = {tuple(row[q] for q in QIDS): row["outer"] for row in outers.to_dicts()}
+    assert of_columns == {column: len(people) / 10 for column, (people, _) in OBSERVED.items()}
 
 
 def test_popets_table_4_attribute_inference(popets: list[Path]) -> None:
@@ -214,21 +229,33 @@ def test_popets_table_4_attribute_inference(popets: list[Path]) -> None:
     assert (row["blocks"], row["individuals_certain"]) == (8, 8)
 
 
-def test_popets_table_4_posteriors(popets: list[Path]) -> None:
-    """PoPETs Table 4d: all columns but (M, B, B) are certain; that one says nothing.
+def test_popets_table_4_step_by_step(popets: list[Path]) -> None:
+    """PoPETs Tables 4a to 4d: joint and channel of (F, A, B) as the captions say, all inners.
 
-    The text gives (M, B, B) the weight 1/10; it is 2/10, with which the sum is 90 %.
+    Inners that are equal are one (thesis Def. 4): three columns surely yes, four surely no, and
+    (M, B, B), to which the text gives the weight 1/10. It is 2/10, with which the sum is 90 %.
     """
-    success = F(0)
-    for (gender, first, second), (people, disability) in OBSERVED.items():
-        target = {"1:gender": gender, "1:grade": first, "2:grade": second}
-        row = only(qifsql.attack("ial", popets, target=target, secret="disability", key="id"))
-        certain = disability is not None
-        assert row["posterior_deterministic"] == certain
-        assert row["posterior_probabilistic"] == (1 if certain else 0.5)
-        assert row["best_guess"] == (disability or "no")
-        success += F(len(people), 10) * F(row["posterior_probabilistic"])
-    assert success == F(9, 10)
+    asked: Any = {"secret": "disability"}
+    counts = {
+        column: {s: F(len(people), 1) for s in [disability]} if disability else {"no": 1, "yes": 1}
+        for column, (people, disability) in OBSERVED.items()
+    }
+    parts: tuple[tuple[Any, int], ...] = (("joint", 10), ("channel", 5))  # 5 have either value
+    for show, total in parts:
+        assert told(popets, show, **asked) == {
+            column: {s: F(n, total) for s, n in of_column.items()}
+            for column, of_column in counts.items()
+        }
+    hyper = qifsql.hyper(popets, show="hyper", qids=["gender", "grade"], key="id", **asked).frame
+    inners = {
+        (row["value"], row["outer"], row["blocks"], row["probability"]) for row in hyper.to_dicts()
+    }
+    assert inners == {
+        ("yes", 0.4, 3, 1),
+        ("no", 0.4, 4, 1),
+        ("yes", 0.2, 1, 0.5),
+        ("no", 0.2, 1, 0.5),
+    }
 
 
 def test_popets_appendix_c_membership(popets: list[Path], tmp_path: Path) -> None:

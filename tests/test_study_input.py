@@ -379,6 +379,15 @@ def test_results_beside_a_glob_are_fine(here: Path):
     assert run("run", "study.toml").code == 0
 
 
+def test_hostile_names_stay_on_one_line(here: Path):
+    names = '"a\\nb" = { path = "x\\ny.csv" }\n"\\u001b[31m" = {}\n"[x]" = { "k\\n" = 1 }\n'
+    written(here, "[datasets]\n" + names + ATTACK)
+    done = run("run", "study.toml")
+    assert done.code == 2
+    assert all(line.startswith("error: study.toml, line ") for line in done.err.splitlines())
+    assert "\x1b" not in done.err
+
+
 # Every option there is
 
 

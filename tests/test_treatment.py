@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,12 @@ def written(file: Path, columns: dict[str, Sequence[Any]]) -> Path:
     return file
 
 
+def unpacked(file: Path) -> str:
+    """The text of a CSV file."""
+    raw = file.read_bytes()
+    return (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode()
+
+
 def sample(n: int, seed: int = 1) -> pl.DataFrame:
     """Records of about half as many people; many of a person are identical."""
     draw = random.Random(seed)
@@ -130,9 +137,7 @@ def repeated(draw: st.DrawFn) -> Table:
     """A hostile table, some of whose records stand in it several times, in any order."""
     table = draw(tables())
     rows = table.rows + draw(st.lists(st.sampled_from(table.rows), max_size=8))
-    return Table(
-        table.columns, table.types, draw(st.permutations(rows)), table.qids, table.secrets
-    )
+    return Table(table.columns, table.types, draw(st.permutations(rows)), table.qids, table.secrets)
 
 
 @given(repeated(), st.integers(0, 2**63 - 1))
@@ -255,12 +260,8 @@ def test_every_record_of_a_person_has_the_same_chance_over_people_and_seeds(
     drawn = Counter(r for chosen in by_seed for r in chosen)
     assert far([drawn[r] for r in range(each)], [1 / 3] * 3) < 5
     # One seed tells nothing of the next one, one person nothing of the next one.
-    seeds_together = Counter(
-        pair for a, b in zip(by_seed, by_seed[1:], strict=False) for pair in zip(a, b, strict=True)
-    )
-    people_together = Counter(
-        pair for a in by_seed for pair in zip(a, a[1:], strict=False)
-    )
+    seeds_together = Counter(pair for a, b in pairwise(by_seed) for pair in zip(a, b, strict=True))
+    people_together = Counter(pair for a in by_seed for pair in pairwise(a))
     for together in (seeds_together, people_together):
         assert len(together) == each**2
         assert far(list(together.values()), [1 / 9] * 9) < 5
@@ -323,7 +324,8 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
 )
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
 def test_any_names_of_columns_stay(tmp_path: Path, names: Sequence[str], ending: str) -> None:
-    arrays = [pa.array(c) for c in (["x", "y", "z", None], [1, 1, 2, None], [b"q", None, b"", b"r"])]
+    cells = (["x", "y", "z", None], [1, 1, 2, None], [b"q", None, b"", b"r"])
+    arrays = [pa.array(c) for c in cells]
     pq.write_table(pa.Table.from_arrays(arrays, names=names), tmp_path / "in.parquet")
     out = tmp_path / f"out.{ending}"
     result = qifsql.treat(tmp_path / "in.parquet", out, key=names[1], qids=names[2])
@@ -332,12 +334,9 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: Sequence[str], ending:
     if ending == "parquet":
         assert pq.read_schema(out).names == list(names)
         assert pq.read_schema(out).types == [a.type for a in arrays]
-        assert "treatment" in json.loads(pq.read_schema(out).metadata[b"qifsql"])["sql"] or True
         assert json.loads(pq.read_schema(out).metadata[b"qifsql"])["seed"] == 0
     else:
-        opened = gzip.open(out, "rt") if ending == "csv.gz" else out.open()
-        with opened as lines:
-            assert next(csv.reader(lines)) == list(names)
+        assert next(csv.reader(io.StringIO(unpacked(out), newline=""))) == list(names)
     with tempfile.TemporaryDirectory() as place:  # what was written can be treated again
         if len(set(names)) == len(names) and "" not in names:
             again = qifsql.treat(out, Path(place) / "again.parquet", key=names[1])
@@ -364,7 +363,8 @@ def test_all_columns_keep_their_types(tmp_path: Path) -> None:
     assert before.columns == after.columns
     assert before.types == after.types
     assert result.notes == ()
-    assert set(map(repr, after.fetchall())) <= set(map(repr, before.fetchall()))
+    told = [relation.project("COLUMNS(*)::VARCHAR").fetchall() for relation in (before, after)]
+    assert set(told[1]) < set(told[0])
 
 
 def test_values_that_parquet_would_change_are_written_as_text_and_that_is_said(
@@ -381,14 +381,14 @@ def test_values_that_parquet_would_change_are_written_as_text_and_that_is_said(
     assert [note.split('"')[1] for note in result.notes] == ["long", "lasting", "many"]
 
 
-TEXTS = """key,a,b,a,
-1,1.50,"",x,"q ""w"""
-1,1.50,,x,"q ""w"""
-2,1e3,"a
-b","c,d",
-01.0,-0,NULL,nan,é
-,,,,
-"""
+TEXTS = (
+    "key,a,b,a,\n"
+    '1,1.50,"",x,"q ""w"""\n'
+    '1,1.50,,x,"q ""w"""\n'
+    '2,1e3,"a\nb","c,d",\n'
+    "1.0,-0,NULL,nan,\u00e9\n"
+    ",,,,\n"
+)
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -396,14 +396,14 @@ def test_cells_of_csv_are_the_texts_that_stand_in_the_file(tmp_path: Path, endin
     (tmp_path / "in.csv").write_text(TEXTS)
     out = tmp_path / f"out.{ending}"
     result = qifsql.treat(tmp_path / "in.csv", out, key="key", where="b IS DISTINCT FROM 'zz'")
-    after = gzip.decompress(out.read_bytes()).decode() if ending == "csv.gz" else out.read_text()
-    # 1, 1 and 01.0 are one person, for the column is of numbers; the last line has no key.
+    after = unpacked(out)
+    # 1, 1 and 1.0 are one person, for the column is of numbers; the last line has no key.
     assert result.frame.row(0) == (5, 3, 2, 1, 1)
     assert after.startswith("key,a,b,a,\n")
     assert after.endswith("\n,,,,\n")
     lines = set(TEXTS.split("\n"))
     assert {line for line in after.split("\n") if '"' not in line} <= lines
-    chosen = [line for line in after.split("\n")[1:] if line.startswith(("1,", "01.0,"))]
+    chosen = [line for line in after.split("\n")[1:] if line.startswith(("1,", "1.0,"))]
     assert len(chosen) == 1
 
 
@@ -417,7 +417,8 @@ def test_with_text_alone_other_spellings_are_other_people(tmp_path: Path) -> Non
 
 
 def test_dates_of_any_form_can_be_filtered(tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_text("key,d,x\n1,31/12/2019,1.50\n1,30/12/2019,1.50\n2,01/02/2018,2\n")
+    lines = ("key,d,x", "1,31/12/2019,1.50", "1,30/12/2019,1.50", "2,01/02/2018,2", "")
+    (tmp_path / "in.csv").write_text("\n".join(lines))
     out = tmp_path / "out.csv"
     result = qifsql.treat(tmp_path / "in.csv", out, key="key", where="d > '2019-01-01'")
     assert result.frame.row(0) == (2, 1, 1, 1, 0)
@@ -487,9 +488,7 @@ def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 2] * 2, "school": [1, 1, 2, 2]})
     seen = set()
     for seed in range(12):
-        result = qifsql.treat(
-            source, tmp_path / "out.parquet", key="key", seed=seed, qids="school"
-        )
+        result = qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed, qids="school")
         assert result.changes is not None
         seen.add(result.changes.row(0))
     assert seen == {(0, 0, 0, 0, 0), (0, 0, 0, 2, 2)}
@@ -514,6 +513,28 @@ def test_the_sample_of_enrolments(tmp_path: Path) -> None:
     )
     assert result.comparison is not None
     assert result.comparison["model"].to_list() == ["CRS", "CAS"] * 2
+
+
+def test_a_treated_release_can_be_part_of_a_collection(tmp_path: Path) -> None:
+    release, earlier = tmp_path / "release.parquet", SAMPLES / "school_census_2018.parquet"
+    with pytest.raises(QifError, match="qifsql treat"):
+        qifsql.attack("crl", [earlier, ENROLMENTS], key="ID_ALUNO", qids="CO_ENTIDADE")
+    qifsql.treat(ENROLMENTS, release, key="ID_ALUNO")
+    result = qifsql.attack("crl", [earlier, release], key="ID_ALUNO", qids="CO_ENTIDADE")
+    assert result.frame["records"][0] == pl.read_parquet(earlier).height
+
+
+def test_a_folder_with_values_in_its_names_is_one_release(tmp_path: Path) -> None:
+    for year, keys in ((2018, [1, 2]), (2019, [1, 3])):
+        part = tmp_path / "release" / f"year={year}"
+        part.mkdir(parents=True)
+        written(part / "a.parquet", {"key": keys})
+    result = qifsql.treat(tmp_path / "release", tmp_path / "out.csv", key="key", seed=1)
+    assert result.frame.row(0) == (4, 3, 1, 1, 0)
+    assert sorted((tmp_path / "out.csv").read_text().split()) in (
+        ["1,2018", "2,2018", "3,2019", "key,year"],
+        ["1,2019", "2,2018", "3,2019", "key,year"],
+    )
 
 
 def test_what_the_key_does_among_quasi_identifiers_is_said(tmp_path: Path) -> None:
@@ -578,10 +599,8 @@ def test_a_file_with_more_or_fewer_records_than_people_is_not_written(
 ) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 1, 2]})
     copy = qifsql.engine.duckdb.DuckDB.copy  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        "qifsql.engine.duckdb.DuckDB.copy", lambda *a, **k: copy(*a, **k) + 1
-    )
-    with pytest.raises(InternalError, match="3 records of in.parquet would be written, not 2"):
+    monkeypatch.setattr("qifsql.engine.duckdb.DuckDB.copy", lambda *a, **k: copy(*a, **k) + 1)
+    with pytest.raises(InternalError, match=r"3 records of in\.parquet would be written, not 2"):
         qifsql.treat(source, tmp_path / "out.parquet", key="key")
     assert {p.name for p in tmp_path.iterdir()} == {"in.parquet"}
 
@@ -724,7 +743,7 @@ def test_the_largest_seed_is_used_as_it_is(tmp_path: Path) -> None:
 
 
 def test_two_seeds_are_one_too_many(tmp_path: Path) -> None:
-    with pytest.raises(QifError, match="two seeds"):
+    with pytest.raises(QifError, match="another seed"):
         qifsql.treat(
             people(tmp_path), tmp_path / OUT, key="person", seed=1, settings=Settings(seed=2)
         )
@@ -791,7 +810,10 @@ def test_without_a_seed_the_choice_is_that_of_seed_0(tmp_path: Path) -> None:
 # The files of sql/treatment.
 
 
-@pytest.mark.parametrize("file", sorted((folder() / "treatment").glob("*.sql")), ids=lambda p: p.stem)
+FILES = sorted((folder() / "treatment").glob("*.sql"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda p: p.stem)
 def test_a_file_of_sql_creates_the_one_view_of_its_name(file: Path) -> None:
     told = file.read_text()
     (create,) = sqlglot.parse(told, read="duckdb")

@@ -109,5 +109,5 @@ def run(
     except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
         if result.met:
             raise
-    if not result.met:
+    if not (result.met or dry_run):
         raise typer.Exit(NOT_MET)

@@ -20,7 +20,8 @@ class Reader:
 
     def wrong(self, message: str, *place: Step) -> None:
         """Note what is wrong there."""
-        self._wrongs.setdefault(str(self.lines.wrong(message, *place)), self.lines.of(*place))
+        said = str(self.lines.wrong(on_one_line(message), *place))
+        self._wrongs.setdefault(said, self.lines.of(*place))
 
     def finish(self) -> None:
         """Raise InputError where something was wrong: a line for each, in the order of the file."""
@@ -80,6 +81,11 @@ class Reader:
             shown = f", not {quoted(given)}" if isinstance(given, str) else ""
             self.wrong(f"{place[-1]} is {form.says}{shown}", *place)
         return value
+
+
+def on_one_line(message: str) -> str:
+    """A message in which names have no line ends and no control characters."""
+    return quoted(message)[1:-1]
 
 
 def _named(place: Route) -> str:

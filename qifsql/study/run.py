@@ -84,6 +84,7 @@ class _Run:
         contents = Contents()
         self.origin = Origin.now(settings)
         self.identities: dict[str, Identity] = {}
+        self.found: dict[str, Result] = {}
         for entry in study.entries:
             with _located(study, entry):
                 self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
@@ -200,7 +201,13 @@ class _Run:
             yield f"an unfinished sweep of before stays in {path} ({size:,} MiB)"
 
     def _known(self, entry: Entry) -> Result | None:
-        return self.kept.find(entry, self.identities[entry.name])
+        """What an earlier run has kept, or an entry before that asks the same."""
+        if entry.name not in self.found:
+            found = self.kept.find(entry, self.identities[entry.name])
+            if found is None:
+                return None
+            self.found[entry.name] = found
+        return self.found[entry.name]
 
     def _digest(self, entry: Entry) -> str:
         return self.identities[entry.name].digest

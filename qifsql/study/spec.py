@@ -9,7 +9,7 @@ from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
 from qifsql.study.forms import ENTRIES, OUTPUT, SEED, TOP
-from qifsql.study.reading import Reader
+from qifsql.study.reading import Reader, on_one_line
 from qifsql.toml_lines import Lines
 
 FORMATS = ("parquet", "csv")
@@ -79,4 +79,4 @@ class Study:
 
         said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
         what = f"{entry.kind} {quoted(entry.name)}: {said}"
-        return str(self.lines.wrong(what, *entry.meant(said)))
+        return str(self.lines.wrong(on_one_line(what), *entry.meant(said)))
