@@ -7,7 +7,7 @@ import typer
 
 from qifsql.cli import running
 from qifsql.cli.options import DATA, RUN, Limits, Output
-from qifsql.errors import InputError
+from qifsql.errors import InputError, several
 
 NOT_MET = 4  # the exit code where a level of a policy is not met
 
@@ -101,9 +101,8 @@ def run(
         raise InputError(last, detail=e.detail) from e
     running.remarks(result.notes, quiet=limits.quiet)
     if result.files:
-        running.remarks(
-            [f"written: {len(result.files)} files in {found.folder}"], quiet=limits.quiet
-        )
+        tables = several(len(result.files), "table")
+        running.remarks([f"{tables} of the study in {found.folder}"], quiet=limits.quiet)
     try:
         show.show(table(result, found), output)
     except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
