@@ -270,7 +270,7 @@ def test_a_filter_is_a_smaller_table(drawn: Release, weighted: bool, least: int)
     kept = [
         row
         for row in drawn.rows
-        if row[NUMBER] is not None and (row[NUMBER] >= least or row[name] is None)
+        if row[NUMBER] is not None and (row[NUMBER] >= least or missing(row, [name]))
     ]
     masses = [row[MASS] for row in kept] if weighted else None
     where = f"{NUMBER} >= {least} OR ({quoted(name)} IS NULL AND {NUMBER} IS NOT NULL)"
