@@ -84,7 +84,7 @@ def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     used = sorted(read(*trees))
     flag = identifier(unique([*used, "stays"])[-1])
     inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-    inner += [exp.alias_(attack.where.copy() if attack.where else exp.true(), "meant")]
+    inner += [exp.alias_(attack.where.copy() if attack.where is not None else exp.true(), "meant")]
     inner += [
         exp.alias_(exp.column(identifier(c), table=SOURCE), f"column_{i}")
         for i, c in enumerate(used, 1)

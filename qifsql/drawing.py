@@ -148,7 +148,7 @@ def _numbered(records: Records) -> exp.Select:
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
         exp.alias_(records.key, "key"),
-        exp.alias_(records.where.copy() if records.where else exp.true(), "meant"),
+        exp.alias_(records.where.copy() if records.where is not None else exp.true(), "meant"),
         *(exp.alias_(column(c), f"column_{i}") for i, c in enumerate(records.columns, 1)),
     ]
     rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
