@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.study.spec import Study
     from qifsql.sweep.result import Sweep
     from qifsql.sweep.run import sweep
-    from qifsql.treatment import Treatment, treat
+    from qifsql.treatment.treat import Treatment, treat
 
 __version__ = "0.1.0"
 
@@ -91,7 +91,7 @@ _HOME = {
     "Study": "study.spec",
     "StudyResult": "study.result",
     "Sweep": "sweep.result",
-    "Treatment": "treatment",
+    "Treatment": "treatment.treat",
     "Verdict": "checking",
     "attack": "assess",
     "blocks": "partition",
@@ -108,7 +108,7 @@ _HOME = {
     "shell": "prompt",
     "sql": "inspection",
     "sweep": "sweep.run",
-    "treat": "treatment",
+    "treat": "treatment.treat",
 }
 
 

@@ -54,10 +54,15 @@ def _given(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str,
 
 
 def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
-    """The quasi-identifier of that name, else those that differ from it in case alone."""
-    if name in qids:
-        return [qids[name]]
-    return [q for known, q in qids.items() if known.casefold() == name.casefold()]
+    """The quasi-identifier of that name, else the one that differs from it in case alone."""
+    found = {name: qids[name]} if name in qids else {}
+    found = found or {k: q for k, q in qids.items() if k.casefold() == name.casefold()}
+    if len(found) > 1:
+        raise TargetError(
+            f"the target names {quoted(name)}, which could be {', '.join(map(quoted, found))}; "
+            "write the exact name"
+        )
+    return list(found.values())
 
 
 def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:

@@ -36,7 +36,7 @@ ROOMS = (
     *("rules", "policy", "baseline", "checking"),
     *("sweep.*", "sweep"),
     *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
-    *("release", "changes", "drawing", "treatment"),
+    *("treatment.*", "treatment"),
     *(
         "demonstration",
         "explanation",

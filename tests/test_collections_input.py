@@ -189,6 +189,14 @@ def test_an_auxiliary_file_that_is_not_there(here: Path):
     refused(here, *arguments, says='did you mean "b.parquet"?')
 
 
+@pytest.mark.parametrize("out", ["b.parquet", "./b.parquet", "a.parquet"])
+def test_a_result_never_takes_the_place_of_what_is_read(here: Path, out: str):
+    before = (here / out).read_bytes()
+    arguments = ("crl", *BOTH, "-q", "q", "--quiet", "-o", out)
+    refused(here, *arguments, says=f"{Path(out).name} is the input; name another file")
+    assert (here / out).read_bytes() == before
+
+
 # Models
 
 

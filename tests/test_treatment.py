@@ -1,6 +1,6 @@
 """Treatment: one record of each person, chosen by lots that Python can draw again.
 
-``kept`` draws the lots as the documentation of ``qifsql.treatment`` says, slowly and without SQL;
+``kept`` draws the lots as the documentation of ``treat`` says, slowly and without SQL;
 what must hold of any choice is checked apart from it.
 """
 
@@ -37,11 +37,11 @@ from strategies import VALUES, Table, tables, to_arrow
 from terminal import run
 
 import qifsql
-from qifsql.changes import CHANGES, COMPARISON
-from qifsql.drawing import SUMMARY
 from qifsql.engine.settings import Settings
 from qifsql.errors import InternalError, Interrupted, QifError
 from qifsql.templates import folder, load
+from qifsql.treatment.changes import CHANGES, COMPARISON
+from qifsql.treatment.drawing import SUMMARY
 
 SAMPLES = Path(__file__).parents[1] / "data-samples"
 ENROLMENTS = SAMPLES / "school_census_2019_enrolments.parquet"

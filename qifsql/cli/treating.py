@@ -52,7 +52,7 @@ def treat(
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""
     from qifsql.cli import show
-    from qifsql.treatment import treat as run
+    from qifsql.treatment.treat import treat as run
 
     output = Output(format_)
     show.check(output)

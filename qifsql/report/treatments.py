@@ -9,7 +9,7 @@ from rich.text import Text
 
 from qifsql.errors import several
 from qifsql.report import cells, words
-from qifsql.treatment import Treatment
+from qifsql.treatment.treat import Treatment
 
 
 def treatment(result: Treatment) -> RenderableType:

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql import dialect, drawing, release
+from qifsql import dialect
 from qifsql.binding import bind
-from qifsql.changes import changes
 from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
@@ -26,6 +25,8 @@ from qifsql.errors import InputError, quoted
 from qifsql.export import Origin, check_place
 from qifsql.relation import openings
 from qifsql.spec import Attack, BoundAttack, family
+from qifsql.treatment import drawing, release
+from qifsql.treatment.changes import changes
 
 SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
 UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
@@ -33,10 +34,10 @@ UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine
 
 @dataclass(frozen=True)
 class Treatment:
-    """What was done (``qifsql.drawing.SUMMARY``); with quasi-identifiers, what it changes; remarks.
+    """What was done (``drawing.SUMMARY``); with quasi-identifiers, what it changes; remarks.
 
-    ``comparison`` is the risk before and after (``qifsql.changes.COMPARISON``), ``changes`` who is
-    singled out when (``qifsql.changes.CHANGES``).
+    ``comparison`` is the risk before and after (``changes.COMPARISON``), ``changes`` who is
+    singled out when (``changes.CHANGES``).
     """
 
     frame: pl.DataFrame

@@ -1,7 +1,6 @@
 """Drawing lots: which record of each person stays, and the query that gives the records that do.
 
-See ``qifsql.treatment`` for what a lot is. Records are told apart by their position in the input,
-which every statement counts anew; a table of the engine's own holds those that are dropped.
+See ``treat`` for what a lot is. Records are told apart by their position in the input, which every statement counts anew; a table of the engine's own holds those that are dropped.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 from sqlglot import exp
 
-from qifsql import dialect, release
+from qifsql import dialect
 from qifsql.dataset import Column, Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
@@ -20,6 +19,7 @@ from qifsql.plan import Plan, Step
 from qifsql.relation import LOADED, relation
 from qifsql.spec import family, nested
 from qifsql.templates import load
+from qifsql.treatment import release
 
 _DATED = ("DATE", "TIME", "TIMESTAMP")  # their text in CSV may have a form that no cast knows
 

@@ -1,0 +1,1 @@
+"""Treatment: one record per person, and what that does to the risk."""
