@@ -1,6 +1,7 @@
 """Drawing lots: which record of each person stays, and the query that gives the records that do.
 
-See ``treat`` for what a lot is. Records are told apart by their position in the input, which every statement counts anew; a table of the engine's own holds those that are dropped.
+See ``treat`` for what a lot is. Records are told apart by their position in the input, which every
+statement counts anew; a table of the engine's own holds those that are dropped.
 """
 
 from collections.abc import Sequence
