@@ -67,6 +67,11 @@ def attack(
     spec = Attack.of(model, source, **options)
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None
+    if population is not None and spec.of_collection:
+        raise InputError(
+            "the journalist's risk is about one release; leave the population out, or ask for it "
+            "with a model of membership"
+        )
     wanted = Wanted.of(
         measures,
         histogram=histogram,

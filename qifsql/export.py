@@ -109,8 +109,7 @@ def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """What is said of several datasets; nothing of one."""
     if not spec.of_collection:
         return {}
-    asked = {"datasets": list(attack.releases), "keys": list(spec.keys)}
-    return {"collection": asked | {"wave": spec.wave, "absent": spec.absent}}
+    return {"collection": {"datasets": list(attack.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:

@@ -133,10 +133,14 @@ def _from_source(
 
 
 def _nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
-    return [
-        exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
-        for attribute in (*attack.qids, *attack.secrets)
-    ]
+    """That no value is missing; whoever is told to be absent misses none."""
+    found: list[exp.Expr] = []
+    for attribute in (*attack.qids, *attack.secrets):
+        there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
+        if attribute.there is not None:
+            there = exp.paren(exp.or_(there, exp.not_(attribute.there.copy())))
+        found.append(there)
+    return found
 
 
 def candidates(attack: BoundAttack) -> Step:

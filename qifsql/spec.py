@@ -16,6 +16,7 @@ from qifsql.models import Model
 
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
+MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
 
 INTEGERS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
@@ -139,6 +140,14 @@ class Attack:
         """Whether there are several datasets, or waves of one."""
         return isinstance(self.dataset, Collection) or self.wave is not None
 
+    @property
+    def asked_of_collection(self) -> dict[str, object]:
+        """How the people of a collection are joined, as plain data; nothing for one dataset."""
+        if not self.of_collection:
+            return {}
+        made = self.dataset if isinstance(self.dataset, Collection) else self
+        return {"keys": list(made.keys), "absent": made.absent, "wave": self.wave}
+
     def fitting(self) -> "Attack":
         """The same with the longitudinal twins of its models where there is a collection."""
         if not self.of_collection:
@@ -148,10 +157,7 @@ class Attack:
     @property
     def of_membership(self) -> bool:
         """Whether the question is who is in the release."""
-        return all(
-            name.strip().casefold() in ("cms", "ims", "cml", "iml", "journalist")
-            for name in self.models
-        )
+        return {name.strip().casefold() for name in self.models} <= MEMBERSHIP
 
     def among(self, population: str | Path | Dataset) -> "Attack":
         """The same where the people are those of a population, some of whom are in the release.

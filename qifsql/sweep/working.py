@@ -182,7 +182,7 @@ class Work:
             "csv": [self.spec.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding],
             "quasi-identifiers": [[q.name, dialect.render(q.expression)] for q in bound.qids],
             "secrets": [[s.name, dialect.render(s.expression)] for s in bound.secrets],
-            "collection": [list(self.spec.keys), self.spec.absent, self.spec.wave],
+            "collection": self.spec.asked_of_collection,
             "weight": dialect.render(bound.weight.expression) if bound.weight else None,
             "where": dialect.render(bound.where) if bound.where is not None else None,
             "null": bound.null,
