@@ -35,13 +35,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """
     schema = catalog.schema
     models = _models(attack)
-    if attack.null not in NULL_RULES:
-        rules = " or ".join(NULL_RULES)
-        raise InputError(
-            f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
-        )
-    if attack.absent not in ABSENT_RULES:
-        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+    _check_rules(attack)
     absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
     qids = naming.attributes(
         attack.qids or tuple(attack.target),
@@ -82,12 +76,6 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     gains, asked = stakes.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     files = tuple(path for path in (*listed, attack.prior) if path)
-    beliefs = {}
-    if attack.prior is not None:
-        if not secrets:
-            raise InputError("a prior is about a secret; name one with --secret, in model cas")
-        j, lines = listing.beliefs(secrets, *catalog.beside(attack.prior))
-        beliefs = {j: lines}
     return BoundAttack(
         models,
         attack.dataset,
@@ -102,7 +90,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         zoned,
         gains,
         asked,
-        beliefs,
+        _beliefs(attack, secrets, catalog),
         _first(group or (secrets if by_member else ())),
         stakes.numbers(attack.thresholds, "threshold"),
         stakes.numbers(attack.quantiles, "quantile"),
@@ -110,6 +98,27 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         models[0].goal == "membership",
         tuple(part.dataset for part in schema.parts) or (schema.dataset,),
     )
+
+
+def _check_rules(attack: Attack) -> None:
+    """Refuse rules of missing values and absent people that there are not."""
+    if attack.null not in NULL_RULES:
+        rules = " or ".join(NULL_RULES)
+        raise InputError(
+            f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
+        )
+    if attack.absent not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+
+
+def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
+    """The lines of the prior's file, by the number of the secret that it is about."""
+    if attack.prior is None:
+        return {}
+    if not secrets:
+        raise InputError("a prior is about a secret; name one with --secret, in model cas")
+    j, lines = listing.beliefs(secrets, *catalog.beside(attack.prior))
+    return {j: lines}
 
 
 def _models(attack: Attack) -> tuple[Model, ...]:

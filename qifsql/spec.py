@@ -168,9 +168,8 @@ class Attack:
         release, *others = (
             self.dataset.datasets if isinstance(self.dataset, Collection) else (self.dataset,)
         )
-        keys = (
-            self.keys if len(self.keys) < 2 else (*self.keys[-1:], *self.keys[1:-1], self.keys[0])
-        )
+        first, last = self.keys[:1], self.keys[1:][-1:]
+        keys = (*last, *self.keys[1:-1], *first)
         everybody = Collection.of(
             [population, *others, release], key=keys, absent=self.absent, release=True
         )

@@ -11,57 +11,63 @@ from qifsql.cli.options import ATTACK, DATA, RUN, Adversary, Data, Limits, Other
 
 NOT_MET = 4  # the exit code
 
+Policy = Annotated[
+    Path,
+    typer.Option(
+        "--policy",
+        help="The TOML file of the levels (see above).",
+        rich_help_panel=ATTACK,
+    ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline",
+        help="The result of the last release (.json .parquet .csv), instead of the policy's.",
+        rich_help_panel=DATA,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        help="Groups of people within which every rule that names no others must hold.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Population = Annotated[
+    str | None,
+    typer.Option(
+        "--population",
+        help="A file of everybody who may be in the release.",
+        rich_help_panel=DATA,
+    ),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option(
+        "--junit",
+        help="Write JUnit XML, too: a test for each level.",
+        rich_help_panel=RUN,
+    ),
+]
+
 
 def check(
     context: typer.Context,
     data: Data,
     others: Others,
-    policy: Annotated[
-        Path,
-        typer.Option(
-            "--policy",
-            help="The TOML file of the levels (see above).",
-            rich_help_panel=ATTACK,
-        ),
-    ],
+    policy: Policy,
     adversary: Adversary,
     output: Output,
     limits: Limits,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            "--baseline",
-            help="The result of the last release (.json .parquet .csv), instead of the policy's.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            help="Groups of people within which every rule that names no others must hold.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            help="A file of everybody who may be in the release.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    baseline: Baseline = None,
+    by: Groups = None,
+    population: Population = None,
     prior: options.Prior = None,
     target: options.Targets = None,
     member: options.Member = None,
-    junit: Annotated[
-        Path | None,
-        typer.Option(
-            "--junit",
-            help="Write JUnit XML, too: a test for each level.",
-            rich_help_panel=RUN,
-        ),
-    ] = None,
+    junit: Junit = None,
 ) -> None:
     """Check a release against levels; exit code 4 when one is not met.
 
@@ -92,12 +98,11 @@ def check(
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.checking import check as run
     from qifsql.cli import show
-    from qifsql.export import check_ending, check_place, write
+    from qifsql.export import check_ending, check_place
     from qifsql.policy import read
 
     show.check(output)
-    if junit is not None:
-        check_ending(junit, (".xml",))
+    check_ending(junit or Path("no.xml"), (".xml",))
     source = others.source(data)
     asked: dict[str, Any] = adversary.arguments() | others.arguments()
     for name in ("null", "absent"):  # what was not typed does not win over the policy
@@ -107,22 +112,33 @@ def check(
     asked |= {"target": typed.targets(target, asked["qids"]), "population": population}
     levels = read(policy, **asked)
     inputs = [path for dataset in source for path in dataset.paths]
-    inputs += [str(file) for file in (policy, levels.baseline, baseline) if file is not None]
+    inputs += [str(f) for f in (policy, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
     with limits.settings() as settings:
         result = run(source, policy, **asked, baseline=baseline, settings=settings)
-    drawn = output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())
-    told = [] if drawn else [result.summary]  # a table ends with it
-    running.remarks([*result.notes, *told], quiet=limits.quiet)
+    title = f"qifsql: {options.named(source)} against {policy.name}"
+    running.remarks(result.notes, quiet=limits.quiet)
+    if not _table(output):  # a table ends with it
+        running.remarks([result.summary], quiet=limits.quiet)
+    _tell(result, title, output, junit)
+
+
+def _table(output: Output) -> bool:
+    return output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())
+
+
+def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
+    """Show and write the verdict; exit code 4 when a level is not met."""
+    from qifsql.cli import show
+    from qifsql.export import write
 
     def render() -> object:
         from qifsql.report import verdicts
 
         return verdicts.verdict(result)
 
-    title = f"qifsql: {' + '.join(d.name for d in source)} against {policy.name}"
     if junit is not None:
         from qifsql.report.junit import junit as xml
 

@@ -9,19 +9,22 @@ from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
+]
+Key = Annotated[
+    str,
+    typer.Option(
+        "--key", help="The column that identifies a person.", rich_help_panel=options.DATA
+    ),
+]
+
 
 def treat(
     data: Data,
     limits: Limits,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
-    ],
-    key: Annotated[
-        str,
-        typer.Option(
-            "--key", help="The column that identifies a person.", rich_help_panel=options.DATA
-        ),
-    ],
+    out: Out,
+    key: Key,
     qids: Annotated[
         list[str] | None,
         typer.Option(
