@@ -179,10 +179,15 @@ def _first(attributes: Attributes) -> Attribute | None:
 def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
     for secret in secrets:
         for qid in qids:
-            if secret.name == qid.name or secret.expression == qid.expression:
+            if secret.expression == qid.expression:
                 raise ColumnError(
                     f"secret {quoted(secret.name)} is among the quasi-identifiers; what the "
                     f"adversary knows is no secret: take it out of one of them{_others(qid, qids)}"
+                )
+            if secret.name == qid.name:
+                raise ColumnError(
+                    f"secret {quoted(secret.name)} has the name of a quasi-identifier; give it "
+                    "another, as in NAME=EXPRESSION"
                 )
         if key and secret.expression == key[0].expression:
             raise ColumnError(

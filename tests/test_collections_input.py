@@ -245,6 +245,15 @@ def test_a_column_whose_name_looks_like_a_tag(here: Path):
     refused(here, "cal", *files, "-q", "q", "-s", "2:x", says=says)
 
 
+def test_a_secret_under_the_name_of_a_quasi_identifier(here: Path):
+    pq.write_table(pa.table({"id": [1, 2], "q": [1, 1], "1:q": [3, 4]}), "twins.parquet")
+    files = ("twins.parquet", "a.parquet", "--key", "id", "-q", "1:q")
+    says = 'secret "1:q" has the name of a quasi-identifier; give it another'
+    refused(here, "cal", *files, "-s", "1:1:q", says=says)
+    assert run("attack", "cal", *files, "-s", 'other="1:q"').code == 0
+    refused(here, "cas", "a.parquet", "-q", "x=q + 1", "-s", "x=q * 2", says="has the name of a")
+
+
 def test_the_secret_among_the_quasi_identifiers_of_all_years(here: Path):
     says = 'secret "s" is among the quasi-identifiers; what the adversary knows is no secret'
     refused(here, "cal", *BOTH, "-q", "q,s", "-s", "s", says=says)
