@@ -40,6 +40,10 @@ ROOMS = (
     *(
         "demonstration",
         "explanation",
+        "report.language",
+        "report.words",
+        "report.charts.*",
+        "report.charts",
         "report.*",
         "report",
         "study.*",

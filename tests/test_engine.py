@@ -630,3 +630,15 @@ def test_an_engine_that_was_interrupted_while_it_closed_leaves_nothing(
     engine.close()
     own.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_while_the_engine_opens_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("qifsql.engine.duckdb.duckdb.connect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        DuckDB(Settings(temp=tmp_path))
+    assert list(tmp_path.iterdir()) == []

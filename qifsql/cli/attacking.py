@@ -2,7 +2,7 @@
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output
-from qifsql.cli.wishes import Details, Gains
+from qifsql.cli.wishes import Charts, Details, Gains
 
 
 def attack(
@@ -12,6 +12,7 @@ def attack(
     adversary: Adversary,
     gains: Gains,
     details: Details,
+    charts: Charts,
     output: Output,
     limits: Limits,
     target: options.Targets = None,
@@ -23,8 +24,11 @@ def attack(
     from qifsql.cli import show
 
     show.check(output)
+    charts.check()
     source, asked = others.source(data), adversary.arguments()
     asked |= others.arguments() | gains.arguments() | details.arguments()
+    if target is None:
+        asked |= charts.histogram(details.histogram)
     known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
         result = run(
@@ -38,11 +42,13 @@ def attack(
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
+    charts.draw("of_attack", result, quiet=limits.quiet)
 
     def render() -> object:
         from qifsql.report import tables
 
         return tables.assessment(result)
 
+    aside = () if details.histogram else ("histogram",)
     title = f"qifsql: {options.named(source)}"
-    show.show(show.Shown(result.frame, result.origin, render, title, result.details), output)
+    show.show(show.Shown(result.frame, result.origin, render, title, result.details, aside), output)

@@ -9,6 +9,7 @@ import typer
 
 from qifsql.cli import running
 from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Others, Output, named
+from qifsql.cli.wishes import Charts
 from qifsql.errors import InputError
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -65,18 +66,6 @@ class Subsets:
             "--histogram", help="Count people by success in percent.", rich_help_panel=TOLD
         ),
     ] = False
-    charts: Annotated[
-        Path | None,
-        typer.Option(
-            "--charts",
-            help="A folder for charts: success, Shapley values, histograms (qifsql\\[charts]).",
-            rich_help_panel=RUN,
-        ),
-    ] = None
-    chart_format: Annotated[
-        str,
-        typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN),
-    ] = "html"
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
@@ -86,7 +75,7 @@ class Subsets:
             "releases": self.releases,
             "threshold": self.threshold,
             "search": self.search,
-            "histogram": self.histogram or self.charts is not None,
+            "histogram": self.histogram,
         }
 
 
@@ -148,6 +137,7 @@ def sweep(
     adversary: Adversary,
     subsets: Subsets,
     work: Work,
+    charts: Charts,
     output: Output,
     limits: Limits,
 ) -> None:
@@ -158,10 +148,7 @@ def sweep(
     from qifsql.sweep.workspace import remove
 
     show.check(output)
-    if subsets.charts is not None:
-        from qifsql.report import figures
-
-        figures.check(subsets.charts, subsets.chart_format)
+    charts.check()
     source = others.source(data)
     name = named(source)
     if output.out is not None:
@@ -172,7 +159,7 @@ def sweep(
             source,
             **others.arguments(),
             **adversary.arguments(),
-            **subsets.arguments(),
+            **subsets.arguments() | charts.histogram(subsets.histogram),
             **work.arguments(),
             where=data.where,
             workspace=workspace,
@@ -180,9 +167,7 @@ def sweep(
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
-    if subsets.charts is not None:
-        written = figures.write(result, subsets.charts, subsets.chart_format)
-        running.remarks([f"written: {path}" for path in written], quiet=limits.quiet)
+    charts.draw("of_sweep", result, quiet=limits.quiet)
 
     def render() -> object:
         from qifsql.report import sweeps

@@ -1,10 +1,12 @@
 """Further groups of options: what a guess is worth, and what is told beside success."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from qifsql.cli import running
 from qifsql.cli.options import ATTACK, RUN, TOLD, Prior
 from qifsql.cli.typed import names
 from qifsql.errors import InputError
@@ -28,6 +30,45 @@ class Gains:
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
         return {"gain": tuple(self.gain or ()), "prior": self.prior}
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts beside the result."""
+
+    charts: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts",
+            help="A folder for charts of the result (qifsql\\[charts]).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    chart_format: Annotated[
+        str,
+        typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN),
+    ] = "html"
+
+    def check(self) -> None:
+        """Refuse what could not be drawn or written, before any work is done."""
+        if self.charts is not None:
+            from qifsql.report import figures
+
+            figures.check(self.charts, self.chart_format)
+
+    def histogram(self, wanted: bool) -> dict[str, Any]:
+        """Histograms are counted for charts, too."""
+        return {"histogram": wanted or self.charts is not None}
+
+    def draw(self, kind: str, result: Any, *, quiet: bool) -> None:
+        """Draw the charts of a result; ``kind`` is a function of ``report.figures``."""
+        if self.charts is None:
+            return
+        from qifsql.report import figures
+
+        drawn = getattr(figures, kind)(result)
+        written = figures.write(drawn, self.charts, self.chart_format, result.origin)
+        running.remarks([f"written: {path}" for path in written], quiet=quiet)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,10 @@ class DuckDB:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
-        except duckdb.Error as e:
+        except BaseException as e:  # an interruption, too, leaves nothing behind
             self._clean()
+            if not isinstance(e, duckdb.Error):
+                raise
             threads = "thread" in str(e).casefold()
             raise InputError(
                 f"threads={self.settings.threads} cannot be used; give a number from 1"

@@ -23,7 +23,7 @@ def table(names: Sequence[str], right: Sequence[int] = ()) -> Table:
 def cell(value: Any) -> str:
     """A value as it is shown: on one line, without control characters."""
     if value is None:
-        return "(missing)"
+        return words.missing()
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -1,26 +1,71 @@
-"""The charts of a sweep as files in a folder."""
+"""Which charts a result has, and their files in a folder."""
 
 from pathlib import Path
 
 import polars as pl
 
-from qifsql.errors import OutputError
-from qifsql.report import charts
+from qifsql.assessment import Assessment
+from qifsql.errors import InputError, OutputError
+from qifsql.export import Origin
+from qifsql.report.charts import files, people, steps, subsets
+from qifsql.report.charts.look import Chart, extra
 from qifsql.sweep.result import Sweep
 
 PANELS = 4  # sizes of subsets whose histograms are drawn
+GROUPS = 30  # groups whose bars are drawn, those with most risk
+DETAILS = {
+    "histogram": people.histograms,
+    "thresholds": people.thresholds,
+    "groups": people.groups,
+}
+ASKED = ["model", "secret", "datasets", "qids"]
 
 
 def check(folder: Path, kind: str) -> None:
     """Refuse what could not be drawn or written, before any work is done."""
-    if f".{kind}" not in charts.ENDINGS:
-        known = ", ".join(ending[1:] for ending in charts.ENDINGS)
+    if f".{kind}" not in files.ENDINGS:
+        known = ", ".join(ending[1:] for ending in files.ENDINGS)
         raise OutputError(f"charts are written as {known}, not as {kind}")
-    charts.extra()
+    extra()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise OutputError(f"{folder} cannot be a folder for charts: {e.strerror}") from e
+
+
+def of_sweep(result: Sweep) -> dict[str, Chart]:
+    """The charts of a sweep, by name."""
+    drawn = {"success": subsets.success(result.frame)}
+    if "shapley" in result.details:
+        drawn["shapley"] = subsets.shapley(result.details["shapley"])
+    if "releases" in result.details:
+        drawn["releases"] = subsets.releases(result.details["releases"])
+    if "histogram" in result.details:
+        drawn["histograms"] = people.histograms(_chosen(result))
+    return drawn
+
+
+def of_attack(result: Assessment) -> dict[str, Chart]:
+    """The charts of an attack, by name; InputError where all gain functions are others."""
+    frame = result.frame
+    if "gain" in frame.columns:
+        frame = frame.filter(pl.col("gain").fill_null("identity") == "identity")
+    if frame.is_empty():
+        raise InputError("charts are of the chance to be right; leave the gain functions out")
+    drawn = {"success": steps.steps(frame, _releases(result))}
+    for name, chart in DETAILS.items():
+        rows = _details(frame, result, name)
+        if not rows.is_empty():
+            drawn[chart.__name__] = chart(rows)
+    return drawn
+
+
+def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:
+    """Draw charts as files in a folder; the files that were written."""
+    paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
+    for path, chart in paths.items():
+        files.save(chart, path, origin)
+    return list(paths)
 
 
 def _chosen(result: Sweep) -> pl.DataFrame:
@@ -29,21 +74,26 @@ def _chosen(result: Sweep) -> pl.DataFrame:
     sizes = sorted(set(best["n_qids"]))
     some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
     wanted = best.filter(pl.col("n_qids").is_in(sorted(some))).select("model", "secret", "subset")
-    histogram = result.details["histogram"]
+    histogram = result.details["histogram"].with_columns(datasets=pl.lit(1))
     keys = ["model", "secret", "subset"]
     return histogram.join(wanted, on=keys, nulls_equal=True, how="semi").sort(
         pl.col("qids").list.len(), "secret", maintain_order=True
     )
 
 
-def write(result: Sweep, folder: Path, kind: str) -> list[Path]:
-    """Draw what the sweep holds; the files that were written."""
-    drawn = {"success": charts.success(result.frame)}
-    if "shapley" in result.details:
-        drawn["shapley"] = charts.shapley(result.details["shapley"])
-    if "histogram" in result.details:
-        drawn["histograms"] = charts.histograms(_chosen(result))
-    paths = {folder / f"{name}.{kind}": chart for name, chart in drawn.items()}
-    for path, chart in paths.items():
-        charts.save(chart, path, result.origin)
-    return list(paths)
+def _details(frame: pl.DataFrame, result: Assessment, name: str) -> pl.DataFrame:
+    """A table of details with its questions; of the last number of datasets, but for histograms."""
+    if name not in result.details:
+        return pl.DataFrame()
+    if name != "histogram":
+        frame = frame.filter(pl.col("datasets") == pl.col("datasets").max())
+    asked = frame.select("attack_id", *ASKED)
+    rows = asked.join(result.details[name], on="attack_id", how="inner", maintain_order="left")
+    if name == "groups":
+        rows = rows.group_by("model", "secret", maintain_order=True).head(GROUPS)
+    return rows.sort("model", "secret", "datasets", maintain_order=True)
+
+
+def _releases(result: Assessment) -> list[str]:
+    """The names of the datasets of a collection, the focal one first."""
+    return list(result.origin.spec.get("collection", {}).get("datasets", ()))

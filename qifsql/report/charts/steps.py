@@ -1,0 +1,76 @@
+"""A chart of one attack: success before the release, after it, and with each dataset more."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from qifsql.report.charts.look import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    asked,
+    distinct,
+    dressed,
+    extra,
+    grid,
+    labels,
+    measures,
+)
+from qifsql.report.language import counted, said
+from qifsql.report.words import percent
+
+
+def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
+    """Success before and after, a bar for each number of datasets (thesis, Figs. 5.6 and 5.9).
+
+    ``frame`` has the columns of ``assessment.SCHEMA``, a row for each question and number of
+    ``datasets``; ``releases`` are the names of the datasets, the focal one first. Success before
+    is that on the focal dataset alone.
+    """
+    alt, _ = extra()
+    rows = _bars(asked(frame), _names(frame, releases))
+    amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
+    rows = rows.with_columns(amounts)
+    x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
+    x = x.axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    y = alt.Y("known:N", title=None, sort=None)
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=["known:N", "success:Q"])
+    color = alt.when(alt.datum.place == 0).then(alt.value(ORANGE)).otherwise(alt.value(BLUE))
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    chart = grid(alt, bars.mark_bar().encode(color=color) + texts, rows)
+    words = []
+    for key, own in rows.group_by("question", "measure", maintain_order=True):
+        names = {"question": key[0], "measure": measures()[str(key[1])]}
+        first, last = own["amount"][0], own["amount"][-1]
+        told = "{question}, {measure}: {first} before, {last} after."
+        words.append(said(told, first=first, last=last, **names))
+    below = said("Orange: before the release. Blue: after it, with what the adversary then knows.")
+    return dressed(chart, said("Success before and after"), below, words)
+
+
+def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
+    """What each number of datasets is called: the release that is the last of them."""
+    known = sorted(set(frame["datasets"]))
+    if len(known) == 1:
+        return {known[0]: said("after")}
+    if max(known) > len(releases):
+        return {n: counted("{n} dataset", "{n} datasets", n) for n in known}
+    shown = [labels([name])[name] for name in releases]
+    texts = [shown[0] if n == 1 else said("and {release}", release=shown[n - 1]) for n in known]
+    return dict(zip(known, distinct(texts), strict=True))
+
+
+def _bars(frame: pl.DataFrame, names: dict[int, str]) -> pl.DataFrame:
+    """A row for each bar, in the order in which they are drawn."""
+    rows = []
+    for row in frame.sort("order", "datasets", maintain_order=True).iter_rows(named=True):
+        for measure in measures():
+            key = {"order": row["order"], "question": row["question"], "measure": measure}
+            n = row["datasets"]
+            if n == min(names):
+                before = {"known": said("before"), "success": row[f"prior_{measure}"], "place": 0}
+                rows.append(key | before)
+            after = {"known": names[n], "success": row[f"posterior_{measure}"], "place": n}
+            rows.append(key | after)
+    return pl.DataFrame(rows).sort("order", "measure", "place", maintain_order=True)

@@ -1,0 +1,166 @@
+"""Charts of a sweep: success by set of quasi-identifiers, and who brings the risk."""
+
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+
+from qifsql.report.charts.look import (
+    BLUE,
+    MEASURES,
+    ORANGE,
+    PERCENT,
+    SKY,
+    Chart,
+    asked,
+    data,
+    dressed,
+    extra,
+    grid,
+    labels,
+    measures,
+)
+from qifsql.report.language import said
+from qifsql.report.words import count, percent
+
+DOTS = 5_000  # more subsets than this are drawn as ranges
+PANEL = ["panel", "order", "question", "measure", "prior"]  # what is the same within a panel
+
+
+def success(frame: pl.DataFrame) -> Chart:
+    """Success against the number of quasi-identifiers, a dot for each subset (PoPETs 2022, Fig. 2).
+
+    ``frame`` is the result of a sweep: the columns of ``assessment.SCHEMA``, one row for each
+    ``subset`` and question. The black line is the mean, the dashed one the prior. More than 5,000
+    subsets are drawn as range, quartiles and median of each size, with a dot for the best subset.
+    """
+    alt, _ = extra()
+    points, gained = _points(asked(frame)), pl.col("success")
+    subsets = points["subset"].n_unique()
+    dots = subsets <= DOTS and frame.height <= 2 * DOTS
+    best = points.sort("success", "subset").unique(["panel", "size"], keep="last")
+    shown = (points if dots else best).sort("panel", "size", "subset")
+    names = shown.select("subset", "names").unique().sort("subset")
+    quartiles = (gained.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
+    sizes = points.group_by("panel", "size").agg(gained.mean(), *quartiles).sort("panel", "size")
+    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), most=gained.max())
+    panels = panels.sort("panel")
+    label = pl.Series([said("before") + f"\n{percent(prior)}" for prior in panels["prior"]])
+    priors = panels.select("panel", success="prior", label=label)
+    rows = pl.concat([shown.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
+    chart = grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
+    for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
+        rest = alt.LookupData(data(alt, table), key, table.columns[1:])
+        chart = chart.transform_lookup(key, rest)
+    below = said("Each dot is one set of quasi-identifiers.") if dots else _ranges()
+    below += " " + said("The black line joins the means; dashed: success before the release.")
+    words = [said("{n} sets of quasi-identifiers.", n=count(subsets))]
+    told = "{question}, {measure}: {prior} before, up to {most} after."
+    for _, _, question, measure, prior, most in panels.rows():
+        asked_of = {"question": question, "measure": measures()[measure]}
+        words += [said(told, prior=percent(prior), most=percent(most), **asked_of)]
+    return dressed(chart, said("Success by number of quasi-identifiers known"), below, words)
+
+
+def shapley(frame: pl.DataFrame) -> Chart:
+    """What each quasi-identifier contributes to success: bars for each question and measure.
+
+    ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone``
+    and ``last``. All bars are on one scale.
+    """
+    below = said(
+        "Shapley values: what a quasi-identifier adds to success, as a mean over all orders of "
+        "learning them, in percentage points. In brackets: its share of the whole."
+    )
+    return _contributions(frame, said("Contribution of each quasi-identifier to success"), below)
+
+
+def releases(frame: pl.DataFrame) -> Chart:
+    """What each auxiliary dataset adds to what the focal one tells: as ``shapley``.
+
+    ``frame`` has the columns of ``sweep.releases.RELEASES``.
+    """
+    below = said(
+        "Shapley values: what a release adds to the success with the focal one alone, as a mean "
+        "over all orders of publishing them, in percentage points. In brackets: its share."
+    )
+    frame = frame.rename({"dataset": "qid"})
+    return _contributions(frame, said("Contribution of each release to success"), below)
+
+
+def _contributions(frame: pl.DataFrame, title: str, below: str) -> Chart:
+    alt, _ = extra()
+    amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
+    shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
+    text = pl.Series("contribution", [a + s for a, s in zip(amounts, shares, strict=True)])
+    qids = pl.col("qid").replace_strict(labels(frame["qid"]), return_dtype=pl.String)
+    rows = asked(frame).with_columns(qids, text)
+    keys = ["order", "question", "measure"]
+    rows = rows.select(*keys, "qid", "contribution", "shapley", "alone", "last")
+    rows = rows.sort(*keys, "shapley", descending=[False, False, False, True], maintain_order=True)
+    x = alt.X("shapley:Q", title=said("contribution, percentage points"))
+    x = x.axis(labelExpr="format(100 * datum.value, '~g')", tickCount=5)
+    ends = [1.5 * min(0.0, *frame["shapley"]), 1.5 * max(1e-9, *frame["shapley"])]
+    y = alt.Y("qid:N", title=None, sort=None)  # as in the data
+    tooltip = ["qid:N", "contribution:N", "alone:Q", "last:Q"]
+    bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
+    texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
+    chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
+    words, most = [], rows.unique(keys, keep="first", maintain_order=True)
+    for _, question, measure, qid, contribution, *_ in most.rows():
+        told = "{question}, {measure}: most by {qid}, {contribution}."
+        who = {"question": question, "measure": measures()[measure]}
+        words += [said(told, qid=qid, contribution=contribution, **who)]
+    return dressed(chart, title, below, words)
+
+
+def _ranges() -> str:
+    return said(
+        "Thin bars: all sets of a size; thick: the middle half; white: the median; dots: the worst."
+    )
+
+
+def _points(frame: pl.DataFrame) -> pl.DataFrame:
+    """The success of each subset, a row for each measure; a panel is a question and a measure."""
+    names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
+    frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
+    return pl.concat(
+        frame.select(
+            *("order", "question", "subset", "names"),
+            size="n_qids",
+            panel=len(MEASURES) * pl.col("order") + i,
+            measure=pl.lit(measure),
+            success=f"posterior_{measure}",
+            prior=f"prior_{measure}",
+        )
+        for i, measure in enumerate(MEASURES)
+    )
+
+
+def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
+    """The layers of a panel of ``success``, from the back to the front."""
+    ticks = list(range(min(sizes), max(sizes) + 1))
+    x = alt.X("size:Q", title=said("number of quasi-identifiers known"))
+    x = x.scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
+    x = x.axis(values=ticks, format="d", grid=False)
+    axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    y = {"title": said("success"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
+    low, middle, median = (alt.Y(f"quartile_{i}:Q", **y) for i in range(3))
+    prior, size, subset = (
+        alt.Chart().transform_filter(f"isValid(datum.{field})").encode(y=alt.Y("success:Q", **y))
+        for field in ("label", "quartile_0", "subset")
+    )
+    size, label = size.encode(x=x), prior.encode(x=alt.value("width"), text="label:N")
+    ranges = [
+        size.mark_rule(color=SKY, size=2).encode(y=low, y2="quartile_4"),
+        size.mark_bar(color=SKY, size=12).encode(y=middle, y2="quartile_3"),
+        size.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
+    ]
+    dot = subset.mark_circle(color=BLUE, aria=False, size=30, opacity=0.4 if dots else 1)
+    return [
+        *([] if dots else ranges),
+        prior.mark_rule(color=ORANGE, strokeDash=[6, 4], size=2),
+        label.mark_text(align="left", dx=6, dy=-10, baseline="bottom", lineBreak="\n"),
+        dot.encode(x=x, tooltip=["names:N", "success:Q", "prior:Q"]),
+        size.mark_line(color="black", size=1.5, point=len(ticks) == 1 and {"color": "black"}),
+    ]
