@@ -7,7 +7,7 @@ gain function and histogram is a question to these tables, not to the data.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
 from qifsql.plan import Plan
 from qifsql.profile import Profile
-from qifsql.relation import KEPT, LOADED
+from qifsql.relation import KEPT, LOADED, attaching
 from qifsql.session import check_records
 from qifsql.spec import BoundAttack
 
@@ -62,6 +62,7 @@ class Counts:
         self.sent: list[Plan] = []
         self.values: dict[int, int] = {}
         self.kept = dict.fromkeys(engine.open_kept(store), KEPT)
+        self._opening = attaching(str(store) if self.kept else ":memory:", KEPT)
         found = self._stored(store) if store else None
         self.records: int = found["records"] if found else check_records(engine, bound)
         if found is None:
@@ -117,7 +118,7 @@ class Counts:
         """Keep the rows of any plan as a table of that name."""
         if name not in self.kept:
             catalog = KEPT if lasting else LOADED
-            self.sent.append(plan)
+            self._send(replace(plan, keeps=(catalog, name)))
             self.engine.keep(name, plan, "counting", self.where, catalog=catalog)
             self.kept[name] = catalog
 
@@ -169,8 +170,12 @@ class Counts:
         return self.bound.weight is not None or secret in self.bound.beliefs
 
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
-        self.sent.append(plan)
+        self._send(plan)
         return self.engine.frame(plan, what, self.where)
+
+    def _send(self, plan: Plan) -> None:
+        """Note a plan that runs; where its counts are kept is opened before."""
+        self.sent.append(replace(plan, setup=(self._opening, *plan.setup)))
 
     def _stored(self, store: Path) -> dict[str, Any] | None:
         """What a file of counts holds; None where it is new. Another question's is refused."""

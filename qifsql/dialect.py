@@ -19,19 +19,17 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     return render(_whole(plan), pretty=pretty)
 
 
-def copying(plan: Plan, path: str, note: str) -> str:
-    """The statement that writes a plan's rows to a Parquet file with metadata ``qifsql``."""
+def copying(plan: Plan, path: str, note: str = "") -> str:
+    """The statement that writes a plan's rows to a Parquet file; a note is metadata ``qifsql``."""
     options: dict[str, exp.Expr] = {
         "FORMAT": exp.Var(this="PARQUET"),
         "COMPRESSION": exp.Var(this="ZSTD"),
-        "KV_METADATA": exp.Struct(
-            expressions=[
-                exp.PropertyEQ(
-                    this=exp.to_identifier("qifsql"), expression=exp.Literal.string(note)
-                )
-            ]
-        ),
     }
+    if note:
+        name, value = exp.to_identifier("qifsql"), exp.Literal.string(note)
+        options["KV_METADATA"] = exp.Struct(
+            expressions=[exp.PropertyEQ(this=name, expression=value)]
+        )
     copy = exp.Copy(
         this=exp.Subquery(this=_whole(plan)),
         kind=False,
@@ -41,10 +39,11 @@ def copying(plan: Plan, path: str, note: str) -> str:
     return render(copy)
 
 
-def keeping(plan: Plan, name: str, catalog: str) -> str:
-    """The statement that keeps a plan's rows as a table."""
+def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
+    """The statement that keeps a plan's rows as a table; ``again``: in place of an older one."""
     table = exp.table_(name, db="main", catalog=catalog)
-    return render(exp.Create(this=table, kind="TABLE", expression=_whole(plan)))
+    made = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
+    return render(made, pretty=again)
 
 
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
@@ -103,5 +102,9 @@ def script(plan: Plan, step: str | None = None) -> str:
         result = exp.select("*").from_(exp.to_table(step))
     lines = [f"-- {s.name}: {s.doc}" for s in steps]
     lines += [f"{s};" for s in plan.setup]
-    lines.append(statement(Plan(steps, result), pretty=True) + ";")
+    if plan.keeps:
+        catalog, name = plan.keeps
+        lines.append(keeping(plan, name, catalog, again=True) + ";")
+    else:
+        lines.append(statement(Plan(steps, result), pretty=True) + ";")
     return "\n".join(lines) + "\n"

@@ -19,9 +19,11 @@ class Step:
 class Plan:
     """Named steps, each reading only those before it, and the query that gives the result.
 
-    ``setup`` are statements to run first (opening a DuckDB file); usually none.
+    ``setup`` are statements to run first (opening a DuckDB file); usually none. ``keeps`` is the
+    table that the rows are kept in for later plans, as (catalog, name).
     """
 
     steps: tuple[Step, ...]
     result: exp.Query
     setup: tuple[str, ...] = ()
+    keeps: tuple[str, str] | None = None

@@ -108,8 +108,8 @@ class DuckDB:
         sql = statement(plan)
         return self._run(what, where, lambda: self._fetch(sql))
 
-    def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str) -> int:
-        """Stream a plan's result to a Parquet file with ``note`` as its metadata ``qifsql``.
+    def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
+        """Stream a plan's result to a Parquet file; a ``note`` is its metadata ``qifsql``.
 
         Returns the number of rows.
         """

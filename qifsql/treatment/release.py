@@ -6,7 +6,6 @@ names, DuckDB writes the rows under names of ours, and the names are put back wh
 
 import csv
 import gzip
-import json
 import re
 from collections.abc import Sequence
 from io import StringIO
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InternalError, OutputError
-from qifsql.export import Origin, manifest, whole, write_manifest
+from qifsql.export import Origin, whole, write_manifest
 from qifsql.partition import SHOWABLE
 from qifsql.plan import Plan
 from qifsql.spec import family
@@ -56,32 +55,30 @@ def write(
 ) -> None:
     """Write all rows of a plan, so many, in their order, whole or not at all.
 
-    The plan's columns are called ``aliases(names)``. The manifest is in the metadata of Parquet,
-    beside CSV. CSV is made from Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
+    The plan's columns are called ``aliases(names)``. The manifest stands beside the file and not
+    in it: a release is for others, its seed and the path of its source are not. CSV is made from
+    Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
     """
     kind, dataset = ending(path), str(origin.spec["dataset"])
-    note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
     direct = kind == ".parquet" and aliases(names) == list(names)
     with whole(path, origin) as temporary:
         target = temporary if direct else engine.scratch / "rows.parquet"
-        written = engine.copy(plan, target, what="writing records", where=dataset, note=note)
+        written = engine.copy(plan, target, what="writing records", where=dataset)
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
-        if direct:
-            return
-        if kind == ".parquet":
-            _rename(target, temporary, names, note)
-            return
-        _write_csv(target, temporary, names, zipped=kind == ".csv.gz")
+        if kind != ".parquet":
+            _write_csv(target, temporary, names, zipped=kind == ".csv.gz")
+        elif not direct:
+            _rename(target, temporary, names)
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
 
 
-def _rename(source: Path, target: Path, names: Sequence[str], note: str) -> None:
+def _rename(source: Path, target: Path, names: Sequence[str]) -> None:
     """Copy a Parquet file, some rows at a time, with other names of its columns."""
     with pq.ParquetFile(source) as file:
         found = file.schema_arrow
         fields = [field.with_name(name) for field, name in zip(found, names, strict=True)]
-        schema = pa.schema(fields, metadata={"qifsql": note})
+        schema = pa.schema(fields)
         with pq.ParquetWriter(target, schema, compression="zstd") as copy:
             for batch in file.iter_batches():
                 copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
