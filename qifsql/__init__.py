@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.prompt import shell
     from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
+    from qifsql.report.report import report
     from qifsql.spec import Attack
     from qifsql.study.draft import init
     from qifsql.study.result import StudyResult
@@ -68,6 +69,7 @@ __all__ = [
     "receipt",
     "records",
     "refines",
+    "report",
     "run",
     "shell",
     "sql",
@@ -104,6 +106,7 @@ _HOME = {
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",
+    "report": "report.report",
     "run": "study.run",
     "shell": "prompt",
     "sql": "inspection",
@@ -112,8 +115,9 @@ _HOME = {
 }
 
 
-import_module("qifsql.sweep")  # binds the name to the package, once
-del sweep
+for _package in ("report", "sweep"):
+    import_module(f"{__name__}.{_package}")  # binds the name to the package, once
+del report, sweep
 
 
 def __getattr__(name: str) -> object:

@@ -85,7 +85,7 @@ def attack(
 
 def run(spec: Attack, wanted: Wanted | None = None, settings: Settings | None = None) -> Assessment:
     """Run an attack as it is specified (see ``attack``)."""
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "attack")
     wanted = wanted or Wanted()
     with opened(spec, settings) as (engine, bound):
         if not wanted.progressive:

@@ -106,7 +106,7 @@ def check(
         EngineError: memory or disk ran out.
 
     """
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "check")
     refuse(options, "check", "gain", "thresholds", "quantiles")
     asked = policies.read(policy, population=population, **options)
     known = _baseline(asked, baseline)

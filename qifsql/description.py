@@ -84,7 +84,7 @@ def describe(
     ``values`` most frequent values of each column are listed, but not those that fewer than 10
     records have, unless ``rare``. Roles are suggestions from names, types and counts.
     """
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, dataset)

@@ -94,7 +94,7 @@ def explain(
     InputError where there is no such measure.
     """
     name = None if measure is None else _meant(measure)
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "explain")
     sample, counted = _sample(settings)
     origin = origin.about({"measure": name}, counted.paths, *counted.plans)
     if name is not None:
@@ -162,6 +162,11 @@ def _names() -> dict[str, str]:
 def _texts() -> dict[str, dict[str, Any]]:
     """The words of each measure by its name."""
     return {name: text for name, text in _file().items() if name not in ("symbols", "works")}
+
+
+def words_of(measure: str) -> Mapping[str, Any]:
+    """The words about a measure, without an example: title, meaning, formula, source and more."""
+    return _texts()[_meant(measure)]
 
 
 def _used(glossary: str, text: str) -> Iterable[str]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,12 +26,17 @@ from qifsql.spec import Attack, BoundAttack
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
 ENDING = ".manifest.json"  # of the manifest beside a file
+FORMULA = r"^[=+\-@\t\r\n]"  # what a spreadsheet may run
+NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 STREAMED = (".parquet", ".csv")  # for results with a row per record
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where numbers come from: what was asked for, the SQL that ran, the files that were read."""
+    """Where numbers come from: what was asked for, the SQL that ran, the files that were read.
+
+    ``kind`` is the command that they are the result of, ``notes`` are its remarks.
+    """
 
     started: str
     clock: float
@@ -40,13 +46,15 @@ class Origin:
     paths: tuple[str, ...] = ()
     seconds: float = 0.0
     seed: int | None = None
+    kind: str = ""
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def now(cls, settings: Settings | None = None) -> "Origin":
+    def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
         """An origin whose clock starts now."""
         seed = settings.seed if settings else None
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(started, time.perf_counter(), seed=seed)
+        return cls(started, time.perf_counter(), seed=seed, kind=kind)
 
     @property
     def sql(self) -> str:
@@ -116,11 +124,13 @@ def manifest(origin: Origin) -> dict[str, Any]:
     """Everything needed to check or repeat a result, as plain data."""
     return {
         "qifsql": __version__,
+        "result": origin.kind,
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("duckdb", "polars", "sqlglot")},
         },
         "spec": dict(origin.spec),
+        "notes": list(origin.notes),
         "sql": origin.sql,
         "inputs": digests(origin.paths),
         "seed": origin.seed,
@@ -215,9 +225,31 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
             return engine.copy(plan, temporary, what=what, where=where, note=note)
         between = engine.scratch / "rows.parquet"
         rows = engine.copy(plan, between, what=what, where=where, note=note)
-        pl.scan_parquet(between).sink_csv(temporary)
+        inert(pl.scan_parquet(between)).sink_csv(temporary)
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
         return rows
+
+
+def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The frame for CSV: no spreadsheet takes a text in it for a formula.
+
+    Texts and names that begin with =, +, -, @, a tab or a line break, and are no plain numbers,
+    get an apostrophe in front.
+    """
+    schema = frame.collect_schema()
+    names: dict[str, str] = {}
+    for name in schema:
+        new = name
+        while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
+            new = f"'{new}"
+        names[name] = new
+    texts = [pl.col(name) for name, kind in schema.items() if kind == pl.String]
+    return frame.with_columns(_inert(text) for text in texts).rename(names)
+
+
+def _inert(text: pl.Expr) -> pl.Expr:
+    formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+    return pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
 
 
 def write_manifest(path: Path, origin: Origin) -> None:

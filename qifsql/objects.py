@@ -69,7 +69,7 @@ def hyper(
     """
     if show not in get_args(Show):
         raise InputError(f"there is nothing to show called {quoted(show)}; use {_names()}")
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "hyper")
     path = Path(out) if out is not None else None
     if path is not None:
         check_ending(path, STREAMED)

@@ -64,7 +64,7 @@ def blocks(
     refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "blocks")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings) as (engine, bound):
         check_records(engine, bound)
@@ -91,7 +91,7 @@ def records(
     ``G`` of the owner (where it is about owners) and ``G_S``. Returns the number of rows.
     """
     refuse(options, "records", "target", "by", "thresholds", "quantiles")
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "records")
     path = Path(out)
     check_ending(path, STREAMED)
     named = doubts(measures)

@@ -59,7 +59,7 @@ def receipt(
     out are the minimal sample uniques of disclosure control. Raises TargetError where nobody has
     these values.
     """
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "receipt")
     if not options.get("target"):
         raise TargetError("no target is named; give --target COLUMN=VALUE for what is known")
     models = "irs,ias" if options.get("secret") else "irs"

@@ -62,7 +62,7 @@ def refines(
 
     Both are columns, patterns or named expressions. A missing value is a value.
     """
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "refines")
     whole = Attack.of("crs", source, qids=a, where=where, null=null)
     other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)
     with opened(whole, settings) as (engine, bound), opened(other, settings) as (_, known):

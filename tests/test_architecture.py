@@ -60,6 +60,8 @@ IMPORTERS = {  # library -> the rooms that may import it
     "click": ("cli",),
     "rich": ("report", "cli"),
     "altair": ("report",),
+    "jinja2": ("report",),
+    "markupsafe": ("report",),
     "vl_convert": ("report",),
 }
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "base", "common", "core", "tools"}

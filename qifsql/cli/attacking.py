@@ -3,6 +3,7 @@
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output
 from qifsql.cli.wishes import Charts, Details, Gains
+from qifsql.report.parts import Part
 
 
 def attack(
@@ -44,10 +45,10 @@ def attack(
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_attack", result, quiet=limits.quiet)
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import attacks
 
-        return tables.assessment(result)
+        return attacks.attack(result.rows(), result.details)
 
     aside = () if details.histogram else ("histogram",)
     title = f"qifsql: {options.named(source)}"

@@ -8,6 +8,7 @@ import typer
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import ATTACK, DATA, RUN, Adversary, Data, Limits, Others, Output
+from qifsql.report.parts import Part
 
 NOT_MET = 4  # the exit code
 
@@ -139,7 +140,7 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
     from qifsql.cli import show
     from qifsql.export import write
 
-    def render() -> object:
+    def render() -> list[Part]:
         from qifsql.report import verdicts
 
         return verdicts.verdict(result)

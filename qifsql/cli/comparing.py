@@ -6,6 +6,7 @@ import typer
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Output
+from qifsql.report.parts import Part
 
 
 def receipt(
@@ -27,10 +28,10 @@ def receipt(
         result = run(dataset, **asked, key=key, where=data.where, target=known, settings=settings)
     running.remarks(result.learnt.notes, quiet=limits.quiet)
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import persons
 
-        return tables.receipt(result)
+        return persons.receipt(result)
 
     shown = show.Shown(
         result.frame,
@@ -62,10 +63,10 @@ def refines(
         asked: dict[str, Any] = {"where": data.where, "null": null}
         result = run(dataset, typed.names([a]), typed.names([b]), **asked, settings=settings)
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import persons
 
-        return tables.refinement(result)
+        return persons.refinement(result)
 
     example = result.counterexample
     details = {} if example is None else {"counterexample": example}

@@ -6,6 +6,7 @@ import typer
 
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
+from qifsql.report.parts import Part
 
 
 def describe(
@@ -44,9 +45,9 @@ def describe(
         )
     listed = result.values if values else result.frame
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import listings
 
-        return tables.description(result.frame, result.values if values else None)
+        return listings.description(result.frame, result.values if values else None)
 
     show.show(show.Shown(listed, result.origin, render, f"qifsql: {dataset.name}"), output)

@@ -1,11 +1,11 @@
 """``qifsql explain``."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from qifsql.cli.options import Limits, Output
+from qifsql.report.parts import Part
 
 
 def explain(
@@ -28,12 +28,13 @@ def explain(
     with limits.settings() as settings:
         found = run(settings=settings) if measure is None else (run(measure, settings=settings),)
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import listings
+        from qifsql.report.parts import Heading, Table
 
         if measure is None:
             heads = ("measure", "what it is", "columns of results")
-            return tables.rows(heads, [(e.name, e.title, ", ".join(e.columns)) for e in found])
+            return [listings.rows(heads, [(e.name, e.title, ", ".join(e.columns)) for e in found])]
         one = found[0]
         parts = {
             "meaning": one.meaning,
@@ -47,21 +48,11 @@ def explain(
             "also called": ", ".join(one.aliases),
             "source": "\n".join((one.source, *one.works)),
         }
-        return _sheet(one.title, {name: text for name, text in parts.items() if text})
+        sheet = Table.of(["", ""])
+        for name, text in parts.items():
+            if text:
+                sheet.add_row(name, text)
+        return [Heading(one.title), sheet]
 
     title = "qifsql: what the measures mean" if measure is None else f"qifsql: {found[0].name}"
     show.show(show.Shown(frame(found), found[0].origin, render, title), output)
-
-
-def _sheet(title: str, parts: Mapping[str, str]) -> object:
-    """A title and named paragraphs, for people."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2, 1, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold", max_width=100)
-    for name, text in parts.items():
-        grid.add_row(Text(name, style="bold"), Text(text))
-    return Group(Text(title, style="bold"), Text(), grid)

@@ -9,6 +9,7 @@ import typer
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output, named
 from qifsql.cli.wishes import Gains
+from qifsql.report.parts import Part
 
 
 def blocks(
@@ -53,10 +54,10 @@ def blocks(
             settings=settings,
         )
 
-    def render() -> object:
-        from qifsql.report import tables
+    def render() -> list[Part]:
+        from qifsql.report import listings
 
-        return tables.blocks(result.frame, result.origin.spec["secrets"])
+        return listings.blocks(result.frame, result.origin.spec["secrets"])
 
     title = f"qifsql: {order} blocks of {named(source)}"
     show.show(show.Shown(result.frame, result.origin, render, title), output)
@@ -89,7 +90,7 @@ def hyper(
         running.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
         return
 
-    def render() -> object:
+    def render() -> list[Part]:
         from qifsql.report import matrices
 
         return matrices.hyper(result)
@@ -166,7 +167,7 @@ def shell(
     """Open a DuckDB prompt with the views of the partition ready."""
     from qifsql.prompt import shell as run
     from qifsql.prompt import write_csv
-    from qifsql.report import tables
+    from qifsql.report import listings, terminal
 
     people = sys.stdout.isatty()
     with limits.settings() as settings:
@@ -176,7 +177,7 @@ def shell(
             **adversary.arguments(),
             where=data.where,
             init_only=init_only,
-            show=(lambda n, r: tables.draw(tables.rows(n, r))) if people else write_csv,
+            show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
             settings=settings,
         )
     if init_only:

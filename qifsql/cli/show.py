@@ -28,9 +28,9 @@ def show(shown: Shown, output: Output) -> None:
             return
     chosen = output.format_ or ("table" if sys.stdout.isatty() else "csv")
     if chosen == "table":
-        from qifsql.report import tables
+        from qifsql.report import terminal
 
-        tables.draw(shown.render())
+        terminal.draw(shown.render())
     else:
         sys.stdout.write(text(shown, chosen))
     sys.stdout.flush()

@@ -11,6 +11,7 @@ from qifsql.cli import running
 from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Others, Output, named
 from qifsql.cli.wishes import Charts
 from qifsql.errors import InputError
+from qifsql.report.parts import Part
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -169,10 +170,10 @@ def sweep(
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_sweep", result, quiet=limits.quiet)
 
-    def render() -> object:
+    def render() -> list[Part]:
         from qifsql.report import sweeps
 
-        return sweeps.sweep(result, explain=work.explain)
+        return sweeps.sweep(result.frame, result.details, explain=work.explain)
 
     asked = {"histogram": subsets.histogram, "borders": subsets.threshold is not None}
     asked |= {"plan": work.explain}

@@ -8,6 +8,7 @@ import typer
 from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
+from qifsql.report.parts import Part
 
 Out = Annotated[
     Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
@@ -75,7 +76,7 @@ def treat(
     done = f"{people:,} records written to {out}"
     running.remarks([*result.notes, done], quiet=limits.quiet)
 
-    def render() -> object:
+    def render() -> list[Part]:
         from qifsql.report import treatments
 
         return treatments.treatment(result)

@@ -1,23 +1,12 @@
-"""Cells and frames of tables on the terminal: names and values are text, never markup."""
+"""Cells of tables: names and values are text, never markup."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from qifsql.report import words
+from qifsql.report.language import number, said
 
 SHOWN = 5  # values of a list that are shown in a cell
-
-
-def table(names: Sequence[str], right: Sequence[int] = ()) -> Table:
-    """An empty table under these names; columns ``right`` are numbers."""
-    made = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(names):
-        made.add_column(Text(name), justify="right" if i in right else "left")
-    return made
 
 
 def cell(value: Any) -> str:
@@ -25,13 +14,17 @@ def cell(value: Any) -> str:
     if value is None:
         return words.missing()
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return said("yes") if value else said("no")
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return number(f"{value:.6g}")
     if isinstance(value, list):
         shown = [_counted(v) for v in value[:SHOWN]]
-        return ", ".join(shown) + (f", and {len(value) - SHOWN} more" if value[SHOWN:] else "")
+        return ", ".join(shown) + _left_out(len(value) - SHOWN)
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
+
+
+def _left_out(n: int) -> str:
+    return said(", and {n} more", n=n) if n > 0 else ""
 
 
 def _counted(value: Any) -> str:

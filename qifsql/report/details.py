@@ -4,50 +4,54 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from qifsql.report import cells, words
+from qifsql.report.language import number, said
+from qifsql.report.parts import Paragraph, Part, Table
 
 BAR = 40  # characters of the longest bar of a histogram
 WIDE = 10  # percent that a bar stands for
 
 
-def measured(row: Mapping[str, Any]) -> list[RenderableType]:
+def measured(row: Mapping[str, Any]) -> list[Part]:
     """The measures of a row beside success, where there are any."""
-    table = cells.table(["", "before", "after", "difference"], right=(1, 2, 3))
+    heads = ["", said("before"), said("after"), said("difference")]
+    table = Table.of(heads, right=(1, 2, 3))
     if "prior_entropy" in row:
-        before, after, mutual = (
-            row[c] for c in ("prior_entropy", "posterior_entropy", "mutual_information")
-        )
-        table.add_row("uncertainty (Shannon, bits)", *(f"{x:.4g}" for x in (before, after, mutual)))
+        columns = ("prior_entropy", "posterior_entropy", "mutual_information")
+        bits = (number(f"{row[c]:.4g}") for c in columns)
+        table.add_row(said("uncertainty (Shannon, bits)"), *bits)
     if "prior_guessing" in row:
-        before, after = row["prior_guessing"], row["posterior_guessing"]
-        table.add_row("guesses until right", *(f"{x:,.4g}" for x in (before, after)), "")
+        tries = (number(f"{row[c]:,.4g}") for c in ("prior_guessing", "posterior_guessing"))
+        table.add_row(said("guesses until right"), *tries)
     if row.get("capacity") is not None:
-        table.add_row("capacity (at most)", "", "", words.factor(row["capacity"]))
-    for name in ("prosecutor", "journalist", "marketer"):
+        table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
+    risks = {
+        "prosecutor": said("prosecutor risk"),
+        "journalist": said("journalist risk"),
+        "marketer": said("marketer risk"),
+    }
+    for name, shown in risks.items():
         if row.get(f"{name}_risk") is not None:
-            table.add_row(f"{name} risk", "", words.percent(row[f"{name}_risk"]), "")
-    return [Padding(table, (0, 0, 0, 1), expand=False)] if table.row_count else []
+            table.add_row(shown, "", words.percent(row[f"{name}_risk"]))
+    return [table] if table.rows else []
 
 
-def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[RenderableType]:
+def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """The details of one row of results."""
-    parts: list[RenderableType] = []
+    parts: list[Part] = []
     for name, draw in DRAWN.items():
         if name in details:
             own = details[name].filter(attack_id=row["attack_id"])
             parts += draw(row, own) if own.height else []
-    return [Padding(part, (0, 0, 1, 2), expand=False) for part in parts]
+    return parts
 
 
-def _histogram(_row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableType]:
+def _histogram(_row: Mapping[str, Any], own: pl.DataFrame) -> list[Part]:
     """A bar for every ten percent of success; the last holds 100 alone."""
     bands = own.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
     most = max(bands["n"].to_list())
-    table = cells.table(["success", "people", ""], right=(0, 1))
+    table = Table.of([said("success"), said("people"), ""], right=(0, 1))
     for band, n in bands.iter_rows():
         label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
         bar = "\N{FULL BLOCK}" * round(BAR * n / most)
@@ -55,37 +59,41 @@ def _histogram(_row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableTyp
     return [table]
 
 
-def _thresholds(row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableType]:
-    table = cells.table(["at least", "people", "share"], right=(0, 1, 2))
+def _thresholds(row: Mapping[str, Any], own: pl.DataFrame) -> list[Part]:
+    table = Table.of([said("at least"), said("people"), said("share")], right=(0, 1, 2))
     for line in own.iter_rows(named=True):
         at = words.success(row, line["threshold"])
         table.add_row(at, words.count(line["individuals"]), words.percent(line["share"]))
     return [table]
 
 
-def _quantiles(row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableType]:
-    table = cells.table(["share of people", "at most"], right=(0, 1))
+def _quantiles(row: Mapping[str, Any], own: pl.DataFrame) -> list[Part]:
+    table = Table.of([said("share of people"), said("at most")], right=(0, 1))
     for line in own.iter_rows(named=True):
         share = words.percent(line["quantile"])
         table.add_row(share, words.success(row, line["success"]))
     return [table]
 
 
-def _groups(row: Mapping[str, Any], own: pl.DataFrame) -> list[RenderableType]:
-    by = own["by"][0]
-    names = [by, "people", "singled out", "certain", "success", "guessed right"]
-    table = cells.table(names, right=(1, 2, 3, 4, 5))
+def _groups(row: Mapping[str, Any], own: pl.DataFrame) -> list[Part]:
+    heads = [own["by"][0], said("people"), said("singled out"), said("certain")]
+    heads += [said("success"), said("guessed right")]
+    table = Table.of(heads, right=(1, 2, 3, 4, 5))
     for line in own.iter_rows(named=True):
+        if line["individuals"] is None:  # too small to be shown
+            table.add_row(cells.cell(line["group"]))
+            continue
         right = line["guessed_right"]
         table.add_row(
-            Text(cells.cell(line["group"])),
+            cells.cell(line["group"]),
             words.count(line["individuals"]),
             words.count(line["singled_out"]),
             words.count(line["individuals_certain"]),
             words.success(row, line["posterior_probabilistic"]),
             "" if right is None else words.percent(right),
         )
-    return [table, Text(words.gap(row, own.to_dicts()))]
+    told = own.filter(pl.col("individuals").is_not_null()).to_dicts()
+    return [table, Paragraph(words.gap(row, told))] if told else [table]
 
 
 DRAWN = {

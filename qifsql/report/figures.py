@@ -1,5 +1,6 @@
 """Which charts a result has, and their files in a folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -41,7 +42,7 @@ def of_sweep(result: Sweep) -> dict[str, Chart]:
     if "releases" in result.details:
         drawn["releases"] = subsets.releases(result.details["releases"])
     if "histogram" in result.details:
-        drawn["histograms"] = people.histograms(_chosen(result))
+        drawn["histograms"] = people.histograms(chosen(result.details))
     return drawn
 
 
@@ -54,7 +55,7 @@ def of_attack(result: Assessment) -> dict[str, Chart]:
         raise InputError("charts are of the chance to be right; leave the gain functions out")
     drawn = {"success": steps.steps(frame, _releases(result))}
     for name, chart in DETAILS.items():
-        rows = _details(frame, result, name)
+        rows = details(frame, result.details, name)
         if not rows.is_empty():
             drawn[chart.__name__] = chart(rows)
     return drawn
@@ -68,30 +69,31 @@ def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> 
     return list(paths)
 
 
-def _chosen(result: Sweep) -> pl.DataFrame:
+def chosen(details: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """The histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
-    best = result.details["best"].filter(pl.col("best_for") != "deterministic")
+    best = details["best"].filter(pl.col("best_for") != "deterministic")
     sizes = sorted(set(best["n_qids"]))
     some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
     wanted = best.filter(pl.col("n_qids").is_in(sorted(some))).select("model", "secret", "subset")
-    histogram = result.details["histogram"].with_columns(datasets=pl.lit(1))
+    histogram = details["histogram"].with_columns(datasets=pl.lit(1))
     keys = ["model", "secret", "subset"]
     return histogram.join(wanted, on=keys, nulls_equal=True, how="semi").sort(
         pl.col("qids").list.len(), "secret", maintain_order=True
     )
 
 
-def _details(frame: pl.DataFrame, result: Assessment, name: str) -> pl.DataFrame:
+def details(frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], name: str) -> pl.DataFrame:
     """A table of details with its questions; of the last number of datasets, but for histograms."""
-    if name not in result.details:
+    if name not in tables or frame.is_empty():
         return pl.DataFrame()
     if name != "histogram":
         frame = frame.filter(pl.col("datasets") == pl.col("datasets").max())
     asked = frame.select("attack_id", *ASKED)
-    rows = asked.join(result.details[name], on="attack_id", how="inner", maintain_order="left")
+    rows = asked.join(tables[name], on="attack_id", how="inner", maintain_order="left")
     if name == "groups":
         rows = rows.group_by("model", "secret", maintain_order=True).head(GROUPS)
-    return rows.sort("model", "secret", "datasets", maintain_order=True)
+    order = [pl.col("secret").is_not_null(), pl.col("secret"), pl.col("datasets")]
+    return rows.sort(order, maintain_order=True)
 
 
 def _releases(result: Assessment) -> list[str]:

@@ -3,14 +3,16 @@
 import json
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
 
 from qifsql import __version__
-from qifsql.export import Origin, write
+from qifsql.export import Origin, inert, write
+from qifsql.report import markdown
+from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -19,35 +21,37 @@ class Shown:
 
     ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
     Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
-    Those named ``aside`` nobody asked for: CSV and Markdown leave them out.
+    Those named ``aside`` nobody asked for: CSV and Markdown leave them out. ``notes`` are remarks
+    for the reader, which stay with what is stored.
     """
 
     frame: pl.DataFrame
     origin: Origin
-    render: Callable[[], object]
+    render: Callable[[], list[Part]]
     title: str
     details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     aside: Collection[str] = ()
+    notes: tuple[str, ...] = ()
 
 
 def save(shown: Shown, out: Path) -> None:
     """Write a result to files whose ending says how, all or none."""
-    write(contents(shown, out), shown.origin)
+    write(contents(shown, out), replace(shown.origin, notes=shown.notes))
 
 
 def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
     """What stands in the files of a result, by their paths; the ending of ``out`` says how."""
     ending = out.suffix.casefold()
     if ending == ".html":
-        from qifsql.report import tables
+        from qifsql.report import pages
 
-        return {out: tables.html(shown.render(), shown.title)}
+        return {out: pages.of_result(shown.title, shown.render(), shown.origin)}
     if ending in (".json", ".md"):
         return {out: text(shown, "json" if ending == ".json" else "markdown")}
     tables_of = {out: shown.frame}
     tables_of |= {beside(out, name): frame for name, frame in shown.details.items()}
     return {
-        path: frame if ending == ".parquet" else flattened(frame).write_csv()
+        path: frame if ending == ".parquet" else comma_separated(frame)
         for path, frame in tables_of.items()
     }
 
@@ -67,10 +71,13 @@ def text(shown: Shown, kind: str) -> str:
     wanted = [frame for name, frame in shown.details.items() if name not in shown.aside]
     flat = [flattened(frame) for frame in (shown.frame, *wanted)]
     if kind == "csv":
-        return "\n".join(frame.write_csv() for frame in flat)
-    from qifsql.report import tables
+        return "\n".join(map(comma_separated, flat))
+    return "\n".join(map(markdown.table, flat))
 
-    return "\n".join(tables.markdown(frame) for frame in flat)
+
+def comma_separated(frame: pl.DataFrame) -> str:
+    """The frame as CSV, without lists and without anything that a spreadsheet would run."""
+    return inert(flattened(frame).lazy()).collect().write_csv()
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:

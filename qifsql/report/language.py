@@ -8,7 +8,7 @@ that no name of a column can be read as part of a message.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -20,12 +20,13 @@ LOCALE = Path(__file__).resolve().parent.parent / "locale"
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its code, its name, and what stands in its numbers."""
+    """A language: its code, its name, what stands in its numbers, and what people are called."""
 
     code: str
     name: str
     decimal: str = "."
     group: str = ","
+    people: str = ""
 
     def translations(self) -> NullTranslations:
         """The catalogue; of English, which messages are written in, an empty one."""
@@ -43,15 +44,18 @@ def spoken() -> Language:
 
 
 @contextmanager
-def speaking(code: str) -> Iterator[Language]:
-    """Speak a language, such as ``pt-BR``, until this ends. Raises InputError for unknown ones."""
+def speaking(code: str, people: str = "") -> Iterator[Language]:
+    """Speak a language, such as ``pt-BR``, of ``people``, such as pupils, until this ends.
+
+    Raises InputError for unknown languages.
+    """
     known = {name.casefold(): language for name, language in LANGUAGES.items()}
     language = known.get(code.replace("_", "-").casefold())
     if language is None:
         raise InputError(f"there is no language {code}; use one of {', '.join(LANGUAGES)}")
-    token = _SPOKEN.set(language)
+    token = _SPOKEN.set(replace(language, people=people))
     try:
-        yield language
+        yield spoken()
     finally:
         _SPOKEN.reset(token)
 

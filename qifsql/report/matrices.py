@@ -4,18 +4,16 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from qifsql.objects import Hyper
 from qifsql.report import cells, words
+from qifsql.report.parts import Paragraph, Part, Table
 
 COLUMNS = 12  # blocks that a matrix has at most
 ROWS = 30  # values of the secret that a matrix has at most
 LISTED = 20  # rows that are listed of what is no matrix
 
 
-def hyper(result: Hyper) -> RenderableType:
+def hyper(result: Hyper) -> list[Part]:
     """One object: values of the secret down, blocks (or inners) across."""
     rows = result.frame.to_dicts()
     values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))
@@ -25,16 +23,16 @@ def hyper(result: Hyper) -> RenderableType:
     columns = {r[across]: r for r in reversed(rows)}
     if len(columns) > COLUMNS or len(values) > ROWS:
         return _listed(result)
-    heads = [Text(_label(result, columns[c])) for c in sorted(columns)]
-    table = cells.table([result.secret, *map(str, heads)], right=range(1, len(heads) + 1))
+    heads = [_label(result, columns[c]) for c in sorted(columns)]
+    table = Table.of([result.secret, *heads], right=range(1, len(heads) + 1))
     if result.show == "hyper":
         outers = [_fraction(columns[c], "outer_") for c in sorted(columns)]
-        table.add_row("outer", *outers, end_section=True)
+        table.add_row("outer", *outers)
     found = {(_key(r), r[across]): r for r in rows}
     for value in values:
         shown = [_entry(result, found.get((value, c))) for c in sorted(columns)]
-        table.add_row(Text(cells.cell(value[1])), *shown)
-    return Group(Text(TITLES[result.show]), table)
+        table.add_row(cells.cell(value[1]), *shown)
+    return [Paragraph(TITLES[result.show]), table]
 
 
 TITLES = {
@@ -47,21 +45,21 @@ TITLES = {
 }
 
 
-def _prior(result: Hyper, rows: Sequence[Mapping[str, Any]]) -> RenderableType:
-    table = cells.table([result.secret, "people", "prior"], right=(1, 2))
+def _prior(result: Hyper, rows: Sequence[Mapping[str, Any]]) -> list[Part]:
+    table = Table.of([result.secret, "people", "prior"], right=(1, 2))
     for row in rows:
         people = words.count(row["count"])
-        table.add_row(Text(cells.cell(row["value"])), people, _fraction(row, ""))
-    return Group(Text(TITLES["prior"]), table)
+        table.add_row(cells.cell(row["value"]), people, _fraction(row, ""))
+    return [Paragraph(TITLES["prior"]), table]
 
 
-def _listed(result: Hyper) -> RenderableType:
-    table = cells.table(result.frame.columns)
+def _listed(result: Hyper) -> list[Part]:
+    table = Table.of(result.frame.columns)
     for row in result.frame.head(LISTED).iter_rows():
-        table.add_row(*(Text(cells.cell(v)) for v in row))
+        table.add_row(*(cells.cell(v) for v in row))
     left = result.rows - LISTED
     more = f"... and {words.count(left)} more rows; -o FILE.parquet writes all." if left > 0 else ""
-    return Group(Text(TITLES[result.show]), table, Text(more))
+    return [Paragraph(TITLES[result.show]), table, Paragraph(more)]
 
 
 def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

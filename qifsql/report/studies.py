@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from qifsql.report import cells, words
+from qifsql.report.language import said
+from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
 from qifsql.report.verdicts import whom
 
 
-def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> RenderableType:
+def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """All entries: what they found, and what became of them."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
     heads = {
@@ -24,27 +23,27 @@ def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> Renderabl
         "borders": "Borders: the smallest subsets that are risky, the largest that are safe",
         "checks": "Checks",
     }
-    parts: list[RenderableType] = []
+    parts: list[Part] = []
     for name, draw in drawn.items():
         table = details.get(name) if name else frame
         if table is not None and table.height:
-            parts += [Text(heads[name], style="bold"), Padding(draw(table), (0, 0, 1, 1))]
+            parts += [Heading(heads[name]), draw(table)]
     if not parts:
-        parts = [Text("Nothing was run.")]
-    return Group(*parts, Padding(_entries(details["entries"]), (0, 0, 0, 1)))
+        parts = [Paragraph("Nothing was run.")]
+    return [*parts, _entries(details["entries"])]
 
 
-def _attacks(table: pl.DataFrame) -> RenderableType:
+def _attacks(table: pl.DataFrame) -> Table:
     heads = ["name", "model", "of", "known", "certain", "before", "after", "degradation"]
-    made = cells.table(heads, right=(4, 5, 6, 7))
+    made = Table.of(heads, right=(4, 5, 6, 7))
     for row in table.iter_rows(named=True):
         ratio = row["degradation_probabilistic"]
         gain = "" if row.get("gain") in (None, "identity") else f", gain {row['gain']}"
         made.add_row(
             row["name"],
             row["model"],
-            Text(cells.cell((row["secret"] or "whose record it is") + gain)),
-            Text(cells.cell(words.listed(row["qids"]))),
+            cells.cell((row["secret"] or "whose record it is") + gain),
+            cells.cell(words.listed(row["qids"])),
             words.percent(row["posterior_deterministic"]),
             words.success(row, row["prior_probabilistic"]),
             words.success(row, row["posterior_probabilistic"]),
@@ -53,15 +52,15 @@ def _attacks(table: pl.DataFrame) -> RenderableType:
     return made
 
 
-def _sweeps(table: pl.DataFrame) -> RenderableType:
+def _sweeps(table: pl.DataFrame) -> Table:
     heads = ["name", "model", "of", "qids", "best for", "subset", "certain", "best guess"]
-    made = cells.table([*heads, "degradation"], right=(3, 6, 7, 8))
+    made = Table.of([*heads, "degradation"], right=(3, 6, 7, 8))
     for row in table.iter_rows(named=True):
         made.add_row(
             *_question(row),
             str(row["n_qids"]),
             row["best_for"],
-            Text(cells.cell(", ".join(row["qids"]))),
+            cells.cell(", ".join(row["qids"])),
             words.percent(row["posterior_deterministic"]),
             words.percent(row["posterior_probabilistic"]),
             words.factor(row["degradation_probabilistic"]),
@@ -69,39 +68,39 @@ def _sweeps(table: pl.DataFrame) -> RenderableType:
     return made
 
 
-def _borders(table: pl.DataFrame) -> RenderableType:
-    made = cells.table(["name", "model", "of", "measure", "border", "subset", "success"], (6,))
+def _borders(table: pl.DataFrame) -> Table:
+    made = Table.of(["name", "model", "of", "measure", "border", "subset", "success"], (6,))
     for row in table.iter_rows(named=True):
-        subset = Text(cells.cell(", ".join(row["qids"])) or "nothing")
+        subset = cells.cell(", ".join(row["qids"])) or "nothing"
         success = words.percent(row["posterior"])
         made.add_row(*_question(row), row["measure"], row["border"], subset, success)
     return made
 
 
-def _checks(table: pl.DataFrame) -> RenderableType:
-    made = cells.table(["name", "rule", "of", "measure", "value", "wanted", "met"], right=(1, 4))
+def _checks(table: pl.DataFrame) -> Table:
+    made = Table.of(["name", "rule", "of", "measure", "value", "wanted", "met"], right=(1, 4))
     for row in table.iter_rows(named=True):
         made.add_row(
             row["name"],
             str(row["rule"]),
-            Text(whom(row)),
+            whom(row),
             row["measure"],
             cells.cell(row["value"]),
             row["wanted"],
-            Text("yes") if row["met"] else Text("NO", style="bold red"),
+            said("yes") if row["met"] else Bad(said("NO")),
         )
     return made
 
 
-def _entries(table: pl.DataFrame) -> RenderableType:
-    made = cells.table(["name", "kind", "datasets", "state", "seconds"], right=(4,))
+def _entries(table: pl.DataFrame) -> Table:
+    made = Table.of(["name", "kind", "datasets", "state", "seconds"], right=(4,))
     for row in table.iter_rows(named=True):
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f}"
-        datasets = Text(cells.cell(row["datasets"]))
+        datasets = cells.cell(row["datasets"])
         made.add_row(row["name"], row["kind"], datasets, row["state"], seconds)
     return made
 
 
-def _question(row: Mapping[str, Any]) -> list[Text | str]:
-    of = Text(cells.cell(row["secret"] or "whose record it is"))
+def _question(row: Mapping[str, Any]) -> list[str]:
+    of = cells.cell(row["secret"] or "whose record it is")
     return [row["name"], row["model"], of]

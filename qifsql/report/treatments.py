@@ -3,28 +3,34 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
+import polars as pl
 
 from qifsql.errors import several
-from qifsql.report import cells, words
+from qifsql.report import words
+from qifsql.report.parts import Heading, Paragraph, Part, Table
 from qifsql.treatment.treat import Treatment
 
 
-def treatment(result: Treatment) -> RenderableType:
+def treatment(result: Treatment) -> list[Part]:
+    """What was done."""
+    details = {"comparison": result.comparison, "changes": result.changes}
+    known = {name: table for name, table in details.items() if table is not None}
+    return parts(result.frame, known, result.origin.seed)
+
+
+def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | None) -> list[Part]:
     """The records of before and after, and with quasi-identifiers the risks of both."""
-    row = result.frame.row(0, named=True)
-    table = cells.table(list(row), right=range(len(row)))
+    row = frame.row(0, named=True)
+    table = Table.of(list(row), right=range(len(row)))
     table.add_row(*(words.count(n) for n in row.values()))
-    parts: list[RenderableType] = [table, Text(_dropped(row, result.origin.seed))]
-    if result.comparison is not None and result.changes is not None:
-        rows = result.comparison.to_dicts()
+    found: list[Part] = [table, Paragraph(_dropped(row, seed))]
+    if "comparison" in details and "changes" in details:
+        rows = details["comparison"].to_dicts()
         half = len(rows) // 2
         for before, after in zip(rows[:half], rows[half:], strict=True):
-            parts += [Text(), *_risks(before, after)]
-        parts.append(Text(_changed(result.changes.row(0, named=True))))
-    return Group(*parts)
+            found += _risks(before, after)
+        found.append(Paragraph(_changed(details["changes"].row(0, named=True))))
+    return found
 
 
 def _dropped(row: Mapping[str, int], seed: int | None) -> str:
@@ -36,9 +42,9 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     return told
 
 
-def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[RenderableType]:
+def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     """One attack on the records before and after."""
-    table = cells.table(["", "before", "after"], right=(1, 2))
+    table = Table.of(["", "before", "after"], right=(1, 2))
     shown = {
         "records": ("records", words.count),
         "singled out": ("singled_out", words.count),
@@ -49,8 +55,8 @@ def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Renderab
     for name, (column, written) in shown.items():
         table.add_row(name, written(before[column]), written(after[column]))
     return [
-        Text(words.heading(before), style="bold"),
-        Padding(table, (0, 0, 0, 1), expand=False),
+        Heading(words.heading(before)),
+        table,
     ]
 
 

@@ -3,31 +3,38 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+import polars as pl
 
 from qifsql.checking import Verdict
 from qifsql.report import cells
+from qifsql.report.language import said
+from qifsql.report.parts import Bad, Paragraph, Part, Table
 
 
-def verdict(result: Verdict) -> RenderableType:
-    """All levels in the order of the policy, those that are not met in capitals, and the sum."""
-    drifts = result.frame["baseline"].null_count() < result.frame.height
-    heads = ["rule", "of", "measure", "value", *(["baseline"] if drifts else []), "wanted", "met"]
-    table = cells.table(heads, right=(0, 3, *((4,) if drifts else ())))
-    for row in result.rows():
+def verdict(result: Verdict) -> list[Part]:
+    """All levels in the order of the policy, and how many are met."""
+    summary = result.summary[0].upper() + result.summary[1:]
+    return [levels(result.frame), Paragraph(f"{summary}.", strong=True)]
+
+
+def levels(frame: pl.DataFrame) -> Table:
+    """All levels in the order of the policy, those that are not met in capitals."""
+    drifts = frame["baseline"].null_count() < frame.height
+    heads = [said("rule"), said("of"), said("measure"), said("value")]
+    heads += [*([said("baseline")] if drifts else []), said("wanted"), said("met")]
+    table = Table.of(heads, right=(0, 3, *((4,) if drifts else ())))
+    for row in frame.iter_rows(named=True):
         last = "" if row["baseline"] is None else cells.cell(row["baseline"])
         table.add_row(
             str(row["rule"]),
-            Text(whom(row)),
+            whom(row),
             row["measure"],
             cells.cell(row["value"]),
             *([last] if drifts else []),
             row["wanted"],
-            Text("yes") if row["met"] else Text("NO", style="bold red"),
+            said("yes") if row["met"] else Bad(said("NO")),
         )
-    summary = result.summary[0].upper() + result.summary[1:]
-    return Group(table, Text(f"{summary}."))
+    return table
 
 
 def whom(row: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ language that is spoken (``language``).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qifsql.report.language import counted, number, said
+from qifsql.report.language import counted, number, said, spoken
 
 Row = Mapping[str, Any]
 
@@ -25,6 +25,29 @@ def chance(p: float) -> str:
     return said("1 in {n}", n=digits(1 / p))
 
 
+def compared(p: float, q: float) -> tuple[str, str]:
+    """Two chances in the same form, so that they can be compared."""
+    if min(p, q) < 0.01:
+        return chance(p), chance(q)
+    return said("{n} of 100", n=digits(100 * p)), said("{n} of 100", n=digits(100 * q))
+
+
+def frequency(p: float) -> str:
+    """A share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
+
+    Halves are rounded to even; of small shares two digits are said.
+    """
+    if p <= 0:
+        return said("none")
+    if p >= 1:
+        return said("all")
+    if p > 0.99:
+        return said("more than 99 of every 100") if p >= 0.995 else said("{n} of every 100", n=99)
+    if p >= 0.01:
+        return said("{n} of every 100", n=round(100 * p))
+    return said("1 of every {n}", n=number(f"{_rounded(1 / p):,}"))
+
+
 def percent(p: float) -> str:
     """A probability in percent, for tables: ``26.27 %``."""
     if 0 < p < 0.00005:
@@ -37,6 +60,12 @@ def percent(p: float) -> str:
 def factor(x: float) -> str:
     """A ratio: ``x 12,510``, ``x 1.02``."""
     return f"x {digits(x)}" if x < 100 else number(f"x {x:,.0f}")
+
+
+def degradation(row: Row) -> str:
+    """The ratio of success after and before, for tables; it may be undefined."""
+    ratio = row["degradation_probabilistic"]
+    return said("undefined") if ratio is None else factor(ratio)
 
 
 def count(n: int) -> str:
@@ -57,14 +86,14 @@ def sentence(row: Row) -> str:
 
 def sure(row: Row) -> str:
     """How many people are singled out, or their secret known with certainty."""
-    records = count(row["records"])
+    values = {"records": count(row["records"]), "people": people()}
     if row["secret"] is None:
-        one = "{n} of {records} people is singled out."
-        many = "{n} of {records} people are singled out."
-        return counted(one, many, row["singled_out"], records=records)
-    told = "for {n} of {records} people {secret} is known with certainty."
+        one = "{n} of {records} {people} is singled out."
+        many = "{n} of {records} {people} are singled out."
+        return counted(one, many, row["singled_out"], **values)
+    told = "for {n} of {records} {people} {secret} is known with certainty."
     n = count(row["individuals_certain"])
-    return said(told, n=n, records=records, secret=row["secret"])
+    return said(told, n=n, secret=row["secret"], **values)
 
 
 def base_rate(row: Row) -> str:
@@ -128,6 +157,11 @@ def gap(row: Row, groups: Sequence[Row]) -> str:
     )
 
 
+def people() -> str:
+    """What the people are called: ``people``, ``pupils``."""
+    return spoken().people or said("people")
+
+
 def missing() -> str:
     """What stands for a missing value."""
     return said("(missing)")
@@ -147,6 +181,11 @@ def digits(x: float) -> str:
     if x >= 10:
         return number(f"{x:.1f}".removesuffix(".0"))
     return number(f"{x:.2f}".rstrip("0").rstrip("."))
+
+
+def _rounded(x: float) -> int:
+    """A whole number with two digits that count."""
+    return int(round(x, -max(0, len(str(int(x))) - 2)))
 
 
 def _gained(row: Row) -> str:
@@ -171,8 +210,9 @@ def _gained(row: Row) -> str:
 def _about_one(row: Row) -> str:
     alike = said("The target is the only one with these values.")
     if row["matches"] != 1:
-        many = "{n} of {records} people look like the target."
-        alike = said(many, n=count(row["matches"]), records=count(row["records"]))
+        many = "{n} of {records} {people} look like the target."
+        values = {"n": count(row["matches"]), "records": count(row["records"])}
+        alike = said(many, people=people(), **values)
     if row["secret"] is not None and row["posterior_deterministic"] == 1:
         told = "The value of {secret} is known with certainty."
         alike += " " + said(told, secret=row["secret"])

@@ -205,6 +205,7 @@ def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
         paths=entry.paths,
         seconds=note["seconds"],
         seed=note["seed"],
+        kind=entry.kind,
     )
 
 

@@ -10,8 +10,9 @@ import polars as pl
 from qifsql.assessment import Assessment
 from qifsql.checking import Verdict
 from qifsql.export import ENDING, Origin, digests, whole, write
-from qifsql.report import sweeps, tables, verdicts
+from qifsql.report import attacks, sweeps, verdicts
 from qifsql.report.files import Shown, contents
+from qifsql.report.parts import Part
 from qifsql.study.entry import Entry
 from qifsql.study.kept import NAME, Result, details_of
 
@@ -72,10 +73,12 @@ def shown(entry: Entry, result: Result) -> Shown:
     """The result of an entry in all its forms."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
 
-    def render() -> object:
+    def render() -> list[Part]:
         if isinstance(result, Assessment):
-            return tables.assessment(result)
-        return verdicts.verdict(result) if isinstance(result, Verdict) else sweeps.sweep(result)
+            return attacks.attack(result.rows(), result.details)
+        if isinstance(result, Verdict):
+            return verdicts.verdict(result)
+        return sweeps.sweep(result.frame, result.details)
 
     asked = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     asked["releases"] = "releases" in entry.options

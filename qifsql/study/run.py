@@ -15,6 +15,7 @@ from qifsql.errors import InputError, InternalError, Interrupted, QifError, quot
 from qifsql.export import Origin
 from qifsql.report import studies
 from qifsql.report.files import Shown
+from qifsql.report.parts import Part
 from qifsql.study import outputs, rules
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
@@ -82,7 +83,7 @@ class _Run:
         self.told = told
         self.kept = Kept(study.folder)
         contents = Contents()
-        self.origin = Origin.now(settings)
+        self.origin = Origin.now(settings, "run")
         self.identities: dict[str, Identity] = {}
         self.found: dict[str, Result] = {}
         for entry in study.entries:
@@ -221,7 +222,7 @@ class _Run:
 def table(result: StudyResult, study: Study) -> Shown:
     """A study in all its forms; a line about each entry stands aside."""
 
-    def render() -> object:
+    def render() -> list[Part]:
         return studies.study(result.frame, result.details)
 
     title = f"qifsql: {study.path.name}"

@@ -99,7 +99,7 @@ def _silent(_line: str) -> None:
 
 def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
     """Run a sweep as it is specified (see ``sweep``)."""
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "sweep")
     fresh = wish.workspace is None or wish.restart or not wish.workspace.exists()
     useful = not fresh
     opening = False

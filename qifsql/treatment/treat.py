@@ -67,7 +67,7 @@ def treat(
     knows these gains before and after (models CRS, and CAS with a secret).
     """
     settings = _seeded(seed, settings)
-    origin = Origin.now(settings)
+    origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
     spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)

@@ -34,15 +34,22 @@ def save(chart: Chart, path: Path, origin: Origin) -> None:
     if ending == ".png":
         content = converter.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
     elif ending == ".svg":
-        drawn = converter.vegalite_to_svg(spec, allowed_base_urls=[])
-        said = f"<title>{title}</title><desc>{words}</desc>"
-        content = re.sub(r"<svg[^>]*>", lambda tag: tag[0] + said, drawn, count=1).encode()
+        content = vector(spec).encode()
     elif ending == ".html":
         content = _page(spec, title, words, converter.javascript_bundle()).encode()
     else:
         content = json.dumps(spec).encode() + b"\n"
     with whole(path, origin) as temporary:
         temporary.write_bytes(content)
+
+
+def vector(spec: dict[str, Any]) -> str:
+    """A chart as SVG, with its title and its description in words."""
+    _, converter = extra()
+    drawn: str = converter.vegalite_to_svg(spec, allowed_base_urls=[])
+    title, words = escape(spec["title"]["text"]), escape(spec["description"])
+    told = f"<title>{title}</title><desc>{words}</desc>"
+    return re.sub(r"<svg[^>]*>", lambda tag: tag[0] + told, drawn, count=1)
 
 
 def _page(spec: dict[str, Any], title: str, words: str, library: str) -> str:

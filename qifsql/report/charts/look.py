@@ -101,7 +101,7 @@ def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
         axisY={"labelLimit": 180, "ticks": False, "labelPadding": 6},
         facet={"spacing": 24},
         header={"labelFontSize": 13, "labelFontWeight": "bold", "labelLimit": 300, "title": None},
-        headerRow={"labelLimit": 180, "labelAngle": 0, "labelAlign": "left"},
+        headerRow={"labelLimit": 240, "labelAngle": 0, "labelAlign": "left"},
         text={"fontSize": 12},
         title={"anchor": "start", "fontSize": 16, "subtitleFontSize": 13, "offset": 14},
         tooltipFormat={"numberFormat": ".6~%"},

@@ -51,7 +51,8 @@ def histograms(frame: pl.DataFrame) -> Chart:
     bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
     bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=["bin:N", "people:N", "share:Q"])
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
-    columns = 2 if panels.filter(order=0).height % 3 else 3
+    each = panels.filter(order=0).height
+    columns = 3 if each % 3 == 0 or (each == 1 and panels.height > 2) else 2
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
         "Success is the probability that the best guess about a person is right. 0 stands for up "
@@ -71,7 +72,7 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     amounts = [percent(share) for share in rows["share"]]
     rows = rows.with_columns(risk=pl.Series(least), amount=pl.Series(amounts))
     x = alt.X("share:Q", title=said("share of people")).scale(domain=[0, 1.25])
-    x = x.axis(labelExpr=PERCENT, values=TICKS)
+    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("risk:N", title=said("success on them"), sort=None)
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=["risk:N", "share:Q"])
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
@@ -105,7 +106,7 @@ def groups(frame: pl.DataFrame) -> Chart:
         "order", "success", descending=[False, True], maintain_order=True
     )
     x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
-    x = x.axis(labelExpr=PERCENT, values=TICKS)
+    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("group:N", title=None, sort=None)
     tooltip = ["group:N", "individuals:Q", "success:Q", "prior:Q"]
     bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=tooltip)

@@ -33,7 +33,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
     rows = rows.with_columns(amounts)
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
-    x = x.axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    x = x.stack(None).axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     y = alt.Y("known:N", title=None, sort=None)
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=["known:N", "success:Q"])
     color = alt.when(alt.datum.place == 0).then(alt.value(ORANGE)).otherwise(alt.value(BLUE))

@@ -99,7 +99,7 @@ def _contributions(frame: pl.DataFrame, title: str, below: str) -> Chart:
     rows = rows.select(*keys, "qid", "contribution", "shapley", "alone", "last")
     rows = rows.sort(*keys, "shapley", descending=[False, False, False, True], maintain_order=True)
     x = alt.X("shapley:Q", title=said("contribution, percentage points"))
-    x = x.axis(labelExpr="format(100 * datum.value, '~g')", tickCount=5)
+    x = x.stack(None).axis(labelExpr="format(100 * datum.value, '~g')", tickCount=5)
     ends = [1.5 * min(0.0, *frame["shapley"]), 1.5 * max(1e-9, *frame["shapley"])]
     y = alt.Y("qid:N", title=None, sort=None)  # as in the data
     tooltip = ["qid:N", "contribution:N", "alone:Q", "last:Q"]

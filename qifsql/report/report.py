@@ -1,0 +1,115 @@
+"""Reports from stored results, for people who decide and for those who check."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from qifsql.errors import InputError
+from qifsql.export import Origin, check_ending, check_place, write
+from qifsql.report import chapters, markdown, pages
+from qifsql.report.files import comma_separated
+from qifsql.report.language import said, speaking
+from qifsql.report.method import method
+from qifsql.report.parts import Document, Section
+from qifsql.report.sharing import Reader, shown
+from qifsql.report.stored import Stored, read
+from qifsql.report.summary import summary
+
+ENDINGS = (".html", ".md", ".csv", ".parquet")
+
+
+def report(
+    results: str | Path | Iterable[str | Path],
+    out: str | Path,
+    *,
+    lang: str = "en",
+    title: str | None = None,
+    people: str = "",
+    labels: Mapping[str, str] | None = None,
+    minimum: int = 10,
+    private: bool = False,
+) -> Document:
+    """Write a report of stored results; the data are not needed.
+
+    Args:
+        results: files that were stored with ``-o`` (Parquet or JSON), or folders of them.
+        out: ends in .html (one page that loads nothing), .md, or .csv or .parquet (a file for each
+            table).
+        lang: ``en`` or ``pt-BR``.
+        title: the title; by default it names the dataset.
+        people: what the people are called, such as pupils.
+        labels: other names of columns, such as ``{"NU_DIA": "day of birth"}``.
+        minimum: the least size of a group that is shown.
+        private: show blocks, records and small groups; marked as confidential.
+
+    Raises:
+        DatasetError: where there are no results.
+        OutputError: where the report cannot be written.
+
+    """
+    path = Path(out)
+    check_ending(path, ENDINGS)
+    if minimum < 1:
+        raise InputError("the least size of a group is at least 1")
+    places = [results] if isinstance(results, str | Path) else list(results)
+    stored = read(places)
+    origin = _origin(stored, places)
+    path = check_place(path, origin.paths)
+    with speaking(lang, people):
+        reader = Reader(minimum, private, labels)
+        document = made(stored, reader, title)
+        kind = path.suffix.casefold()
+        if kind == ".html":
+            write({path: pages.page(document)}, origin)
+        elif kind == ".md":
+            write({path: markdown.document(document)}, origin)
+        else:
+            safe = [s for s in shown(stored, reader) if private or not s.shows_people]
+            write(_tables(safe, path), origin)
+    return document
+
+
+def made(results: list[Stored], reader: Reader, title: str | None = None) -> Document:
+    """The document of results as a reader may see them."""
+    mine = shown(results, reader)
+    names = list(dict.fromkeys(str(s.spec["dataset"]) for s in mine if s.spec.get("dataset")))
+    if title is None:
+        title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
+    sections = [
+        Section("summary", said("Summary"), summary(mine)),
+        chapters.released(mine),
+        *chapters.each(mine, reader),
+        chapters.carriers(mine),
+        chapters.remedies(mine),
+        method(mine),
+    ]
+    when = max((str(s.manifest.get("started", "")) for s in mine), default="")
+    return Document(
+        title,
+        tuple(s for s in sections if s is not None and s.parts),
+        made=pages.made(when),
+        confidential=reader.private,
+    )
+
+
+def _origin(stored: list[Stored], places: Iterable[str | Path]) -> Origin:
+    """Where a report comes from: the results that it shows."""
+    files = [str(p) for p in map(Path, places) if p.is_file()]
+    folders = [p for p in map(Path, places) if p.is_dir()]
+    files += [str(f) for p in folders for f in sorted(p.glob("*.parquet"))]
+    spec = {"results": [s.name for s in stored]}
+    return Origin.now(kind="report").about(spec, tuple(files))
+
+
+def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:
+    """The tables behind a report, a file each: ``report.risk.csv``, ``report.risk.groups.csv``."""
+    found = {}
+    for result in stored:
+        frames = {result.name: result.frame}
+        frames |= {f"{result.name}.{name}": table for name, table in result.details.items()}
+        for name, frame in frames.items():
+            found[path.with_name(f"{path.stem}.{name}{path.suffix}")] = frame
+    if path.suffix.casefold() == ".parquet":
+        return dict(found)
+    return {place: comma_separated(frame) for place, frame in found.items()}

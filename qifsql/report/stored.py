@@ -1,0 +1,137 @@
+"""Results as they were stored: a report is made from these, not from the data.
+
+A result is a Parquet file with its manifest inside and its details beside it
+(``risk.parquet``, ``risk.histogram.parquet``), or a JSON file with its manifest beside it. A folder
+stands for all results in it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
+from qifsql.errors import DatasetError
+from qifsql.export import ENDING, Origin, manifest
+from qifsql.report.files import Shown
+
+PEOPLE = ("blocks", "records", "receipt", "hyper")  # results that show values of people
+TYPES = SCHEMA | INDIVIDUAL | GAIN
+JSON_KEYS = ("qifsql", "spec", "results")  # of a JSON file that are no tables of details
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result: ``kind`` is the command that made it, ``manifest`` where it comes from."""
+
+    name: str
+    kind: str
+    frame: pl.DataFrame
+    details: Mapping[str, pl.DataFrame]
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, shown: Shown, name: str) -> "Stored":
+        """A result that was just made."""
+        origin: Origin = replace(shown.origin, notes=shown.notes)
+        return cls(name, origin.kind, shown.frame, dict(shown.details), manifest(origin))
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What was asked for."""
+        found: Mapping[str, Any] = self.manifest["spec"]
+        return found
+
+    @property
+    def shows_people(self) -> bool:
+        """Whether the result has rows of single people or values that they share."""
+        individual = "target" in self.frame.columns
+        return self.kind in PEOPLE or individual
+
+
+def read(places: Iterable[str | Path]) -> list[Stored]:
+    """The results in files and folders, in their order.
+
+    Raises DatasetError where a file is not there, is no result, or a folder has none.
+    """
+    found: list[Stored] = []
+    for place in map(Path, places):
+        if place.is_dir():
+            own = _in_folder(place)
+            if not own:
+                raise DatasetError(
+                    f"folder {place} has no results; store some with -o FILE.parquet"
+                )
+            found += own
+        else:
+            found.append(_read(place))
+    return found
+
+
+def _in_folder(folder: Path) -> list[Stored]:
+    """All results in a folder; of one in several forms the Parquet file."""
+    found: dict[str, Stored] = {}
+    for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
+        if path.name.endswith(ENDING) or path.stem in found or _is_detail(path, found):
+            continue
+        try:
+            found[path.stem] = _read(path)
+        except DatasetError:
+            continue  # another file
+    return sorted(found.values(), key=lambda stored: stored.name)
+
+
+def _parquet_first(path: Path) -> tuple[bool, int, str]:
+    """Parquet before JSON, a result before its details, whose names are longer."""
+    return path.suffix != ".parquet", len(path.name), path.name
+
+
+def _is_detail(path: Path, known: Mapping[str, Stored]) -> bool:
+    """Whether a file holds details of a result that was read before: ``risk.histogram.parquet``."""
+    name, _, detail = path.stem.rpartition(".")
+    return name in known and detail in known[name].details
+
+
+def _read(path: Path) -> Stored:
+    if not path.is_file():
+        raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
+    ending = path.suffix.casefold()
+    if ending not in (".parquet", ".json"):
+        raise DatasetError(
+            f"{path} is no stored result; store it with -o FILE.parquet or FILE.json"
+        )
+    try:
+        return _parquet(path) if ending == ".parquet" else _json(path)
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as e:
+        told = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
+        raise DatasetError(told, detail=str(e)) from e
+
+
+def _parquet(path: Path) -> Stored:
+    note = json.loads(pl.read_parquet_metadata(path)["qifsql"])
+    details = {}
+    for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
+        name = other.stem.removeprefix(f"{path.stem}.")
+        beside = json.loads(pl.read_parquet_metadata(other).get("qifsql", "{}"))
+        if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
+            details[name] = pl.read_parquet(other, glob=False)
+    return Stored(path.stem, note["result"], pl.read_parquet(path, glob=False), details, note)
+
+
+def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Rows of JSON; columns without any value are of the type that they have in results."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
+    return frame.with_columns(pl.col(name).cast(TYPES.get(name, pl.String())) for name in empty)
+
+
+def _json(path: Path) -> Stored:
+    document = json.loads(path.read_text("utf-8"))
+    note = json.loads(path.with_name(path.name + ENDING).read_text("utf-8"))
+    tables = {name: _table(rows) for name, rows in document.items() if name not in JSON_KEYS}
+    frame = _table(document["results"])
+    return Stored(path.stem, note["result"], frame, tables, note)

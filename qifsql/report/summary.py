@@ -1,0 +1,130 @@
+"""The first page of a report: the risk, compared with what, and what to do."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.report import words
+from qifsql.report.language import counted, said
+from qifsql.report.parts import Card, Cards, Light, Paragraph, Part
+from qifsql.report.stored import Stored
+
+Row = Mapping[str, Any]
+
+
+def summary(results: Sequence[Stored]) -> list[Part]:
+    """Cards of the worst of each question, the user's own policy, and what to do first."""
+    rows = worst(results)
+    parts: list[Part] = []
+    if rows:
+        parts.append(Paragraph(lead(rows[0]), strong=True))
+        parts.append(Cards([card(row) for row in rows]))
+    else:
+        parts.append(
+            Paragraph(said("There is no result about everybody here: no risk is summed up."))
+        )
+    checks = [s for s in results if s.kind == "check"]
+    parts += [_light(check) for check in checks]
+    if not checks:
+        told = "No policy was given, so nothing is called safe or unsafe here."
+        parts.append(Paragraph(said(told)))
+    parts.append(Paragraph(do_first(results, rows), strong=True))
+    return parts
+
+
+def worst(results: Sequence[Stored]) -> list[Row]:
+    """For whose record it is, and for each secret, the row with the greatest success."""
+    found: dict[tuple[str, str | None], Row] = {}
+    for stored in results:
+        if stored.kind not in ("attack", "sweep") or stored.frame.is_empty():
+            continue
+        if {"target", "sampled"} & set(stored.frame.columns):  # one person, estimates
+            continue
+        keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
+        for row in stored.frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
+            key = (row["model"][1], row["secret"])
+            if row.get("gain") not in (None, "identity"):
+                continue
+            if key not in found or _rank(row) > _rank(found[key]):
+                found[key] = row
+    return sorted(found.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
+
+
+def lead(row: Row) -> str:
+    """The first question in one sentence, with natural frequencies."""
+    share, qids = words.frequency(row["posterior_deterministic"]), words.listed(row["qids"])
+    values = {"share": share, "people": words.people(), "qids": qids}
+    if row["secret"] is None and row["model"][1] == "R":
+        told = "{share} {people} can be singled out by someone who knows their {qids}."
+    elif row["model"][1] == "M":
+        told = "Of {share} {people} someone who knows their {qids} can tell whether they are in it."
+    else:
+        values["secret"] = row["secret"]
+        told = "Of {share} {people} someone who knows their {qids} can tell the {secret}."
+    text = said(told, **values)
+    return text[0].upper() + text[1:]
+
+
+def card(row: Row) -> Card:
+    """One risk at a glance."""
+    before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
+    told = said("{people} for whom this is known with certainty", people=words.people())
+    if row["secret"] is None:
+        told = said("{people} can be singled out", people=words.people())
+    share = words.frequency(row["posterior_deterministic"])
+    return Card(
+        words.goal(row),
+        share[0].upper() + share[1:],
+        told,
+        (
+            said("guessed right before the release: {chance}", chance=words.chance(before)),
+            before,
+        ),
+        (said("guessed right after it: {chance}", chance=words.chance(after)), after),
+        said("Mostly the base rate: the release adds little to a guess.")
+        if words.base_rate(row)
+        else "",
+    )
+
+
+def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
+    """What to do first, from the sweeps; or how to find out."""
+    for stored in results:
+        table = stored.details.get("drop_first")
+        if stored.kind != "sweep" or table is None or table.is_empty():
+            continue
+        first = table.sort(pl.col("secret").is_not_null(), maintain_order=True).row(0, named=True)
+        if first["saved"] <= 0:
+            return said(
+                "What to do first: no single quasi-identifier helps when it is dropped; coarsen "
+                "several, or publish fewer records."
+            )
+        goal = said("whose record it is") if first["secret"] is None else first["secret"]
+        without, after = words.compared(first["posterior_without"], first["posterior_all"])
+        return said(
+            "What to do first: drop or coarsen {qid}; without it a guess at {goal} is right "
+            "{without} instead of {after}.",
+            **{"qid": first["qid"], "goal": goal, "without": without, "after": after},
+        )
+    if rows and not any(
+        row["posterior_probabilistic"] > row["prior_probabilistic"] for row in rows
+    ):
+        return said("What to do first: nothing; the release tells no more than was known before.")
+    return said("What to do first: run qifsql sweep to learn which columns to drop or coarsen.")
+
+
+def _light(check: Stored) -> Light:
+    """Whether a policy of the user is met."""
+    levels, broken = check.frame.height, int((~check.frame["met"]).sum())
+    if not broken:
+        one, many = "Your policy is met: its {n} level.", "Your policy is met: all {n} levels."
+        return Light(counted(one, many, levels), met=True)
+    one = "Your policy is not met: {n} of {levels} levels is broken."
+    many = "Your policy is not met: {n} of {levels} levels are broken."
+    return Light(counted(one, many, broken, levels=words.count(levels)), met=False)
+
+
+def _rank(row: Row) -> tuple[float, float, int]:
+    """The riskiest first, of these who knows least."""
+    return row["posterior_probabilistic"], row["posterior_deterministic"], -row["n_qids"]
