@@ -163,15 +163,15 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
         result = run(dataset, **noise.arguments(), where=data.where, settings=settings)
     running.remarks(result.notes, quiet=limits.quiet)
     if charts.charts is not None:
-        from qifsql.report import tradeoffs
+        from qifsql.report import tradeoff_charts
 
-        written = tradeoffs.write(result, charts.charts, charts.chart_format)
+        written = tradeoff_charts.write(result, charts.charts, charts.chart_format)
         running.remarks([f"written: {written}"], quiet=limits.quiet)
 
     def render() -> object:
-        from qifsql.report import noisy
+        from qifsql.report import tradeoffs
 
-        return noisy.tradeoff(result)
+        return tradeoffs.tradeoff(result)
 
     title = f"qifsql: noisy counts of {dataset.name}"
     details = {"scenario": result.scenario}

@@ -1,8 +1,8 @@
 """What is counted of whom: the useful attribute, the predicates over it, the secret; all bound.
 
-A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other columns,
-too, which is enough for a mechanism that adds noise to the count; for noise on the records' own
-values it must be the useful attribute that decides it.
+A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other
+columns, too, which is enough for a mechanism that adds noise to the count; for noise on the
+records' own values it must be the useful attribute that decides it.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,10 @@ from qifsql.expressions import SOURCE, identifier, parse, read
 from qifsql.naming import Attributes
 from qifsql.spec import INTEGERS, NULL_RULES, NUMBERS, Attribute, BoundAttack, NullRule, family
 
-ORDERED = (*NUMBERS, "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
-ORDERED = (*ORDERED, "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "ENUM")
+ORDERED = (
+    *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
+    *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
+)
 DOMAINS = ("observed", "whole")
 PREDICATES = 8  # of one request: 256 patterns of answers
 USEFUL = "useful attribute"

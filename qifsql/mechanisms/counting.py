@@ -109,9 +109,9 @@ def count(engine: DuckDB, asked: Asked, *, local: bool, ordered: bool) -> Counts
     counter.make("kinds", placed=source)
     if (cells := counter.ask("cells")[0][0]) > CELLS:
         raise InputError(
-            f"{quoted(asked.useful.name)} and {quoted(asked.attack.secrets[0].name)} occur together "
-            f"in {cells:,} ways, and at most {CELLS:,} can be weighed; round one of them, as in "
-            "NAME=x//10"
+            f"{quoted(asked.useful.name)} and {quoted(asked.attack.secrets[0].name)} occur "
+            f"together in {cells:,} ways, and at most {CELLS:,} can be weighed; round one of them, "
+            "as in NAME=x//10"
         )
     query = exp.select("cells").from_("kinds").order_by("cells")
     kinds = tuple(tuple((w, p, n) for w, p, n in cells) for (cells,) in counter.rows(query))
@@ -145,9 +145,9 @@ def _places(
     useful = asked.useful
     if ordered and not asked.ordered and extent.useful_values > 2:
         raise InputError(
-            f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has no "
-            "order that means something, and the local mechanism moves values by their order; give "
-            "it with --order a,b,c, or use --mechanism oblivious,randomised_response"
+            f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has "
+            "no order that means something, and the local mechanism moves values by their order; "
+            "give it with --order a,b,c, or use --mechanism oblivious,randomised_response"
         )
     _check_places(useful.name, extent.useful_values)
     if asked.whole:

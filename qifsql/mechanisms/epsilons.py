@@ -74,7 +74,7 @@ def _one(text: str) -> Epsilon:
     if text.startswith("-") and (_PLAIN.fullmatch(text[1:]) or _LOG.fullmatch(text[1:])):
         raise _not_above(text)
     if log := _LOG.fullmatch(text):
-        ratio = _quantity([g for g in log.groups()[:3]] if log[1] else list(log.groups()[3:]))
+        ratio = _quantity(list(log.groups()[:3] if log[1] else log.groups()[3:]))
         if ratio <= 1:
             raise _not_above(text)
         value = _WORK.subtract(_WORK.ln(ratio.numerator), _WORK.ln(ratio.denominator))

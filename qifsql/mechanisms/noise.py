@@ -24,7 +24,8 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     one = alpha / alpha
     if len(holds) == 1:
         return [one if holds[0] else one - one]
-    inner, end = (one - alpha) / (one + alpha), one / (one + alpha)
+    inner: Number = (one - alpha) / (one + alpha)
+    end: Number = one / (one + alpha)
     mass = [end, *([inner] * (len(holds) - 2)), end]
     own = [m if yes else one - one for m, yes in zip(mass, holds, strict=True)]
     left, right = _carried(alpha, own), _carried(alpha, own[::-1])[::-1]

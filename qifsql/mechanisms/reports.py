@@ -95,7 +95,7 @@ def _told(
 def _chance(yes: Sequence[int], z: int, *, answers: int, right: int, wrong: int) -> int:
     """How likely it is that so many answers to each question are yes, where z is the truth."""
     agree = sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
-    return right**agree * wrong ** (answers * len(yes) - agree)
+    return int(right**agree * wrong ** (answers * len(yes) - agree))
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:

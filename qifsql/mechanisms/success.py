@@ -41,7 +41,8 @@ def exactly(
         for kind in kinds
     }
     best = upper(lines)
-    total = sum(max(a * now + b * less for a, b in best) for now, less in _shifted(others, 0))
+    counts = zip([*others, 0], [0, *others], strict=True)
+    total = sum(max(a * now + b * less for a, b in best) for now, less in counts)
     return Success(Fraction(total, common * sum(others) * people))
 
 
@@ -64,17 +65,13 @@ def nearly(
     first = max(range(len(sizes)), key=sizes.__getitem__)
     a0, b0 = lines[first]
     best = upper(lines)
+    counts = zip([*others.chances, 0.0], [0.0, *others.chances], strict=True)
     added = math.fsum(
         max(0.0, *(a * now + b * less - (a0 * now + b0 * less) for a, b in best))
-        for now, less in _shifted(others.chances, 0.0)
+        for now, less in counts
     )
     value = min(1.0, (sizes[first] + added) / people)
     return Success(value, min(1.0, 4 * others.error + 16 * EPS))
-
-
-def _shifted(chances: Sequence[Number], zero: Number) -> Iterable[tuple[Number, Number]]:
-    """b(u') and b(u' - 1) for each count u'."""
-    return zip([*chances, zero], [zero, *chances], strict=True)
 
 
 def upper(lines: Iterable[Line[Number]]) -> list[Line[Number]]:

@@ -131,7 +131,7 @@ def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
 
 
 def _arc(x: float) -> float:
-    """atan x - x, for 0 <= x <= 1/4."""
+    """The arc tangent of x less x, for 0 <= x <= 1/4."""
     square, power, found, k = x * x, x * x * x, 0.0, 3
     while power > 1e-19 * abs(found) and power > 0:
         found += -power / k if k % 4 == 3 else power / k
@@ -141,7 +141,7 @@ def _arc(x: float) -> float:
 
 
 def _sine(theta: float) -> float:
-    """sin θ - θ."""
+    """The sine of θ less θ."""
     if theta > 1:
         return math.sin(theta) - theta
     term, terms = theta, []
@@ -157,9 +157,8 @@ def _back(waves: Sequence[Wave], size: int, start: int) -> list[float]:
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
     half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window stands alone
     found = [0.5] * size
-    for j, (real, imaginary) in enumerate(waves[1:], 1):
-        if j == half:
-            real, imaginary = real / 2, imaginary / 2
+    for j, wave in enumerate(waves[1:], 1):
+        real, imaginary = (x / 2 for x in wave) if j == half else wave
         place = j * start % size
         for k in range(size):
             found[k] += real * cosine[place] + imaginary * sine[place]

@@ -49,9 +49,9 @@ TRADEOFF: dict[str, pl.DataType] = {
 """One row per epsilon, mechanism and predicate.
 
 ``epsilon`` is as asked for, in nats. ``predicate`` is its number, from 1; NULL for all together.
-``answers`` are the noisy answers that are seen. ``privacy_loss`` is the multiplicative Bayes leakage
-of the added record's secret (thesis Def. 28), ``prior`` and ``posterior`` its success before and
-after, ``utility`` the posterior success in guessing the real count (Def. 29). ``_min`` and ``_max``
+``answers`` are the noisy answers that are seen. ``privacy_loss`` is the multiplicative Bayes
+leakage of the added record's secret (thesis Def. 28), ``prior`` and ``posterior`` its success before
+and after, ``utility`` the posterior success in guessing the real count (Def. 29). ``_min`` and ``_max``
 are what they come to as epsilon goes to 0, and without noise. ``epsilon_answer`` is what each noisy
 answer has, ``epsilon_person`` what all of them promise of one record, ``privacy_loss_promised`` the
 most that this allows whatever the data (e^epsilon_person, at most 1/prior). ``semantic_distance``
@@ -124,7 +124,7 @@ def dp(
         )
         local, ordered = bool({*mechanisms} & {*LOCAL}), "local" in mechanisms
         counted = count(engine, asked, local=local, ordered=ordered)
-        rows = []
+        rows: list[dict[str, object]] = []
         for i, one in enumerate(each):
             engine.settings.progress("weighing", i / len(each))
             for name in mechanisms:
@@ -271,7 +271,7 @@ def _notes(asked: Asked, counts: Counts, mechanisms: Sequence[str]) -> tuple[str
         notes.append(f"{missing} without {name}: a missing value is one of its values{where}")
     if "local" in mechanisms and places > 2:
         notes.append(
-            f"the local mechanism promises epsilon of neighbouring values of {name}; of those at the "
-            f"two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
+            f"the local mechanism promises epsilon of neighbouring values of {name}; of those at "
+            f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
         )
     return tuple(notes)

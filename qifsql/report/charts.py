@@ -69,14 +69,14 @@ def success(frame: pl.DataFrame) -> Chart:
     rows = pl.concat([shown.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
     chart = _grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
     for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
-        rest = alt.LookupData(_data(alt, table), key, table.columns[1:])
+        rest = alt.LookupData(plain_data(alt, table), key, table.columns[1:])
         chart = chart.transform_lookup(key, rest)
     below = "Each dot is one set of quasi-identifiers" if dots else RANGES
     below += "; the black line joins the means. The dashed line is the success before the release."
     words = [f"{count(subsets)} sets of quasi-identifiers."]
     for _, _, question, measure, prior, most in panels.rows():
         words += [f"{question}, {measure}: {percent(prior)} before, up to {percent(most)} after."]
-    return _dressed(chart, "Success by number of quasi-identifiers known", below, words)
+    return dressed(chart, "Success by number of quasi-identifiers known", below, words)
 
 
 def histograms(frame: pl.DataFrame) -> Chart:
@@ -97,7 +97,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
         words.append(f"{question}, {known}: {percent(share)} of the people at 100 percent.")
     panels = panels.select(*keys, panel=pl.Series(_distinct(heads)), place=pl.int_range(pl.len()))
     rows = rows.join(panels, on=keys).filter(people > 0).sort("place", "bin")
-    data = _data(alt, rows.select("place", "panel", "bin", "people", "share"))
+    data = plain_data(alt, rows.select("place", "panel", "bin", "people", "share"))
     x = alt.X("bin:Q", title="success, percent").axis(values=[0, 20, 40, 60, 80, 100], grid=False)
     y = alt.Y("share:Q", title="share of people").axis(labelExpr=PERCENT, tickCount=5)
     bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
@@ -107,7 +107,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
     chart = bars.facet(facet.sort(field="place", op="min"), data=data, columns=columns)
     below = "Success is the probability that the best guess about a person is right. 0 stands for "
     below += "up to 0.5 percent, not for never; 100 for at least 99.5 percent."
-    return _dressed(chart, "People by success on them", below, words)
+    return dressed(chart, "People by success on them", below, words)
 
 
 def shapley(frame: pl.DataFrame) -> Chart:
@@ -138,7 +138,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
         words += [f"{question}, {measure}: most by {qid}, {contribution}."]
     below = "Shapley values: what a quasi-identifier adds to success, as a mean over all orders of "
     below += "learning them, in percentage points. In brackets: its share of the whole."
-    return _dressed(chart, "Contribution of each quasi-identifier to success", below, words)
+    return dressed(chart, "Contribution of each quasi-identifier to success", below, words)
 
 
 def save(chart: Chart, path: Path, origin: Origin) -> None:
@@ -255,7 +255,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
     return list(seen)
 
 
-def _data(alt: ModuleType, frame: pl.DataFrame) -> Any:
+def plain_data(alt: ModuleType, frame: pl.DataFrame) -> Any:
     """Rows as plain data, without what is missing."""
     rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
     return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
@@ -266,10 +266,10 @@ def _grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
     column = alt.Column("measure:N").header(labelExpr=f"{json.dumps(MEASURES)}[datum.value]")
     lines = "split(replace(datum.value, ' of ', ' of\\n'), '\\n')"
     row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=lines)
-    return chart.facet(row=row, column=column, data=_data(alt, rows))
+    return chart.facet(row=row, column=column, data=plain_data(alt, rows))
 
 
-def _dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
+def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
     """The chart with its title, its description in words and one look."""
     black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
     large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}

@@ -1,0 +1,147 @@
+"""Privacy against utility of noisy counts, as people read it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qifsql.errors import several
+from qifsql.mechanisms.scenario import INFERRED, LOW
+from qifsql.mechanisms.tradeoff import Tradeoff
+from qifsql.report import cells, words
+
+SHORT = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
+LONG = {
+    "oblivious": "oblivious: noise on the count",
+    "local": "local: noise on each record",
+    "randomised_response": "response: randomised response on each record",
+}
+Row = Mapping[str, Any]
+Written = Callable[[Row], str]
+
+
+def tradeoff(result: Tradeoff) -> RenderableType:
+    """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
+    rows = result.frame.to_dicts()
+    parts: list[RenderableType] = [Text(_related(result))]
+    for number in dict.fromkeys(row["predicate"] for row in rows):
+        own = [row for row in rows if row["predicate"] == number]
+        parts += [
+            Text(),
+            Text(_heading(result, number), style="bold"),
+            _indented(_measured(own)),
+            _indented(Text(_meaning(result, own))),
+        ]
+    whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
+    promise = "What epsilon promises of one record, whatever the data"
+    parts += [Text(), Text(promise, style="bold"), _indented(_promised(whole))]
+    parts.append(_indented(Text(_beliefs(whole))))
+    return Group(*parts)
+
+
+def _indented(what: RenderableType) -> RenderableType:
+    return Padding(what, (0, 0, 0, 1), expand=False)
+
+
+def _related(result: Tradeoff) -> str:
+    """The scenario of the data in a sentence or two."""
+    row = result.scenario.row(0, named=True)
+    useful, secret = cells.cell(result.useful), cells.cell(result.secret)
+    there, back = (
+        words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
+    )
+    told = f"Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
+    told += f"round {back}."
+    if row["scenario"] is None:
+        return (
+            f"{told} They are partly correlated: in none of the four scenarios of the thesis, which "
+            f"are below {LOW:.0%} both ways, or {INFERRED:.0%} and more at least one way."
+        )
+    return f"{told} Scenario {row['scenario']} of the thesis: {row['correlation']}."
+
+
+def _heading(result: Tradeoff, number: int | None) -> str:
+    if number is None:
+        return f"All {len(result.predicates)} counts together"
+    own = f" {number}" if len(result.predicates) > 1 else ""
+    return f"Count{own}: records where {cells.cell(result.predicates[number - 1])}"
+
+
+def _mechanisms(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["mechanism"] for row in rows))
+
+
+def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
+    """A row for each epsilon, and under each mechanism the same columns."""
+    mechanisms = _mechanisms(rows)
+    names = [f"{SHORT[m]}\n{head}" for m in mechanisms for head in heads]
+    table = cells.table(["\nepsilon", *names], right=range(1, len(names) + 1))
+    for given in dict.fromkeys(row["epsilon_given"] for row in rows):
+        own = {row["mechanism"]: row for row in rows if row["epsilon_given"] == given}
+        table.add_row(given, *(write(own[m]) for m in mechanisms for write in written))
+    return table
+
+
+def _measured(rows: Sequence[Row]) -> RenderableType:
+    """Loss and utility by epsilon, between those without a report and without noise."""
+    table = _table(rows, ["loss", "utility"], [_loss, _utility])
+    first, n = rows[0], len(_mechanisms(rows))
+    none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
+    sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
+    table.add_section()
+    table.add_row("no report", *(none * n))
+    table.add_row("no noise", *(sure * n))
+    return table
+
+
+def _factor(x: float) -> str:
+    return f"x {x:.5f}"
+
+
+def _loss(row: Row) -> str:
+    return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
+
+
+def _utility(row: Row) -> str:
+    return "" if row["utility"] is None else words.percent(row["utility"])
+
+
+def _meaning(result: Tradeoff, rows: Sequence[Row]) -> str:
+    """What the last row says, in words, and what the mechanisms are."""
+    row, secret = rows[-1], cells.cell(result.secret)
+    listed = "; ".join(LONG[m] for m in _mechanisms(rows))
+    seen = several(row["answers"], "noisy answer")
+    before, after = words.percent(row["prior"]), words.percent(row["posterior"])
+    most = "at most " if row["method"] == "bound" else ""
+    told = (
+        f"Loss: with epsilon {row['epsilon_given']} ({row['mechanism']}), {secret} of one more "
+        f"record is guessed right with {before} before and {most}{after} after {seen}"
+    )
+    if row["utility"] is not None:
+        told += f". Utility: the real count is then known with {words.percent(row['utility'])}"
+    return f"{told} ({listed})."
+
+
+def _promised(rows: Sequence[Row]) -> RenderableType:
+    def loss(row: Row) -> str:
+        return words.factor(row["privacy_loss_promised"])
+
+    def beliefs(row: Row) -> str:
+        x = row["semantic_distance"]
+        return f"{x:.4f}" if x <= 0.9999 else f"{'> 0.9999' if x < 1 else '1'}"
+
+    return _table(rows, ["loss <=", "beliefs <="], [loss, beliefs])
+
+
+def _beliefs(rows: Sequence[Row]) -> str:
+    failure = max(row["semantic_failure"] for row in rows)
+    told = (
+        "From all answers together, between the two values that differ most. beliefs: how far one "
+        "person's data can move what anybody believes, as statistical difference, 0 to 1"
+    )
+    if failure:
+        told += f"; but with probability up to {words.percent(failure)} nothing is promised"
+    return f"{told}."
