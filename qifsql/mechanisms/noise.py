@@ -26,9 +26,12 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
         return [one if holds[0] else one - one]
     inner: Number = (one - alpha) / (one + alpha)
     end: Number = one / (one + alpha)
-    mass = [end, *([inner] * (len(holds) - 2)), end]
-    own = [m if yes else one - one for m, yes in zip(mass, holds, strict=True)]
-    left, right = _carried(alpha, own), _carried(alpha, own[::-1])[::-1]
+    mass = [inner] * len(holds)
+    mass[0] = mass[-1] = end
+    zero: Number = one - one
+    own: list[Number] = [m if yes else zero for m, yes in zip(mass, holds, strict=True)]
+    left: list[Number] = _carried(alpha, own)
+    right: list[Number] = _carried(alpha, own[::-1])[::-1]
     return [a + b + c for a, b, c in zip(left, own, right, strict=True)]
 
 

@@ -30,8 +30,8 @@ SCENARIO: dict[str, pl.DataType] = {
     "secret_values": pl.Int64(),
     "places": pl.Int64(),
 }
-"""One row. ``secret_from_useful`` and ``useful_from_secret`` are shares of uncertainty that go, 0 to
-1; entropies are in bits; ``places`` are the values of the useful attribute that noise moves
+"""One row. ``secret_from_useful`` and ``useful_from_secret`` are shares of uncertainty that go, 0
+to 1; entropies are in bits; ``places`` are the values of the useful attribute that noise moves
 between, NULL where noise is on counts alone."""
 
 WORDS = {

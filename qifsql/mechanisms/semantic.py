@@ -15,12 +15,12 @@ largest at p = 1/(1 + e^ε). So SD <= (e^ε - 1)/(e^ε + 1) = tanh(ε/2), and so
 
 **(ε, δ)-differential privacy.** Call a transcript bad for data x and person i if its
 probabilities in the two games, p and q, differ by more than e^2ε. Where p > e^2ε q, on a set B,
-p(B) <= e^ε q(B) + δ <= e^-ε p(B) + δ, so p(B) <= δ/(1 - e^-ε); where q > e^2ε p, the same holds of
-q, and p(B) is e^-2ε times that at most. So bad pairs (x, t) have probability at most
+p(B) <= e^ε q(B) + δ <= e^-ε p(B) + δ, so p(B) <= δ/(1 - e^-ε); where q > e^2ε p, the same holds
+of q, and p(B) is e^-2ε times that at most. So bad pairs (x, t) have probability at most
 d = δ(1 + e^-2ε)/(1 - e^-ε) in either game. By Markov her posterior of bad x exceeds √δ in game 0
 with probability d/√δ at most; that of game i does so with the same probability under game i,
-hence with e^ε d/√δ + δ under game 0. Otherwise both posteriors are within √δ of those without bad x, which are
-within tanh(ε) of one another. So SD <= tanh(ε) + 2√δ but with probability
+hence with e^ε d/√δ + δ under game 0. Otherwise both posteriors are within √δ of those without
+bad x, which are within tanh(ε) of one another. So SD <= tanh(ε) + 2√δ but with probability
 √δ(1 + e^ε)(1 + e^-2ε)/(1 - e^-ε) + δ, for each of n people: all n together at most n times that.
 """
 

@@ -24,7 +24,7 @@ APART = 0.05  # of the ranges of both axes: labels nearer than that would hide e
 def tradeoff(frame: pl.DataFrame) -> charts.Chart:
     """Privacy loss against utility: the best corner is below on the right.
 
-    ``frame`` is a result of ``dp`` (``mechanisms.tradeoff.TRADEOFF``); rows without a utility are
+    ``frame`` is a result of ``dp`` (``mechanisms.weighing.TRADEOFF``); rows without a utility are
     left out. The dashed lines are what both come to without noise.
     """
     alt, _ = charts.extra()

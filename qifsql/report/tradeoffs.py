@@ -57,8 +57,8 @@ def _related(result: Tradeoff) -> str:
     told += f"round {back}."
     if row["scenario"] is None:
         return (
-            f"{told} They are partly correlated: in none of the four scenarios of the thesis, which "
-            f"are below {LOW:.0%} both ways, or {INFERRED:.0%} and more at least one way."
+            f"{told} They are partly correlated: in none of the four scenarios of the thesis, "
+            f"which are below {LOW:.0%} both ways, or {INFERRED:.0%} and more at least one way."
         )
     return f"{told} Scenario {row['scenario']} of the thesis: {row['correlation']}."
 
