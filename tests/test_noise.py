@@ -214,7 +214,7 @@ def same(found: float, expected: Fraction) -> bool:
     return found == float(expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(people, alphas, st.sampled_from(["a", "bd", "ac", "abc"]), st.permutations("abcd"))
 def test_one_count_of_any_small_data(
     data: People, alpha: Fraction, predicate: str, order: list[str]
@@ -426,7 +426,8 @@ def test_the_upper_lines_are_enough_for_every_best_guess(lines: list[tuple[int, 
     ("text", "value"),
     [
         ("1", 1.0), ("2.5", 2.5), ("1e-3", 0.001), ("1/2", 0.5), ("2^3", 8.0),
-        ("ln 3", math.log(3)), ("ln(3)", math.log(3)), ("ln3", math.log(3)), ("LN 10^5", math.log(10**5)),
+        ("ln 3", math.log(3)), ("ln(3)", math.log(3)), ("ln3", math.log(3)),
+        ("LN 10^5", math.log(10**5)),
         ("ln 3/2", math.log(1.5)), ("ln 1.5", math.log(1.5)), ("ln ( 10 ^ 2 )", math.log(100)),
     ],
 )  # fmt: skip

@@ -8,7 +8,6 @@ import typer
 
 from qifsql.cli import running
 from qifsql.cli.options import ATTACK, DATA, RUN, Data, Limits, Output
-from qifsql.cli.typed import names
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,7 @@ class Noise:
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
+        from qifsql.mechanisms.asking import listed_in
         from qifsql.mechanisms.reports import MECHANISMS
 
         return {
@@ -118,7 +118,7 @@ class Noise:
             "secret": self.secret,
             "epsilon": self.epsilon,
             "mechanism": MECHANISMS if self.mechanism == "all" else self.mechanism,
-            "order": names(self.order),
+            "order": [value for row in self.order or () for value in listed_in(row)],
             "domain": self.domain,
             "counts": self.counts,
             "budget": self.budget,

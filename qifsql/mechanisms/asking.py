@@ -5,6 +5,7 @@ columns, too, which is enough for a mechanism that adds noise to the count; for 
 records' own values it must be the useful attribute that decides it.
 """
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -149,6 +150,15 @@ def _whole(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
             "no domain of whole numbers; cast it, as in NAME=x::INTEGER"
         )
     return True
+
+
+def listed_in(text: str) -> tuple[str, ...]:
+    """The values of an order that is one CSV row: ``a,"b,c",d``."""
+    try:
+        (fields,) = csv.reader([text], strict=True)
+    except (csv.Error, ValueError) as e:
+        raise InputError("the order is one CSV row, as in a,b,c; check its quotes") from e
+    return tuple(fields)
 
 
 def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[str, ...]:

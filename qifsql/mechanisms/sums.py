@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 TAIL = math.log(2e20)  # what is left out on each side is below 1e-20
+TINY = 1e-25  # so many people who say the rarer thing, expected of a value, are as good as none
 BITS = 2_000_000  # of whole numbers that an exact distribution may hold: a second of work
 FEW = 400  # records whose distribution is looked for in fractions
 EPS = 2.0**-53
@@ -66,11 +67,16 @@ def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Win
     2 exp(-x²/(2(v + x/3))) is below 1e-20. The others are
     b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M), where |φ(θ)| <= exp(-2 v sin²(θ/2)) leaves few j.
     """
-    base, groups = 0, list[Group]()  # whoever says yes more often than not is counted by the no
+    base, alike, tiny = 0, dict[tuple[float, int], int](), 0.0
     for n, (yes, no) in zip(people, chances, strict=True):
-        base += n if yes > no else 0
-        groups.append((n, min(yes, no), -1 if yes > no else 1))
-    groups = [group for group in groups if group[0] and group[1] > 0]
+        base += n if yes > no else 0  # who says yes more often than not is counted by the no
+        rarer = min(yes, no)
+        if n * rarer < TINY:
+            tiny += n * rarer
+        else:
+            key = rarer, -1 if yes > no else 1
+            alike[key] = alike.get(key, 0) + n
+    groups = [(n, t, sign) for (t, sign), n in alike.items()]
     mean = math.fsum(n * t * sign for n, t, sign in groups)
     spread = math.fsum(n * t * (1 - t) for n, t, _ in groups)
     centre = round(mean)
@@ -82,7 +88,7 @@ def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Win
     size = last - first + 1
     waves = _waves(groups, size, mean - centre, spread)
     found = _back(waves, size, first - centre)
-    return Window(base + first, found, _error(groups, waves, max(found)))
+    return Window(base + first, found, _error(groups, waves, max(found)) + 2 * tiny)
 
 
 def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:

@@ -64,7 +64,7 @@ def dp(
     logarithms, ``"ln 3, 1, 2.5"``. ``mechanism``: ``oblivious`` (truncated geometric noise on the
     count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
     (k-ary, on every record). ``order`` lists the values of the useful attribute where their type
-    has no order, ``domain`` is ``observed`` (its values in the data) or ``whole`` (all whole
+    has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or ``whole`` (all whole
     numbers between). ``counts``: each predicate is asked so many times. ``budget``: of several
     answers each has its part of epsilon (``split``), or all of it (``sum``); records are
     perturbed once, with the whole epsilon, whatever is counted of them. ``delta``: read epsilon as
@@ -76,7 +76,7 @@ def dp(
     mechanisms = _mechanisms(mechanism)
     predicates = (predicate,) if isinstance(predicate, str) else tuple(predicate)
     _check(predicates, counts=counts, budget=budget, delta=delta)
-    listed = (order,) if isinstance(order, str) else tuple(order)
+    listed = asking.listed_in(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
     with DuckDB(settings) as engine:
         asked = asking.bind(
@@ -108,7 +108,9 @@ def dp(
     )
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     names = asked.useful.name, asked.attack.secrets[0].name
-    notes = _notes(asked, counted, mechanisms)
+    notes = _notes(asked, counted, mechanisms, frame)
+    if counts > 1 and local:
+        notes += ("records are perturbed once, so with noise on them more counts tell nothing new",)
     return Tradeoff(frame, scenario.scenario(counted), origin, predicates, *names, notes)
 
 
@@ -163,7 +165,9 @@ def _asked(
     return found
 
 
-def _notes(asked: Asked, counts: Counts, mechanisms: Sequence[str]) -> tuple[str, ...]:
+def _notes(
+    asked: Asked, counts: Counts, mechanisms: Sequence[str], frame: pl.DataFrame
+) -> tuple[str, ...]:
     """What the reader should know before reading the numbers."""
     notes = []
     name, places = quoted(asked.useful.name), len(counts.people)
@@ -175,5 +179,12 @@ def _notes(asked: Asked, counts: Counts, mechanisms: Sequence[str]) -> tuple[str
         notes.append(
             f"the local mechanism promises epsilon of neighbouring values of {name}; of those at "
             f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
+        )
+    exact = pl.col("method") != "bound"
+    most = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
+    if not frame.filter(exact, pl.col("privacy_loss") > most).is_empty():
+        notes.append(
+            "noise on records loses more than the count without noise here: it tells values apart "
+            "for which the predicate gives the same answer"
         )
     return tuple(notes)
