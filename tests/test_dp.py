@@ -23,7 +23,7 @@ from terminal import run
 
 import qifsql
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, ExpressionError, Interrupted
+from qifsql.errors import ColumnError, ExpressionError, InputError, Interrupted
 from qifsql.expressions import identifier
 from qifsql.mechanisms import counting, tradeoff
 from qifsql.mechanisms.scenario import SCENARIO
@@ -423,9 +423,9 @@ def test_all_mechanisms_can_be_asked_for(people: Path) -> None:
 def test_the_table_says_what_the_numbers_mean(people: Path) -> None:
     done = run("dp", people, *QUESTION, "--mechanism", "all", "-f", "table", "--delta", "1e-30")
     for text in (
-        "Count: records where age > 25", "no report", "no noise", "x 1.00000", "ln 3",
+        "Count: records where age > 25", "no report", "no noise", "x 1.0000", "ln 3",
         "Of the uncertainty about ill, knowing age takes away", "Loss: with epsilon ln 3",
-        "Utility: the real count", "response: randomised response on each record",
+        "Utility: the best guess of the real count", "response: randomised response on each record",
         "What epsilon promises of one record", "statistical difference", "nothing is promised",
     ):  # fmt: skip
         assert text in re.sub(r"\s+", " ", done.out)

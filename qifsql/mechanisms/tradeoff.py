@@ -64,12 +64,16 @@ def dp(
     logarithms, ``"ln 3, 1, 2.5"``. ``mechanism``: ``oblivious`` (truncated geometric noise on the
     count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
     (k-ary, on every record). ``order`` lists the values of the useful attribute where their type
-    has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or ``whole`` (all whole
-    numbers between). ``counts``: each predicate is asked so many times. ``budget``: of several
-    answers each has its part of epsilon (``split``), or all of it (``sum``); records are
-    perturbed once, with the whole epsilon, whatever is counted of them. ``delta``: read epsilon as
-    (epsilon, delta) where semantic privacy is told. ``null``: a missing value is a value, last in
-    the order (``distinct``), or its records are left out (``drop``).
+    has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or
+    ``whole`` (all whole numbers between). ``counts``: each predicate is asked so many times.
+    ``budget``: of several answers each has its part of epsilon (``split``), or all of it
+    (``sum``); records are perturbed once, with the whole epsilon, whatever is counted of them.
+    ``delta``: read epsilon as (epsilon, delta) where semantic privacy is told. ``null``: a missing
+    value is a value, last in the order, and satisfies a predicate only if that says so
+    (``distinct``), or its records are left out (``drop``).
+
+    Raises InputError where the predicate is constant, the secret has one value, or an order is
+    missing; ColumnError and ExpressionError where names, types or conditions do not fit.
     """
     origin = Origin.now(settings)
     each = epsilons.read(epsilon)

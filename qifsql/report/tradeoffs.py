@@ -33,8 +33,10 @@ def tradeoff(result: Tradeoff) -> RenderableType:
             Text(),
             Text(_heading(result, number), style="bold"),
             _indented(_measured(own)),
-            _indented(Text(_meaning(result, own))),
+            _indented(Text(_meaning(result, own[0]))),
         ]
+    listed = "; ".join(LONG[m] for m in _mechanisms(rows))
+    parts.append(_indented(Text(f"Mechanisms: {listed}.")))
     whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = "What epsilon promises of one record, whatever the data"
     parts += [Text(), Text(promise, style="bold"), _indented(_promised(whole))]
@@ -77,7 +79,7 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
     """A row for each epsilon, and under each mechanism the same columns."""
     mechanisms = _mechanisms(rows)
-    names = [f"{SHORT[m]}\n{head}" for m in mechanisms for head in heads]
+    names = [f"{'' if i else SHORT[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
     table = cells.table(["\nepsilon", *names], right=range(1, len(names) + 1))
     for given in dict.fromkeys(row["epsilon_given"] for row in rows):
         own = {row["mechanism"]: row for row in rows if row["epsilon_given"] == given}
@@ -98,7 +100,7 @@ def _measured(rows: Sequence[Row]) -> RenderableType:
 
 
 def _factor(x: float) -> str:
-    return f"x {x:.5f}"
+    return f"x {x:.4f}"
 
 
 def _loss(row: Row) -> str:
@@ -109,20 +111,19 @@ def _utility(row: Row) -> str:
     return "" if row["utility"] is None else words.percent(row["utility"])
 
 
-def _meaning(result: Tradeoff, rows: Sequence[Row]) -> str:
-    """What the last row says, in words, and what the mechanisms are."""
-    row, secret = rows[-1], cells.cell(result.secret)
-    listed = "; ".join(LONG[m] for m in _mechanisms(rows))
-    seen = several(row["answers"], "noisy answer")
-    before, after = words.percent(row["prior"]), words.percent(row["posterior"])
+def _meaning(result: Tradeoff, row: Row) -> str:
+    """What one row says, in words."""
+    secret, seen = cells.cell(result.secret), several(row["answers"], "noisy answer")
     most = "at most " if row["method"] == "bound" else ""
     told = (
-        f"Loss: with epsilon {row['epsilon_given']} ({row['mechanism']}), {secret} of one more "
-        f"record is guessed right with {before} before and {most}{after} after {seen}"
+        f"Loss: with epsilon {row['epsilon_given']} ({SHORT[row['mechanism']]}), {secret} of one "
+        f"more record is guessed right in {words.percent(row['prior'])} of cases before, and in "
+        f"{most}{words.percent(row['posterior'])} after {seen}."
     )
     if row["utility"] is not None:
-        told += f". Utility: the real count is then known with {words.percent(row['utility'])}"
-    return f"{told} ({listed})."
+        known = words.percent(row["utility"])
+        told += f" Utility: the best guess of the real count is then right in {known}."
+    return told
 
 
 def _promised(rows: Sequence[Row]) -> RenderableType:
@@ -133,14 +134,14 @@ def _promised(rows: Sequence[Row]) -> RenderableType:
         x = row["semantic_distance"]
         return f"{x:.4f}" if x <= 0.9999 else f"{'> 0.9999' if x < 1 else '1'}"
 
-    return _table(rows, ["loss <=", "beliefs <="], [loss, beliefs])
+    return _table(rows, ["loss <=", "beliefs"], [loss, beliefs])
 
 
 def _beliefs(rows: Sequence[Row]) -> str:
     failure = max(row["semantic_failure"] for row in rows)
     told = (
-        "From all answers together, between the two values that differ most. beliefs: how far one "
-        "person's data can move what anybody believes, as statistical difference, 0 to 1"
+        "From all answers together. beliefs: how far one person's data can move what anybody "
+        "believes at most, as statistical difference, 0 to 1"
     )
     if failure:
         told += f"; but with probability up to {words.percent(failure)} nothing is promised"
