@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import accumulate, product, repeat
+from operator import mul
 
 from qifsql.errors import InputError
 from qifsql.mechanisms import noise, sums
@@ -82,20 +83,25 @@ def _told(
         plain = [dict(line) for line in lines]
         best = upper((line.get(0, 0), line.get(1, 0)) for line in plain)
         lines = [tuple(enumerate(line)) for line in best]
+    weights = _weights(right, wrong, answers * bits)
     total = 0
     for yes in product(range(answers + 1), repeat=bits):
         ways = math.prod(math.comb(answers, k) for k in yes)
-        chance = [
-            _chance(yes, z, answers=answers, right=right, wrong=wrong) for z in range(2**bits)
-        ]
+        chance = [weights[_agreeing(yes, z, answers)] for z in range(2**bits)]
         total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
     return Fraction(total, right ** (answers * bits))
 
 
-def _chance(yes: Sequence[int], z: int, *, answers: int, right: int, wrong: int) -> int:
-    """How likely it is that so many answers to each question are yes, where z is the truth."""
-    agree = sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
-    return int(right**agree * wrong ** (answers * len(yes) - agree))
+def _agreeing(yes: Sequence[int], z: int, answers: int) -> int:
+    """How many answers are right, where so many to each question are yes, and z is the truth."""
+    return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
+
+
+def _weights(right: int, wrong: int, answers: int) -> list[int]:
+    """How likely it is that 0, 1, ... of the answers are right."""
+    ups = accumulate(repeat(right, answers), mul, initial=1)
+    downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
+    return [up * down for up, down in zip(ups, reversed(downs), strict=True)]
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:

@@ -57,6 +57,8 @@ def _related(result: Tradeoff) -> str:
     )
     told = f"Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
     told += f"round {back}."
+    if useful == secret:
+        told = f"What is counted is the secret itself, {secret}."
     if row["scenario"] is None:
         return (
             f"{told} They are partly correlated: in none of the four scenarios of the thesis, "
