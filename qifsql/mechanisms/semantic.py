@@ -5,8 +5,8 @@ would have been published with the data of person i replaced by a default value 
 she believed before, her posteriors in both games are to be close in statistical difference
 SD(P, Q) = max_A |P(A) - Q(A)|, for every i (Def. 12), or with probability at least 1 - δ' over
 what the data are and what is published (Def. 13). The bounds of Proposition 14 and Theorem 15 are
-lost in the text at hand; those below are derived here, and are no weaker than those that are known
-from elsewhere (e^ε - 1; e^3ε - 1 + 2√δ with δ' of the order of n√δ).
+lost in the text at hand; those below are derived here. The distances are no larger than those that
+are known from elsewhere, e^ε - 1 and e^3ε - 1 + 2√δ.
 
 **ε-differential privacy.** Given a transcript, the likelihoods of the data in both games differ by
 a factor f in [e^-ε, e^ε] at most, so her posteriors do by f / E f. Among such f those of two values
