@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
     from qifsql.inspection import sql
+    from qifsql.mechanisms.tradeoff import Tradeoff, dp
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
     from qifsql.prompt import shell
@@ -55,6 +56,7 @@ __all__ = [
     "Study",
     "StudyResult",
     "Sweep",
+    "Tradeoff",
     "Treatment",
     "Verdict",
     "__version__",
@@ -63,6 +65,7 @@ __all__ = [
     "check",
     "demo",
     "describe",
+    "dp",
     "explain",
     "hyper",
     "init",
@@ -93,6 +96,7 @@ _HOME = {
     "Study": "study.spec",
     "StudyResult": "study.result",
     "Sweep": "sweep.result",
+    "Tradeoff": "mechanisms.tradeoff",
     "Treatment": "treatment.treat",
     "Verdict": "checking",
     "attack": "assess",
@@ -100,6 +104,7 @@ _HOME = {
     "check": "checking",
     "demo": "demonstration",
     "describe": "description",
+    "dp": "mechanisms.tradeoff",
     "explain": "explanation",
     "hyper": "objects",
     "init": "study.draft",

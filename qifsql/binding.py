@@ -60,7 +60,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
-    roles = _typed(
+    roles = with_types(
         {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group},
         where,
         catalog,
@@ -213,10 +213,10 @@ def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
     return found
 
 
-def _typed(
+def with_types(
     roles: Mapping[str, Attributes], where: exp.Expr | None, catalog: Catalog
 ) -> dict[str, Attributes]:
-    """Ask the engine for all types in one go, and refuse types that an attack cannot use."""
+    """Ask the engine for all types in one go, and refuse types that no question can use."""
     every = [attribute for attributes in roles.values() for attribute in attributes]
     types = catalog.types(
         [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
@@ -234,7 +234,7 @@ def _typed(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
                 "use one of its parts as an expression, as in NAME=column.part"
             )
-    for weight in typed["weight"]:
+    for weight in typed.get("weight", ()):
         if (kind := family(weight.type)) not in NUMBERS:
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
     return typed

@@ -16,6 +16,7 @@ from typing import Any
 
 import oracle
 import oracle_measures as om
+import oracle_noise
 import polars as pl
 import pytest
 from hypothesis import given
@@ -31,6 +32,8 @@ from qifsql.gains import KINDS
 from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
 from qifsql.measures.sample import Sample
 from qifsql.measures.subsets import STUDENT, THRESHOLD
+from qifsql.mechanisms.scenario import SCENARIO
+from qifsql.mechanisms.weighing import TRADEOFF
 from qifsql.sweep import answers, estimates
 from qifsql.sweep.coarsening import COARSEN_FIRST
 from qifsql.sweep.course import PLAN
@@ -46,6 +49,7 @@ COLUMNS = [
 ]
 OF_A_SWEEP = (
     *(SWEPT, HISTOGRAMS, answers.BEST, answers.SHAPLEY, answers.INTERACTIONS, answers.BORDERS),
+    *(TRADEOFF, SCENARIO),
     *(answers.DROP_FIRST, COARSEN_FIRST, estimates.ERRORS, PLAN),
 )
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -350,6 +354,15 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         prior = belief | {chosen: BELIEF if others else Fraction(1)}
         return om.posterior_gain(om.joint(rows, ["k"], "s", prior=prior), *om.identity(values))
 
+    noised = [(row["g"], row["s"]) for row in rows]
+
+    def noisy() -> oracle_noise.Joint:
+        """Noise of epsilon ln 3 on the count of the first group."""
+        return oracle_noise.oblivious(noised, [lambda g: g == rows[0]["g"]], Fraction(1, 3))
+
+    def uncertainty() -> float:
+        return om.entropy(om.secret_prior(seen))
+
     return {
         **{name: lambda c=column: plain[c] for name, column in PLAIN.items() if column in plain},
         "shannon": lambda: om.mutual_information(seen),
@@ -374,6 +387,10 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "sampled": error,
         "plan": last_stage,
         "prior": believed,
+        "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
+        "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
+        "scenario": lambda: om.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
+        "semantic": lambda: Fraction(1, 2),
         "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
         "refinement": lambda: om.posterior_gain(
             om.joint(rows, ["k", "g"], "s"), *om.identity(values)

@@ -16,7 +16,7 @@ from terminal import run
 
 import qifsql
 from qifsql.errors import InputError
-from qifsql.report import tables as drawn
+from qifsql.report import pages
 
 
 def fraction(row: dict[str, Any], prefix: str = "") -> F:
@@ -242,7 +242,7 @@ def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:
     result = qifsql.hyper(path, qids="[red]q", secret="s\n")
     from qifsql.report import matrices
 
-    text = drawn.html(matrices.hyper(result), "x")
+    text = pages.of_result("x", matrices.hyper(result), result.origin)
     assert "[b]" in text
     assert "&lt;/td&gt;" in text
 

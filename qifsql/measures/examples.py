@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from qifsql.measures import spread
+from qifsql.measures.noisy import NOISY
 from qifsql.measures.sample import (
     Lines,
     Sample,
@@ -225,7 +226,7 @@ def _refinement(sample: Sample) -> Lines:
     )
 
 
-EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = SUBSETS | {
+EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY} | {
     example.__name__.removeprefix("_"): example
     for example in (
         *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),

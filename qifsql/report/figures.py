@@ -8,7 +8,8 @@ import polars as pl
 from qifsql.assessment import Assessment
 from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
-from qifsql.report.charts import files, people, steps, subsets
+from qifsql.mechanisms.tradeoff import Tradeoff
+from qifsql.report.charts import files, noise, people, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.sweep.result import Sweep
 
@@ -59,6 +60,11 @@ def of_attack(result: Assessment) -> dict[str, Chart]:
         if not rows.is_empty():
             drawn[chart.__name__] = chart(rows)
     return drawn
+
+
+def of_noise(result: Tradeoff) -> dict[str, Chart]:
+    """The chart of noisy counts."""
+    return {"tradeoff": noise.tradeoff(result.frame)}
 
 
 def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:

@@ -29,7 +29,8 @@ def of_result(title: str, parts: list[Part], origin: Origin) -> str:
     """The page of one result: what the terminal shows, and the SQL behind it."""
     method: list[Part] = [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
     section = Section("result", said("Result"), [*parts, *method])
-    return page(Document(title, (section,), made=made(origin.started)))
+    by = said("Made with qifsql {version}.", version=__version__)
+    return page(Document(title, (section,), made=by))
 
 
 def made(when: str) -> str:
@@ -67,7 +68,7 @@ def page(document: Document) -> str:
         drawn=drawn,
         style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - our own
         scripts=scripts,
-        digests=" ".join(map(_digest, scripts)) or "'none'",
+        digests=Markup(" ".join(map(_digest, scripts)) or "'none'"),  # noqa: S704 - our own
     )
 
 
