@@ -52,4 +52,7 @@ def attack(
 
     aside = () if details.histogram else ("histogram",)
     title = f"qifsql: {options.named(source)}"
-    show.show(show.Shown(result.frame, result.origin, render, title, result.details, aside), output)
+    told = show.Shown(
+        result.frame, result.origin, render, title, result.details, aside, result.notes
+    )
+    show.show(told, output)

@@ -150,7 +150,8 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
 
         write({junit: xml(result)}, result.origin)
     try:
-        show.show(show.Shown(result.frame, result.origin, render, title), output)
+        shown = show.Shown(result.frame, result.origin, render, title, notes=result.notes)
+        show.show(shown, output)
     except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
         if result.met:
             raise

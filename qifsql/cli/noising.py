@@ -152,4 +152,5 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     title = f"qifsql: noisy counts of {dataset.name}"
     details = {"scenario": result.scenario}
     aside = ("scenario",)
-    show.show(show.Shown(result.frame, result.origin, render, title, details, aside), output)
+    shown = show.Shown(result.frame, result.origin, render, title, details, aside, result.notes)
+    show.show(shown, output)

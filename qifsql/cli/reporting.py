@@ -77,7 +77,8 @@ def report(
     labels = dict(map(_label, label or ()))
     reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
     run(results, out, lang=lang, title=title, private=private, **reader)
-    running.remarks([f"written: {out}"], quiet=quiet)
+    each = out.suffix.casefold() in (".csv", ".parquet")
+    running.remarks([f"written: {out.with_stem(f'{out.stem}.*') if each else out}"], quiet=quiet)
 
 
 def _label(text: str) -> tuple[str, str]:

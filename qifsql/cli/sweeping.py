@@ -184,6 +184,7 @@ def sweep(
         f"qifsql: every subset in {name}",
         result.details,
         tuple(name for name in result.details if not asked.get(name)),
+        result.notes,
     )
     done = work.workspace is None and result.complete
     try:

@@ -84,7 +84,7 @@ def shown(entry: Entry, result: Result) -> Shown:
     asked["releases"] = "releases" in entry.options
     details = details_of(result)
     aside = () if entry.kind == "attack" else tuple(n for n in details if not asked.get(n))
-    return Shown(result.frame, result.origin, render, title, details, aside)
+    return Shown(result.frame, result.origin, render, title, details, aside, result.notes)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
