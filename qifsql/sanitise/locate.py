@@ -111,12 +111,13 @@ def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
         names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
         more = _cuts(tables, names, rest if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
+        tables.make("uncut", spread("uncut", over=rest, names=names))  # before it meets all boxes
         tables.make(met[-1], spread("met", over=rest, names=names))
         if more:
             for name in ("points", "boxes"):
                 query = spread(f"cut_{name}", over=rest, names=names)
                 tables.make(_deep(name, depth + 1), query)
-        tables.drop("cuts", *names.values())
+        tables.drop("cuts", "uncut", *names.values())
         if not more:
             break
     found: exp.Query = exp.select("point", "class").from_(met[0])
