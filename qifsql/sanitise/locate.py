@@ -91,7 +91,9 @@ def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> 
     tables.make("boxes_alone", boxes)
     keys = [c.raw.number for c in written]
     rest = [c.raw.number for c in release.columns if c not in written]
-    tables.make("nodes", spread("nodes", over=keys, names={"boxes": "boxes_alone"}))
+    everywhere = exp.select("1::BIGINT AS node")
+    names = {"boxes": "boxes_alone"}
+    tables.make("nodes", spread("nodes", over=keys, names=names) if keys else everywhere)
     for name, kept in (
         ("boxes", ["class", *(f"{end}_{j}" for j in rest for end in ("low", "least", "high"))]),
         ("points", ["point", *(f"place_{j}" for j in rest)]),
