@@ -1,8 +1,8 @@
 """The intersection attack against an oracle of sets and fractions, and the examples of sources."""
 
 import datetime
+import json
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -322,3 +322,175 @@ def test_more_releases_never_enlarge_what_is_left(case: Case) -> None:
         for before, after in zip(left, left[1:], strict=False):
             for a, b in zip(before, after, strict=True):
                 assert b is None or (a is not None and b <= a)
+
+
+# The examples of the sources: Ganta et al., section 1.1; lecture, slides 55 and 56.
+
+
+def hospitals(*releases: Path, **asked: Any) -> Any:
+    given_ = {"people": PEOPLE, "qids": QIDS, "secret": "condition"} | asked
+    return qifsql.compose(releases, **given_)
+
+
+def test_alice_matches_four_records_of_one_hospital_and_six_of_the_other(tmp_path: Path) -> None:
+    """Ganta et al.: of the values in both lists only AIDS is left."""
+    out = tmp_path / "people.parquet"
+    result = hospitals(A, B, where="name = 'Alice'", records=out)
+    (alice,) = pl.read_parquet(out).to_dicts()
+    assert (alice["size_1"], alice["size_2"]) == (4, 6)
+    assert (alice["effective_1"], alice["effective_2"]) == (3, 4)
+    assert (alice["prior"], alice["posterior"], alice["drop"]) == (3, 1, 2)
+    assert (alice["confidence"], alice["best_guess"], alice["success"]) == (1.0, "AIDS", 1.0)
+    assert result.frame["perfect_breach"].to_list() == [1]
+    assert result.releases["smallest_class"].to_list() == [4, 6]
+    assert result.releases["drop"].to_list() == [2.0, 3.0]
+
+
+def test_dave_of_35_has_cancer_by_one_hospital_alone(tmp_path: Path) -> None:
+    """Lecture, slides 55 and 56: his class has one value."""
+    out = tmp_path / "people.csv"
+    result = hospitals(A, where="name = 'Dave'", records=out)
+    (dave,) = pl.read_csv(out).to_dicts()
+    assert (dave["size_1"], dave["posterior"], dave["best_guess"]) == (4, 1, "Cancer")
+    assert result.frame["perfect_breach_before"].to_list() == [1]
+
+
+def test_the_zip_code_may_be_text_or_a_number(tmp_path: Path) -> None:
+    text = qifsql.Dataset.open(PEOPLE, all_varchar=True)
+    as_text = hospitals(A, B, people=text, qids=["zip", "nationality"])
+    as_numbers = hospitals(A, B, qids=["zip", "nationality"])
+    assert as_text.frame.equals(as_numbers.frame)
+
+
+def test_other_names_in_a_release_follow_its_tag(tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(B.read_text().replace("zip,age,nationality,condition", "ZIP5,years,nat,illness"))
+    qids = [*QIDS, "2:zip=ZIP5", "2:age=years", "2:nationality=nat"]
+    renamed = hospitals(A, other, qids=qids, secret=["condition", "2:condition=illness"])
+    assert renamed.frame.equals(hospitals(A, B).frame)
+
+
+def test_results_do_not_depend_on_threads_or_the_order_of_rows(tmp_path: Path) -> None:
+    head, *lines = B.read_text().splitlines()
+    turned = tmp_path / "hospital_b.csv"
+    turned.write_text("\n".join([head, *reversed(lines)]) + "\n")
+    first = hospitals(A, B, settings=qifsql.Settings(threads=1))
+    second = hospitals(A, turned, settings=qifsql.Settings(threads=3))
+    for name in ("frame", "releases", "curve"):
+        assert getattr(first, name).equals(getattr(second, name))
+
+
+def test_cutting_finds_what_comparing_all_finds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Many overlapping boxes in two dimensions: cut often, or not at all."""
+    n = 4000
+    x = pl.Series([i * 7919 % 997 for i in range(n)])
+    y = pl.Series([i * 104729 % 499 for i in range(n)])
+    frame = pl.DataFrame({"x": x, "y": y, "s": x % 7})
+    frame.select("x", "y").write_parquet(tmp_path / "people.parquet")
+    for r, (width, height) in enumerate(((40, 25), (13, 70)), 1):
+        boxes = frame.select(
+            pl.format("[{},{}]", pl.col("x") // width * width, pl.col("x") // width * width + width).alias("x"),
+            pl.format("[{},{}]", pl.col("y") // height * height, pl.col("y") // height * height + height).alias("y"),
+            "s",
+        )
+        boxes.write_parquet(tmp_path / f"r{r}.parquet")
+    releases = [tmp_path / "r1.parquet", tmp_path / "r2.parquet"]
+
+    def found() -> Any:
+        return qifsql.compose(releases, people=tmp_path / "people.parquet", qids=["x", "y"], secret="s")
+
+    cut = found()
+    monkeypatch.setattr(locate, "ROUNDS", 0)
+    whole = found()
+    assert cut.frame.equals(whole.frame)
+    assert cut.releases.equals(whole.releases)
+    assert cut.releases["in_several"].sum() > 0
+
+
+def test_hierarchies_of_arx_are_read_and_followed(shared: Path) -> None:
+    """ARX's Adult: ages and jobs one level up, countries two; everybody is in exactly one class."""
+    folder = shared / "data" / "arx_adult_hierarchies"
+    levels = {"age": 1, "education": 1, "native-country": 1, "sex": 0}
+    data = pl.read_parquet(shared / "data" / "arx_adult.parquet")
+    made = data
+    for name, level in levels.items():
+        lines = [line.split(";") for line in (folder / f"{name}.csv").read_text().splitlines()]
+        told = {line[0]: line[level] for line in lines}
+        made = made.with_columns(pl.col(name).cast(pl.String).replace_strict(told))
+    with tempfile.TemporaryDirectory() as there:
+        release = Path(there) / "release.parquet"
+        made.select(*levels, "occupation").write_parquet(release)
+        result = qifsql.compose(
+            [release],
+            people=shared / "data" / "arx_adult.parquet",
+            qids=list(levels),
+            secret="occupation",
+            truth="occupation",
+            hierarchies={name: folder / f"{name}.csv" for name in levels},
+            strict=True,
+        )
+    row = result.releases.row(0, named=True)
+    groups = made.group_by(list(levels)).agg(pl.len(), pl.col("occupation").n_unique())
+    assert row["classes"] == groups.height
+    assert row["in_one_class"] == data.height
+    assert row["effective_anonymity"] == float(
+        Fraction(int((groups["len"] * groups["occupation"]).sum()), data.height)
+    )
+    assert result.truth is not None
+    assert result.truth["true_value_left_share"].to_list() == [1.0]
+
+
+def test_many_fractions_are_added_exactly_or_rounded_once() -> None:
+    chances = [{"release": 0, "numerator": 1, "denominator": d} for d in range(1, 700)]
+    exact = float(sum(Fraction(1, d) for d in range(1, 700)) / 700)
+    assert measures.success(chances, 0, 700) == pytest.approx(exact, rel=1e-15)
+    assert measures.success(chances, 1, 700) is None
+
+
+def test_without_a_bayesian_posterior_the_sets_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = hospitals(A, B, truth=None)
+    monkeypatch.setattr("qifsql.composition.crossing.LIMIT", 1)
+    bare = hospitals(A, B)
+    assert bare.frame["posterior_success"].to_list() == [None]
+    assert any("too large" in note for note in bare.notes)
+    sets = ["effective_prior", "effective_posterior", "vulnerable", "perfect_breach"]
+    assert bare.frame.select(sets).equals(whole.frame.select(sets))
+
+
+# The command.
+
+
+def test_the_command_gives_what_python_gives_and_writes_files(tmp_path: Path) -> None:
+    asked = ["compose", A, B, "--people", PEOPLE, "-q", ",".join(QIDS), "-s", "condition"]
+    done = run(*asked, "--format", "json", "--confidence", "1/3,1", "--progressive")
+    told = json.loads(done.out)
+    assert done.code == 0
+    assert told["spec"]["releases"] == ["hospital_a.csv", "hospital_b.csv"]
+    python = hospitals(A, B, confidence=["1", "1/3"], progressive=True)
+    assert told["results"] == python.frame.to_dicts()
+    assert told["releases"] == python.releases.to_dicts()
+    assert told["curve"] == python.curve.to_dicts()
+    out, people = tmp_path / "out.parquet", tmp_path / "people.csv"
+    done = run(*asked, "-o", out, "--records", people)
+    assert (done.code, done.out) == (0, "")
+    assert "2 people written" in done.err
+    note = json.loads(pl.read_parquet_metadata(out)["qifsql"])
+    assert len(note["inputs"]) == 3
+    names = {p.name for p in tmp_path.iterdir()}
+    more = {"out.releases.parquet", "out.curve.parquet", "people.csv.manifest.json"}
+    assert names == {"out.parquet", "people.csv"} | more
+
+
+@pytest.mark.parametrize("kind", ["table", "csv", "markdown"])
+def test_every_format_is_written(kind: str) -> None:
+    done = run("compose", A, B, "--people", PEOPLE, "-q", "zip,age", "-s", "condition", "-f", kind)
+    assert done.code == 0
+    assert "hospital_a.csv" in done.out.replace("\\", "")
+    if kind == "table":
+        assert "For 2 of 2 people (100.00 %) a single value is left" in " ".join(done.out.split())
+
+
+def test_the_sql_of_the_manifest_is_what_ran() -> None:
+    statements = hospitals(A, B).origin.statements
+    assert sum(s.startswith("CREATE TABLE") for s in statements) > 30
+    assert any("hospital_a.csv" in s for s in statements)
