@@ -62,11 +62,19 @@ def holds(cell: Cell, value: Any) -> bool:
     if isinstance(cell, Members):
         return value in [raw(v) for v in cell.values]
     if isinstance(cell, Begun):
-        return value is not None and len(str(value)) == cell.length and str(value).startswith(cell.prefix)
+        return (
+            value is not None
+            and len(str(value)) == cell.length
+            and str(value).startswith(cell.prefix)
+        )
     if value is None:
         return cell.missing
-    above = cell.lower is None or value > cell.lower or (value == cell.lower and not cell.open_below)
-    below = cell.upper is None or value < cell.upper or (value == cell.upper and not cell.open_above)
+    above = (
+        cell.lower is None or value > cell.lower or (value == cell.lower and not cell.open_below)
+    )
+    below = (
+        cell.upper is None or value < cell.upper or (value == cell.upper and not cell.open_above)
+    )
     return above and below
 
 
@@ -89,7 +97,8 @@ def written(cell: Cell, value: Any = str) -> str | None:
         return f"{'<' if cell.open_above else '<='}{cell.upper}{tail}"
     if cell.upper is None:
         return f"{'>' if cell.open_below else '>='}{cell.lower}{tail}"
-    return f"{'(' if cell.open_below else '['}{cell.lower},{cell.upper}{'[' if cell.open_above else ']'}{tail}"
+    ends = "(" if cell.open_below else "[", "[" if cell.open_above else "]"
+    return f"{ends[0]}{cell.lower},{cell.upper}{ends[1]}{tail}"
 
 
 def _reads_as_form(text: str) -> bool:
@@ -181,7 +190,9 @@ def summary(people: Sequence[Told], n: int) -> dict[str, Any]:
     }
 
 
-def by_release(people: Sequence[Told], release: Release, i: int, *, ignored: bool) -> dict[str, Any]:
+def by_release(
+    people: Sequence[Told], release: Release, i: int, *, ignored: bool
+) -> dict[str, Any]:
     """The row of one release, but for its name."""
     suppressed = [s for cells, s in release.rows if all(isinstance(c, Everything) for c in cells)]
     classes = Counter(
@@ -218,9 +229,7 @@ def curve(people: Sequence[Told], level: Fraction) -> tuple[int, int, int]:
     return (
         sum(Fraction(1, min(len(c or ()) for c in t.counts)) >= level for t in clear),
         sum(Fraction(1, len(t.left())) >= level for t in clear),
-        sum(
-            Fraction(max(t.weights().values()), sum(t.weights().values())) >= level for t in clear
-        ),
+        sum(Fraction(max(t.weights().values()), sum(t.weights().values())) >= level for t in clear),
     )
 
 

@@ -81,11 +81,18 @@ def test_a_node_of_a_hierarchy_wins() -> None:
     assert parse("5-9", WHOLE, nodes) == interval("5", "9")
 
 
-@pytest.mark.parametrize("cell", ["[20,30", "[a,b]", "{a", "30-20", "(5,5]", "028", "x", "0**", "{1;2}"])
+@pytest.mark.parametrize(
+    "cell", ["[20,30", "[a,b]", "{a", "30-20", "(5,5]", "028", "x", "0**", "{1;2}"]
+)
 def test_what_does_not_parse_is_named_by_its_form_and_never_quoted(cell: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         parse(cell, WHOLE)
-    assert str(caught.value).split(maxsplit=1)[0].rstrip(",") in ("interval", "set", "plain", "prefix")
+    assert str(caught.value).split(maxsplit=1)[0].rstrip(",") in (
+        "interval",
+        "set",
+        "plain",
+        "prefix",
+    )
     assert cell not in str(caught.value)
 
 
@@ -96,7 +103,9 @@ def hierarchy(folder: Path, text: str) -> Hierarchy:
 
 
 def test_nodes_have_the_leaves_below_them(tmp_path: Path) -> None:
-    found = hierarchy(tmp_path, 'Paris;France;Europe;*\nLyon;France;Europe;*\n"Rome;";Italy;Europe;*\n')
+    found = hierarchy(
+        tmp_path, 'Paris;France;Europe;*\nLyon;France;Europe;*\n"Rome;";Italy;Europe;*\n'
+    )
     assert found.leaves == ("Paris", "Lyon", "Rome;")
     assert found.nodes["France"] == ("Paris", "Lyon")
     assert found.nodes["Europe"] == found.nodes["*"] == found.leaves

@@ -1,6 +1,7 @@
 """``qifsql compose``."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,10 @@ from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
 
 
-def compose(
-    data: Data,
-    limits: Limits,
-    output: Output,
+@dataclass(frozen=True)
+class Known:
+    """The people, what is known of them, and the other releases."""
+
     people: Annotated[
         str,
         typer.Option(
@@ -23,7 +24,7 @@ def compose(
             help="A row per person in all releases, with raw values.",
             rich_help_panel=options.DATA,
         ),
-    ],
+    ]
     qids: Annotated[
         list[str],
         typer.Option(
@@ -33,7 +34,7 @@ def compose(
             "2:age=AGE. Repeatable.",
             rich_help_panel=options.ATTACK,
         ),
-    ],
+    ]
     secret: Annotated[
         list[str],
         typer.Option(
@@ -42,11 +43,11 @@ def compose(
             help="The secret, a column of every release; another name there: 2:disease=CONDITION.",
             rich_help_panel=options.ATTACK,
         ),
-    ],
+    ]
     more: Annotated[
         list[str] | None,
         typer.Argument(metavar="[MORE]...", help="The other releases."),
-    ] = None,
+    ] = None
     key: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,7 +56,13 @@ def compose(
             "one per release.",
             rich_help_panel=options.DATA,
         ),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How cells are read."""
+
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,7 +70,7 @@ def compose(
             help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
             rich_help_panel=options.DATA,
         ),
-    ] = None,
+    ] = None
     plain: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,7 +78,7 @@ def compose(
             help="Quasi-identifiers whose cells are values as they stand.",
             rich_help_panel=options.DATA,
         ),
-    ] = None,
+    ] = None
     suppressed: Annotated[
         str,
         typer.Option(
@@ -79,13 +86,19 @@ def compose(
             help="Records of which every cell is *: candidates (may be anybody's) or ignored.",
             rich_help_panel=options.ATTACK,
         ),
-    ] = "candidates",
+    ] = "candidates"
     strict: Annotated[
         bool,
         typer.Option(
             "--strict", help="Refuse people in no class or several.", rich_help_panel=options.ATTACK
         ),
-    ] = False,
+    ] = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told besides."""
+
     truth: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +106,7 @@ def compose(
             help="The people's column of their true secret: how often is she right?",
             rich_help_panel=options.TOLD,
         ),
-    ] = None,
+    ] = None
     confidence: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,7 +114,7 @@ def compose(
             help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).",
             rich_help_panel=options.TOLD,
         ),
-    ] = None,
+    ] = None
     progressive: Annotated[
         bool,
         typer.Option(
@@ -109,7 +122,7 @@ def compose(
             help="A row for the first release, the first two, and so on.",
             rich_help_panel=options.TOLD,
         ),
-    ] = False,
+    ] = False
     records: Annotated[
         Path | None,
         typer.Option(
@@ -117,9 +130,13 @@ def compose(
             help="Write one row per person: .parquet or .csv.",
             rich_help_panel=options.TOLD,
         ),
-    ] = None,
+    ] = None
+
+
+def compose(
+    data: Data, known: Known, reading: Reading, told: Told, output: Output, limits: Limits
 ) -> None:
-    """Intersect sanitised releases (FILE and MORE): what do they tell together of people in all?
+    """Intersect sanitised releases, FILE and MORE: what they tell together of people in all.
 
     --where chooses people. Cells may be values or stand for several: * [20,30] 20-29 <30 130**
     {France,Germany} or a node of a hierarchy.
@@ -128,27 +145,27 @@ def compose(
     from qifsql.composition.compose import compose as run
 
     show.check(output)
-    releases = [data.dataset(), *(data.dataset(file) for file in more or ())]
-    known = names(qids)
+    releases = [data.dataset(), *(data.dataset(file) for file in known.more or ())]
+    qids = names(known.qids)
     with limits.settings() as settings:
         result = run(
             releases,
-            people=data.dataset(people),
-            qids=known,
-            secret=names(secret),
-            key=names(key),
-            truth=truth,
+            people=data.dataset(known.people),
+            qids=qids,
+            secret=names(known.secret),
+            key=names(known.key),
+            truth=told.truth,
             where=data.where,
-            hierarchies=_hierarchies(hierarchy or (), known),
-            plain=names(plain),
-            suppressed=suppressed,
-            strict=strict,
-            confidence=names(confidence),
-            progressive=progressive,
-            records=records,
+            hierarchies=_hierarchies(reading.hierarchy or (), qids),
+            plain=names(reading.plain),
+            suppressed=reading.suppressed,
+            strict=reading.strict,
+            confidence=names(told.confidence),
+            progressive=told.progressive,
+            records=told.records,
             settings=settings,
         )
-    done = [f"{result.rows:,} people written to {records}"] if records else []
+    done = [f"{result.rows:,} people written to {told.records}"] if told.records else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)
 
     def render() -> object:

@@ -1,6 +1,6 @@
 """Binding a composition: names meet the columns of the people and of every release, once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qifsql import naming
@@ -11,7 +11,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.expressions import not_an_expression, parse, split_name
-from qifsql.naming import QID, SECRET
+from qifsql.naming import QID
 from qifsql.sanitise.domains import domain, together
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.spans import Generalised, Raw
@@ -41,7 +41,11 @@ def bind(engine: DuckDB, spec: Composition) -> Bound:
     }
     releases = []
     for number, catalog in enumerate(catalogs, 1):
-        cells = _cells(catalog, number, raws, tags, every, spec.plain)
+        written = {
+            raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
+            for raw in raws
+        }
+        cells = _cells(catalog, number, written, tags=tags, plain=spec.plain)
         release = Release(
             number,
             titles[number - 1],
@@ -172,19 +176,19 @@ def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
 def _cells(
     catalog: Catalog,
     number: int,
-    raws: Sequence[Raw],
+    written: Mapping[Raw, str | None],
+    *,
     tags: Tags,
-    every: set[str],
     plain: Sequence[str],
 ) -> list[tuple[Generalised, Attribute]]:
     """The quasi-identifiers that a release has, with their columns there."""
     found = []
-    for raw in raws:
-        written = tags.get((number, raw.name))
-        if written is None and (raw.name not in every or catalog.schema.find(raw.name) is None):
+    for raw, text in written.items():
+        tagged = (number, raw.name) in tags
+        if text is None or (not tagged and catalog.schema.find(text) is None):
             continue
-        cell = _of_release(catalog, written or raw.name, raw.name)
-        told = cell.name if written is None else written
+        cell = _of_release(catalog, text, raw.name)
+        told = text if tagged else cell.name
         found.append((Generalised(raw, number, "", told, cell.type, raw.name in plain), cell))
     return found
 
@@ -212,8 +216,8 @@ def _check_release(release: Release) -> None:
     """Refuse a release in which nobody could be found, or whose secret is known."""
     if not release.cells:
         raise ColumnError(
-            f"{release.title} has none of the quasi-identifiers, so nobody can be found in it; name "
-            f"its columns, as in {release.number}:NAME=COLUMN"
+            f"{release.title} has none of the quasi-identifiers, so nobody can be found in it; "
+            f"name its columns, as in {release.number}:NAME=COLUMN"
         )
     what = f"secret {quoted(release.secret.name)} of {release.title}"
     if nested(release.secret.type):

@@ -28,6 +28,10 @@ from qifsql.relation import openings
 from qifsql.sanitise.tables import Tables
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
+_GONE = {
+    "candidates": "may be anybody's, so their secrets are in every class",
+    "ignored": "ignored",
+}
 FINEST = 10**6  # denominators of levels are at most that: counts stay exact
 
 
@@ -117,15 +121,16 @@ def compose(
         origin = origin.about(asked, paths).sending(_sent(bound, tables))
         rows = 0 if out is None else _write(tables, bound, crossed, out, origin)
     origin = origin.about(asked, paths)
-    return _composed(bound, crossed, n, levels, origin, rows)
+    return _composed(bound, crossed, origin, n=n, levels=levels, rows=rows)
 
 
 def _composed(
     bound: Bound,
     crossed: crossing.Crossed,
+    origin: Origin,
+    *,
     n: int,
     levels: Sequence[Fraction],
-    origin: Origin,
     rows: int,
 ) -> Composed:
     """The result from what was counted."""
@@ -231,24 +236,19 @@ def _notes(bound: Bound, crossed: crossing.Crossed) -> list[str]:
     """What a reader must know of how people were found."""
     notes = []
     for release, row in zip(bound.releases, crossed.found, strict=True):
+        lost, overlapping, gone = row["nowhere"], row["in_several"], row["suppressed"]
         told = []
-        if row["nowhere"]:
+        if lost:
             told.append(
-                f"{several(row['nowhere'], 'person')} in no class: cells have gaps, or they are not in it"
+                f"{several(lost, 'person')} in no class: cells have gaps, or they are not in it"
             )
-        if row["in_several"]:
+        if overlapping:
             told.append(
-                f"{several(row['in_several'], 'person')} in several classes, whose cells overlap: the "
-                "union is taken"
+                f"{several(overlapping, 'person')} in several classes, whose cells overlap: "
+                "the union is taken"
             )
-        if row["suppressed"]:
-            ends = {
-                "candidates": "may be anybody's, so their secrets are in every class",
-                "ignored": "are ignored",
-            }
-            told.append(
-                f"{several(row['suppressed'], 'suppressed record')}: {ends[bound.spec.suppressed]}"
-            )
+        if gone:
+            told.append(f"{several(gone, 'suppressed record')}: {_GONE[bound.spec.suppressed]}")
         if told:
             notes.append(f"{release.title}: {'; '.join(told)}")
     if not crossed.bayes:

@@ -200,7 +200,7 @@ def refuse_unlocated(bound: Bound, found: list[Row]) -> None:
         lost, several_ = row["nowhere"] + row["only_suppressed"], row["in_several"]
         if lost or several_:
             raise DatasetError(
-                f"{several(lost, 'person')} of {bound.people.name} are in no class of {release.title}, "
-                f"{several(several_, 'person')} in several: its cells have gaps or overlap; mend "
-                "them, or allow this by leaving --strict out"
+                f"{bound.people.name} has {several(lost, 'person')} in no class of {release.title} "
+                f"and {several(several_, 'person')} in several: its cells have gaps or overlap; "
+                "mend them, or allow this by leaving --strict out"
             )

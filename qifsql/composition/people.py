@@ -1,4 +1,4 @@
-"""One row per person of a composition, in the order of the input: what the releases tell of each."""
+"""One row per person of a composition, in the order of the input: what all releases tell."""
 
 from sqlglot import exp
 
@@ -10,10 +10,11 @@ from qifsql.sanitise.spread import named
 
 
 def plan(bound: Bound, *, bayes: bool) -> Plan:
-    """The rows: ``person`` from 1 (and the key), for each release ``classes_r`` in which the person
-    is, ``size_r`` their records and ``effective_r`` their distinct secrets, then ``prior``,
-    ``posterior``, ``drop``, ``confidence``, ``best_guess`` and ``success``.
+    """The rows of everybody.
 
+    ``person`` from 1 (and the key); for each release ``classes_r`` in which the person is,
+    ``size_r`` their records and ``effective_r`` their distinct secrets; then ``prior``,
+    ``posterior``, ``drop``, ``confidence``, ``best_guess`` and ``success``.
     NULL where a person is not in every release, or, from ``drop`` on, where nothing is left.
     """
     last = len(bound.releases)

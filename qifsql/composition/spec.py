@@ -47,13 +47,14 @@ class Composition:
         for i, place in enumerate(places):
             if place in places[:i]:
                 raise InputError(f"{opened[i].name} is given twice; compose different releases")
-        found = cls(_attached(opened), _attached([Dataset.open(people)], first=0)[0], **said)  # type: ignore[arg-type]
+        (everybody,) = _attached([Dataset.open(people)], first=0)
+        found = cls(_attached(opened), everybody, **said)  # type: ignore[arg-type]
         if found.suppressed not in SUPPRESSED:
             raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
         if len(found.keys) not in (0, 1, len(opened) + 1):
             raise InputError(
-                f"{several(len(found.keys), 'key')} for people and {several(len(opened), 'release')}"
-                "; name one key for all of them, or that of the people and one for each release"
+                f"{several(len(found.keys), 'key')} for people and "
+                f"{several(len(opened), 'release')}; name one key for all of them, or that of the people and one for each release"
             )
         return found
 

@@ -37,9 +37,9 @@ def composition(result: Composed) -> RenderableType:
 
 def _heading(result: Composed, row: Row) -> str:
     spec = result.origin.spec
-    many = several(row["releases"], "release")
+    many, people = several(row["releases"], "release"), several(row["people"], "person")
     return (
-        f"Inference of {_secret(spec['secrets'])} from {many} about {several(row['people'], 'person')}, "
+        f"Inference of {_secret(spec['secrets'])} from {many} about {people}, "
         f"knowing {words.listed([cells.cell(q) for q in spec['known']])}"
     )
 
@@ -99,8 +99,8 @@ def sentence(row: Row) -> str:
         told = f"On average {_number(row['effective_posterior'])} values are possible. "
     else:
         told += (
-            f"{_of(row['vulnerable'], people)} {_verb(row['vulnerable'], 'lose', 'loses')} anonymity by "
-            "that. "
+            f"{_of(row['vulnerable'], people)} "
+            f"{_verb(row['vulnerable'], 'lose', 'loses')} anonymity by that. "
         )
     n, before = row["perfect_breach"], row["perfect_breach_before"]
     told += f"For {_of(n, people)} a single value is left"
@@ -109,8 +109,8 @@ def sentence(row: Row) -> str:
     told += "."
     if row["contradictions"]:
         told += (
-            f" For {words.count(row['contradictions'])} no value is left: the releases contradict each "
-            "other about them."
+            f" For {words.count(row['contradictions'])} no value is left: the releases contradict "
+            "each other about them."
         )
     return told
 
@@ -159,10 +159,11 @@ def _curve(rows: Sequence[Row], people: int) -> RenderableType:
 
 def _right(row: Row) -> str:
     """How often the adversary is right, where the truth is known."""
+    left = _of(row["true_value_left"], row["located"])
+    right, single = words.count(row["perfect_breach_right"]), words.count(row["perfect_breach"])
     told = (
-        f"The true value is among those left for {_of(row['true_value_left'], row['located'])}; "
-        f"{words.count(row['perfect_breach_right'])} of {words.count(row['perfect_breach'])} single "
-        "values are right"
+        f"The true value is among those left for {left}; "
+        f"{right} of {single} single values are right"
     )
     if row["best_guess_right"] is not None:
         told += f", and the best guess for {_of(row['best_guess_right'], row['located'])}"
@@ -170,7 +171,8 @@ def _right(row: Row) -> str:
 
 
 def _of(n: int, people: int) -> str:
-    return f"{words.count(n)} of {several(people, 'person')} ({_percent(n / people if people else None)})"
+    share = _percent(n / people if people else None)
+    return f"{words.count(n)} of {several(people, 'person')} ({share})"
 
 
 def _verb(n: int, many: str, one: str) -> str:

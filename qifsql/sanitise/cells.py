@@ -1,16 +1,16 @@
 """Generalised cells written as text: which raw values each stands for.
 
-========================= ==========================================================================
+========================= =====================================================================
 ``*``                     everything, a missing value too (suppressed)
-``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates and times
+``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates
 ``20-29``                 the interval [20,29] of whole numbers from 0
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              behind an interval: and the missing value
 ``{France,"a,b",}``       a set, one CSV row in braces; an empty item without quotes: missing
 ``130**``                 a prefix of a fixed length: each star is exactly one character
-``Europe``                a node of the column's hierarchy, where it has one; these win over all but *
+``Europe``                a node of the column's hierarchy, if any; these win over all but *
 anything else             that very value
-========================= ==========================================================================
+========================= =====================================================================
 
 Source: spec section 7; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``130**``.
 """
@@ -119,7 +119,7 @@ def _interval(text: str) -> Cell | None:
 
 
 def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Cell:
-    """The interval with bounds of the domain; UnreadableError where they are not, or if it is empty."""
+    """The interval with bounds of the domain; UnreadableError if they are not, or it is empty."""
     if not domain.ordered:
         raise UnreadableError(f"{INTERVAL}, but values of the people are {domain.words}")
     bounds = [None if b is None else read(b) for b in (cell.lower, cell.upper)]

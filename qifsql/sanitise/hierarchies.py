@@ -7,6 +7,7 @@ the last usually ``*``. A node is its label, so a label means the same values wh
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from qifsql.errors import DatasetError, several
@@ -100,7 +101,7 @@ def _parents(path: str | Path, lines: Lines) -> dict[str, tuple[str, int]]:
     """
     parents: dict[str, tuple[str, int]] = {}
     for number, fields in lines:
-        for node, parent in zip(fields, fields[1:], strict=False):
+        for node, parent in pairwise(fields):
             if node in (parent, TOP):
                 continue
             known = parents.setdefault(node, (parent, number))
