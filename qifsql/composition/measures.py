@@ -62,7 +62,8 @@ stands for everything. People of the overlap are ``in_one_class``, ``in_several`
 Averages as in ``SCHEMA``: ``partition_size`` of the records of a person's class, of the distinct
 secrets in it (``effective_anonymity``), ``drop`` of that minus the posterior; ``vulnerable``:
 people with a positive one; ``perfect_breach``: people for whom this release is enough.
-``success``: chance of the best guess from this release alone; ``baseline``: share of its most frequent secret."""
+``success``: chance of the best guess from this release alone; ``baseline``: share of its most
+frequent secret."""
 
 CURVE: dict[str, pl.DataType] = {
     "releases": pl.Int64(),

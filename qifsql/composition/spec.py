@@ -54,7 +54,8 @@ class Composition:
         if len(found.keys) not in (0, 1, len(opened) + 1):
             raise InputError(
                 f"{several(len(found.keys), 'key')} for people and "
-                f"{several(len(opened), 'release')}; name one key for all of them, or that of the people and one for each release"
+                f"{several(len(opened), 'release')}; name one key for all of them, or that of the "
+                "people and one for each release"
             )
         return found
 
