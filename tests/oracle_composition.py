@@ -50,8 +50,10 @@ Cell = Everything | Interval | Members | Begun
 
 
 def raw(value: Any) -> Any:
-    """NaN is missing."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+    """NaN is missing, and -0.0 is 0.0."""
+    if not isinstance(value, float):
+        return value
+    return None if math.isnan(value) else value + 0.0
 
 
 def holds(cell: Cell, value: Any) -> bool:

@@ -74,7 +74,7 @@ def _releases(row: Row, each: Sequence[Row]) -> RenderableType:
         add("contradictions", [""] * len(each), words.count(row["contradictions"]))
     add("records like them", [_number(r["partition_size"]) for r in each])
     effective = [_number(r["effective_anonymity"]) for r in each]
-    add("values possible for them", effective, _number(row["effective_posterior"]))
+    add("values possible (effective anonymity)", effective, _number(row["effective_posterior"]))
     for name, column, both in (
         ("with a single value", "perfect_breach", "perfect_breach"),
         ("with fewer together", "vulnerable", "vulnerable"),

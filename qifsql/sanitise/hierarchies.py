@@ -25,7 +25,7 @@ class Hierarchy:
 
     path: str
     leaves: tuple[str, ...]
-    nodes: Mapping[str, tuple[str, ...]] = field(repr=False)
+    nodes: Mapping[str, tuple[str, ...]] = field(repr=False, hash=False)
     levels: int = 0
 
     @classmethod
