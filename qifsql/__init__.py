@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.assessment import Assessment
     from qifsql.checking import Verdict, check
     from qifsql.collection import Collection
+    from qifsql.composition.compose import Composed, compose
     from qifsql.dataset import Dataset
     from qifsql.demonstration import demo
     from qifsql.description import Description, describe
@@ -45,6 +46,7 @@ __all__ = [
     "Attack",
     "Blocks",
     "Collection",
+    "Composed",
     "Dataset",
     "Description",
     "Explanation",
@@ -63,6 +65,7 @@ __all__ = [
     "attack",
     "blocks",
     "check",
+    "compose",
     "demo",
     "describe",
     "dp",
@@ -85,6 +88,7 @@ _HOME = {
     "Attack": "spec",
     "Blocks": "partition",
     "Collection": "collection",
+    "Composed": "composition.compose",
     "Dataset": "dataset",
     "Description": "description",
     "Explanation": "explanation",
@@ -102,6 +106,7 @@ _HOME = {
     "attack": "assess",
     "blocks": "partition",
     "check": "checking",
+    "compose": "composition.compose",
     "demo": "demonstration",
     "describe": "description",
     "dp": "mechanisms.tradeoff",

@@ -38,6 +38,7 @@ ROOMS = (
     *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
     *("treatment.*", "treatment"),
     *("mechanisms.*", "mechanisms"),
+    *("sanitise.*", "sanitise", "composition.*", "composition"),
     *(
         "demonstration",
         "explanation",

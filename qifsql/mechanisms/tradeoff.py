@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -76,8 +77,7 @@ def dp(
     missing; ColumnError and ExpressionError where names, types or conditions do not fit.
     """
     origin = Origin.now(settings, "dp")
-    each = epsilons.read(epsilon)
-    mechanisms = _mechanisms(mechanism)
+    each, mechanisms = epsilons.read(epsilon), _mechanisms(mechanism)
     predicates = (predicate,) if isinstance(predicate, str) else tuple(predicate)
     _check(predicates, counts=counts, budget=budget, delta=delta)
     listed = asking.listed_in(order) if isinstance(order, str) else tuple(order)
@@ -93,29 +93,24 @@ def dp(
             where=where,
             null=null,
         )
-        local, ordered = bool({*mechanisms} & {*LOCAL}), "local" in mechanisms
-        counted = count(engine, asked, local=local, ordered=ordered)
+        local = bool({*mechanisms} & {*LOCAL})
+        counted = count(engine, asked, local=local, ordered="local" in mechanisms)
+        weigh = partial(weighed, counted, answers=counts, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
         for i, one in enumerate(each):
             engine.settings.progress("weighing", i / len(each))
-            for name in mechanisms:
-                rows += weighed(counted, one, name, answers=counts, budget=budget, delta=delta)
+            rows += [row for m in mechanisms for row in weigh(one, m)]
     spec = _asked(asked, dataset, predicates, useful=useful, secret=secret)
-    spec |= {
-        "epsilon": [e.text for e in each],
-        "mechanisms": list(mechanisms),
-        "order": list(listed),
-    }
-    spec |= {"domain": domain, "counts": counts, "budget": budget, "delta": delta}
-    origin = origin.about(spec | {"where": where, "null": null}, dataset.paths).sending(
-        counted.sent
-    )
+    spec |= {"epsilon": [e.text for e in each], "mechanisms": list(mechanisms), "where": where}
+    spec |= {"order": list(listed), "domain": domain, "null": null, "counts": counts}
+    spec |= {"budget": budget, "delta": delta}
+    origin = origin.about(spec, dataset.paths).sending(counted.sent)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
-    names = asked.useful.name, asked.attack.secrets[0].name
     notes = _notes(asked, counted, mechanisms, frame)
     if counts > 1 and local:
         notes += ("records are perturbed once, so with noise on them more counts tell nothing new",)
-    return Tradeoff(frame, scenario.scenario(counted), origin, predicates, *names, notes)
+    of = predicates, asked.useful.name, asked.attack.secrets[0].name
+    return Tradeoff(frame, scenario.scenario(counted), origin, *of, notes)
 
 
 def _mechanisms(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,202 @@
+"""``qifsql compose``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.cli import options, running
+from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli.typed import names
+from qifsql.errors import InputError, quoted
+from qifsql.report.parts import Part
+
+
+@dataclass(frozen=True)
+class Known:
+    """The people, what is known of them, and the other releases."""
+
+    people: Annotated[
+        str,
+        typer.Option(
+            "--people",
+            help="A row per person in all releases, with raw values.",
+            rich_help_panel=options.DATA,
+        ),
+    ]
+    qids: Annotated[
+        list[str],
+        typer.Option(
+            "--qids",
+            "-q",
+            help="The people's quasi-identifiers, as in attack; where a release has another name: "
+            "2:age=AGE. Repeatable.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ]
+    secret: Annotated[
+        list[str],
+        typer.Option(
+            "--secret",
+            "-s",
+            help="The secret, a column of every release; another name there: 2:disease=CONDITION.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ]
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MORE]...", help="The other releases."),
+    ] = None
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="Only people whose key is in every release: one name, or that of the people and "
+            "one per release.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How cells are read."""
+
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None
+    plain: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plain",
+            help="Quasi-identifiers whose cells are values as they stand.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None
+    suppressed: Annotated[
+        str,
+        typer.Option(
+            "--suppressed",
+            help="Records of which every cell is *: candidates (may be anybody's) or ignored.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = "candidates"
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Refuse people in no class or several.", rich_help_panel=options.ATTACK
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told besides."""
+
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            "--truth",
+            help="The people's column of their true secret: how often is she right?",
+            rich_help_panel=options.TOLD,
+        ),
+    ] = None
+    confidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--confidence",
+            help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).",
+            rich_help_panel=options.TOLD,
+        ),
+    ] = None
+    progressive: Annotated[
+        bool,
+        typer.Option(
+            "--progressive",
+            help="A row for the first release, the first two, and so on.",
+            rich_help_panel=options.TOLD,
+        ),
+    ] = False
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            "--records",
+            help="Write one row per person: .parquet or .csv.",
+            rich_help_panel=options.TOLD,
+        ),
+    ] = None
+
+
+def compose(
+    data: Data, known: Known, reading: Reading, told: Told, output: Output, limits: Limits
+) -> None:
+    """Intersect sanitised releases, FILE and MORE: what they tell together of people in all.
+
+    --where chooses people. Cells may be values or stand for several: * [20,30] 20-29 <30 130**
+    {France,Germany} or a node of a hierarchy.
+    """
+    from qifsql.cli import show
+    from qifsql.composition.compose import compose as run
+
+    show.check(output)
+    releases = [data.dataset(), *(data.dataset(file) for file in known.more or ())]
+    qids = names(known.qids)
+    with limits.settings() as settings:
+        result = run(
+            releases,
+            people=data.dataset(known.people),
+            qids=qids,
+            secret=names(known.secret),
+            key=names(known.key),
+            truth=told.truth,
+            where=data.where,
+            hierarchies=_hierarchies(reading.hierarchy or (), qids),
+            plain=names(reading.plain),
+            suppressed=reading.suppressed,
+            strict=reading.strict,
+            confidence=names(told.confidence),
+            progressive=told.progressive,
+            records=told.records,
+            settings=settings,
+        )
+    done = [f"{result.rows:,} people written to {told.records}"] if told.records else []
+    running.remarks([*result.notes, *done], quiet=limits.quiet)
+
+    def render() -> list[Part]:
+        from qifsql.report import compositions
+
+        return compositions.composition(result)
+
+    details = {"releases": result.releases, "curve": result.curve}
+    details |= {"truth": result.truth} if result.truth is not None else {}
+    title = f"qifsql: composition of {options.named(releases)}"
+    show.show(
+        show.Shown(result.frame, result.origin, render, title, details, (), result.notes), output
+    )
+
+
+def _hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
+    """COLUMN=FILE, where the name of a column may hold an equals sign."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name = max((q for q in qids if text.startswith(f"{q}=")), key=len, default=None)
+        name, path = (
+            (name, text[len(name) + 1 :])
+            if name
+            else text.split("=", 1)
+            if "=" in text
+            else ("", "")
+        )
+        if not name or not path:
+            raise InputError(f"hierarchy {quoted(text)} is not COLUMN=FILE; write it like that")
+        if name in found:
+            raise InputError(f"{quoted(name)} has two hierarchies; name one")
+        found[name] = path
+    return found

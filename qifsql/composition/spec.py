@@ -1,0 +1,100 @@
+"""What is composed and how: releases, the people in all of them, what is known of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.dataset import Column, Dataset
+from qifsql.errors import InputError, several
+from qifsql.sanitise.spans import Generalised, Raw
+from qifsql.spec import Attribute
+
+SUPPRESSED = ("candidates", "ignored")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Releases and people as the user named them; see ``compose`` for what each means."""
+
+    releases: tuple[Dataset, ...]
+    people: Dataset
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    truth: str | None = None
+    where: str | None = None
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    plain: tuple[str, ...] = ()
+    suppressed: str = "candidates"
+    strict: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[str | Path | Dataset],
+        people: str | Path | Dataset,
+        **said: object,
+    ) -> "Composition":
+        """The files, each opened under a name of its own; InputError where they cannot be met."""
+        if isinstance(releases, str | Path | Dataset):
+            releases = [releases]
+        if not releases:
+            raise InputError("no release is named; name the files of two or more")
+        opened = [Dataset.open(r) for r in releases]
+        places = [_place(d) for d in opened]
+        for i, place in enumerate(places):
+            if place in places[:i]:
+                raise InputError(f"{opened[i].name} is given twice; compose different releases")
+        (everybody,) = _attached([Dataset.open(people)], first=0)
+        found = cls(_attached(opened), everybody, **said)  # type: ignore[arg-type]
+        if found.suppressed not in SUPPRESSED:
+            raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
+        if len(found.keys) not in (0, 1, len(opened) + 1):
+            raise InputError(
+                f"{several(len(found.keys), 'key')} for people and "
+                f"{several(len(opened), 'release')}; name one key for all of them, or that of the "
+                "people and one for each release"
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release whose columns are looked up: its number, title, cells, secret and key."""
+
+    number: int
+    title: str
+    dataset: Dataset
+    cells: tuple[tuple[Generalised, Attribute], ...]
+    secret: Attribute
+    key: Column | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A composition whose names are all looked up and whose types fit.
+
+    ``qids`` are the raw quasi-identifiers of the people, ``raws`` the same for their cells.
+    """
+
+    spec: Composition
+    people: Dataset
+    qids: tuple[Attribute, ...]
+    raws: tuple[Raw, ...]
+    releases: tuple[Release, ...]
+    secret: str
+    key: Column | None
+    truth: Attribute | None
+    where: exp.Expr | None
+    notes: tuple[str, ...] = ()
+
+
+def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
+    return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()
+
+
+def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, ...]:
+    """Each under a catalog of its own, should it be a table of a database."""
+    return tuple(replace(d, catalog=f"attached_{i}") for i, d in enumerate(datasets, first))
