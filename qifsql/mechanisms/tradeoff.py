@@ -40,6 +40,9 @@ class Tradeoff:
     notes: tuple[str, ...] = ()
 
 
+ONCE = "records are perturbed once, so with noise on them more counts tell nothing new"
+
+
 def dp(
     source: str | Path | Dataset,
     *,
@@ -97,20 +100,19 @@ def dp(
         counted = count(engine, asked, local=local, ordered="local" in mechanisms)
         weigh = partial(weighed, counted, answers=counts, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
-        for i, one in enumerate(each):
+        for i, one in enumerate(each, 1):
             engine.settings.progress("weighing", i / len(each))
             rows += [row for m in mechanisms for row in weigh(one, m)]
     spec = _asked(asked, dataset, predicates, useful=useful, secret=secret)
     spec |= {"epsilon": [e.text for e in each], "mechanisms": list(mechanisms), "where": where}
-    spec |= {"order": list(listed), "domain": domain, "null": null, "counts": counts}
-    spec |= {"budget": budget, "delta": delta}
+    spec |= {"order": list(listed), "domain": domain, "null": null}
+    spec |= {"counts": counts, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.sent)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = _notes(asked, counted, mechanisms, frame)
-    if counts > 1 and local:
-        notes += ("records are perturbed once, so with noise on them more counts tell nothing new",)
-    of = predicates, asked.useful.name, asked.attack.secrets[0].name
-    return Tradeoff(frame, scenario.scenario(counted), origin, *of, notes)
+    notes += (ONCE,) if counts > 1 and local else ()
+    names = asked.useful.name, asked.attack.secrets[0].name
+    return Tradeoff(frame, scenario.scenario(counted), origin, predicates, *names, notes)
 
 
 def _mechanisms(given: str | Sequence[str]) -> tuple[str, ...]:
