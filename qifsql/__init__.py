@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
+    from qifsql.grading.levels import Levels, levels
     from qifsql.inspection import sql
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
@@ -47,6 +48,7 @@ __all__ = [
     "Description",
     "Explanation",
     "Hyper",
+    "Levels",
     "QifError",
     "Receipt",
     "Refinement",
@@ -65,6 +67,7 @@ __all__ = [
     "explain",
     "hyper",
     "init",
+    "levels",
     "receipt",
     "records",
     "refines",
@@ -84,6 +87,7 @@ _HOME = {
     "Description": "description",
     "Explanation": "explanation",
     "Hyper": "objects",
+    "Levels": "grading.levels",
     "QifError": "errors",
     "Receipt": "receipts",
     "Refinement": "refinement",
@@ -101,6 +105,7 @@ _HOME = {
     "explain": "explanation",
     "hyper": "objects",
     "init": "study.draft",
+    "levels": "grading.levels",
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",
