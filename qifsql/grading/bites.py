@@ -42,7 +42,6 @@ def bites(
         factor=number(skew.numerator, "HUGEINT"), divisor=number(skew.denominator, "HUGEINT")
     )
     found = one(counts, "bites", j, width, {"skew": asked})
-    most, everybody = _prior(counts, j, width)
     mean = found["two_likelier"] / found["two_people"] if found["two_people"] else None
     one_people, skewed = found["one_people"], found["skewed_people"]
     rows: list[dict[str, Any]] = [
@@ -50,7 +49,7 @@ def bites(
             "attack": "homogeneity",
             "people": one_people,
             "blocks": found["one_blocks"],
-            "success_before": most / everybody,
+            "success_before": secret.commonest / secret.people,
             "success_after": 1.0 if one_people else None,
         },
         {
@@ -62,7 +61,7 @@ def bites(
         },
     ]
     if hierarchy is not None:
-        rows += _similar(counts, j, width, everybody)
+        rows += _similar(counts, secret)
     rows.append(
         {
             "attack": "skewness",
@@ -79,20 +78,12 @@ def table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ATTACKS)
 
 
-def _prior(counts: Counts, j: int, width: int) -> tuple[int, int]:
-    """How many people have the most frequent value, and how many there are."""
-    steps = Steps(counts)
-    everybody = exp.column("everybody")
-    query = exp.select(exp.Max(this=everybody), exp.cast(exp.Sum(this=everybody.copy()), "BIGINT"))
-    plan = steps.plan(query.from_(steps.need("places", j, width)))
-    ((most, people),) = counts.engine.rows(plan, "measuring", counts.where)
-    return most, people
-
-
-def _similar(counts: Counts, j: int, width: int, everybody: int) -> list[dict[str, Any]]:
+def _similar(counts: Counts, secret: Secret) -> list[dict[str, Any]]:
     """Blocks of several values below one node, for each level of the hierarchy."""
     steps = Steps(counts)
-    plan = steps.plan(exp.select("*").from_(steps.need("alike", j, width)).order_by("level"))
+    plan = steps.plan(
+        exp.select("*").from_(steps.need("alike", secret.number, secret.width)).order_by("level")
+    )
     counts.sent.append(plan)
     found = counts.engine.frame(plan, "measuring", counts.where)
     return [
@@ -101,10 +92,8 @@ def _similar(counts: Counts, j: int, width: int, everybody: int) -> list[dict[st
             "level": line["level"],
             "people": line["people"],
             "blocks": line["blocks"],
-            "success_before": line["everybody"] / everybody,
+            "success_before": line["everybody"] / secret.people,
             "success_after": 1.0 if line["people"] else None,
         }
         for line in found.iter_rows(named=True)
     ]
-
-

@@ -25,25 +25,25 @@ STAR = "*"
 
 @dataclass(frozen=True)
 class Secret:
-    """One secret that is graded: its number, name, values, and by how many columns blocks differ.
+    """One secret that is graded: its number and name, and by how many columns blocks differ.
 
-    ``fewest`` values are in a block, ``blocks`` there are; ``certainty`` is the highest score of
-    entropy. ``by_kind``: blocks are told apart by their counts.
+    ``by_kind``: blocks are told apart by their counts. Of ``people`` so many have the ``rarest``
+    and the ``commonest`` value. ``fewest`` values are in a block; ``certainty`` is the highest
+    score of entropy.
     """
 
     number: int
     name: str
-    values: int
     width: int
     by_kind: bool
-    blocks: int
+    people: int
+    rarest: int
+    commonest: int
     fewest: int
     certainty: float
 
 
-def counted(
-    counts: Counts, hierarchies: Mapping[int, Hierarchy], apart: int
-) -> list[Secret]:
+def counted(counts: Counts, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
     """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
     found = []
     for j, secret in enumerate(counts.bound.secrets, 1):
@@ -63,18 +63,18 @@ def counted(
         keep(counts, "ordered", j, width)
         if j in hierarchies:
             _climb(counts, j, width, hierarchies[j])
-        values = counts.domain(j).values
-        extremes = one(counts, "extremes", j, width)
+        whole, extremes = (one(counts, name, j, width) for name in ("whole", "extremes"))
         found.append(
             Secret(
-                j,
-                secret.name,
-                values,
-                width,
-                j in counts.values,
-                extremes["blocks"],
-                extremes["fewest"],
-                extremes["certainty"],
+                number=j,
+                name=secret.name,
+                width=width,
+                by_kind=j in counts.values,
+                people=int(whole["people"]),
+                rarest=whole["rarest"],
+                commonest=whole["commonest"],
+                fewest=extremes["fewest"],
+                certainty=extremes["certainty"],
             )
         )
     return found

@@ -24,6 +24,7 @@ from qifsql.export import Origin
 from qifsql.grading import aims, bites, counting, reading, showing
 from qifsql.grading.aims import Aims
 from qifsql.grading.hierarchy import Hierarchy
+from qifsql.measures.syntactic import Level
 from qifsql.microdata import normal, records_plan
 from qifsql.session import opened
 from qifsql.spec import NUMBERS, Attack, BoundAttack, Options, family, refuse
@@ -253,9 +254,13 @@ class _Run:
                 entropy = replace(alike, value=1.0, violated=entropy.violated)
             found["l_entropy", j] = entropy
             breach = found.pop((reading.BREACH, j), None)
-            if breach is not None:
-                own = found["enhanced_beta", j]
-                found["enhanced_beta", j] = replace(own, violated=breach.violated)
+            rarest = Level(secret.people, secret.rarest, logarithm=True).value
+            gain = found["basic_beta", j]
+            found["enhanced_beta", j] = replace(
+                gain,
+                value=min(gain.value, rarest),
+                violated=None if breach is None else breach.violated,
+            )
         return found
 
     def _l(self, secret: counting.Secret) -> int:
@@ -294,10 +299,7 @@ class _Run:
 AVERAGE = "average_class_size"
 OF_POPULATION = ("k_map", "presence_min", "presence_max")
 OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
-PLAIN = (
-    *("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "enhanced_beta"),
-    "delta_disclosure",
-)
+PLAIN = (*("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure"),)
 
 
 def _skew(value: aims.Number) -> Fraction:
@@ -319,9 +321,7 @@ def _hierarchies(
                 f"the hierarchy is of {quoted(name)}, which is no secret here"
                 f"{did_you_mean(name, numbers)}"
             )
-        found[numbers[name]] = (
-            source if isinstance(source, Hierarchy) else Hierarchy.read(source)
-        )
+        found[numbers[name]] = source if isinstance(source, Hierarchy) else Hierarchy.read(source)
     return found
 
 

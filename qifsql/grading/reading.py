@@ -86,15 +86,14 @@ def measure(name: str) -> Measure:
 def instead(name: str) -> dict[str, str]:
     """The files that stand for names of ``sql/levels`` for one measure.
 
-    Of entropy only blocks of one value, the least there is, are told by a level.
+    Of entropy only blocks of one value, the least there is, are told by a level; of enhanced
+    beta-likeness the block of the largest gain is the worst one.
     """
-    file = "of_l_distinct" if name == "l_entropy" else f"of_{name}"
-    return {"scored": file, "blocks": "blocks_of_all"}
+    other = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
+    return {"scored": f"of_{other.get(name, name)}", "blocks": "blocks_of_all"}
 
 
-def entropies(
-    counts: Counts, secret: Secret, wanted: Fraction | None
-) -> Found:
+def entropies(counts: Counts, secret: Secret, wanted: Fraction | None) -> Found:
     """The least entropy of a block, as exp(H), and who has less than what is wanted."""
     edge = secret.certainty - CLOSE if secret.fewest > 1 else math.inf
     at = -math.log2(wanted) if wanted is not None and wanted > 1 else None

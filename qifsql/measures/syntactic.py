@@ -169,18 +169,14 @@ def basic_beta(counts: Counts, totals: Counts) -> Fraction:
 
 
 def enhanced_beta(counts: Counts, totals: Counts) -> float:
-    """Enhanced beta-likeness: the largest of min((q - p) / p, -ln p) over the values, from 0.
+    """Enhanced beta-likeness: the largest gain (q - p) / p, at most -ln p of the rarest value.
 
-    What pyCANON reports. A block in which a gain is beyond -ln p keeps no beta at all
-    (``breaks_enhanced``). Source: Cao and Karras 2012, enhanced
-    beta-likeness.
+    What pyCANON reports: above that no gain is kept anyway. But a block in which the gain of a
+    value is beyond -ln p of that very value keeps no beta at all (``breaks_enhanced``). Source: Cao
+    and Karras 2012, enhanced beta-likeness.
     """
-    everybody = sum(totals.values())
-    gains = _factors(counts, totals)
-    caps = {v: Level(everybody, totals[v], logarithm=True) for v in gains}
-    return max(
-        caps[v].value if caps[v].beyond(x - 1) < 0 else float(x - 1) for v, x in gains.items()
-    )
+    rarest = Level(sum(totals.values()), min(totals.values()), logarithm=True)
+    return min(float(basic_beta(counts, totals)), rarest.value)
 
 
 def breaks_enhanced(counts: Counts, totals: Counts, beta: Fraction) -> bool:

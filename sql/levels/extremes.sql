@@ -1,9 +1,7 @@
--- One row: blocks, people, the smallest block, the fewest values in one, the least certain
--- entropy.
+-- One row: the fewest values in a block, and the highest score of entropy: that of the block whose
+-- secret is least uncertain, in bits, with its sign changed.
 CREATE OR REPLACE VIEW extremes AS
 SELECT
-    sum(blocks)::BIGINT AS blocks,
-    sum(blocks * members)::BIGINT AS people,
     min("values") AS fewest,
     max(logs / size - log2(size)) AS certainty
 FROM grades;

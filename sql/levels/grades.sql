@@ -1,9 +1,8 @@
 -- One row per block: its size, how many people it is about (members), how many values occur, how
--- many people have the most frequent one; how much probability moves from the release to the
--- block (moved, times size and people); the sum of n log2 n; the largest and the least ratio of a
--- value's people to its people in all, and these people in all; the gain of enhanced beta-
--- likeness, and the people in all of its value (negative where the logarithm is what counts);
--- whether a gain is beyond the logarithm.
+-- many people have the most frequent one; how much probability moves from the release to the block
+-- (moved, times size and people); the sum of n log2 n; the largest and the least ratio of a value's
+-- people to its people in all, and these people in all; whether the gain of a value is beyond minus
+-- the logarithm of its share in the release.
 CREATE OR REPLACE VIEW grades AS
 SELECT
     qid,
@@ -18,9 +17,6 @@ SELECT
     arg_max(everybody, people / everybody) AS highest_everybody,
     min(people / everybody) AS lowest,
     arg_min(everybody, people / everybody) AS lowest_everybody,
-    max(least(gain, cap)) AS limited,
-    arg_max(CASE WHEN gain <= cap THEN everybody ELSE -everybody END, least(gain, cap))
-        AS limited_everybody,
     bool_or(gain > cap) AS beyond
 FROM (
     SELECT

@@ -3,5 +3,7 @@
 CREATE OR REPLACE VIEW whole AS
 SELECT
     sum(everybody)::HUGEINT AS people,
-    count(*) AS "values"
+    count(*) AS "values",
+    min(everybody) AS rarest,
+    max(everybody) AS commonest
 FROM places;
