@@ -26,7 +26,7 @@ class Aims(TypedDict, total=False):
     """
 
     k: Number
-    l: Number
+    l: Number  # noqa: E741 - the field's own letter
     l_entropy: Number
     l_recursive: Number
     c: Number

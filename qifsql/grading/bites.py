@@ -6,17 +6,14 @@ differ, but all are below one node of the hierarchy. Skewness: a value is much l
 than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li et al. 2007.
 """
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import polars as pl
-from sqlglot import exp
 
-from qifsql.counts import Counts
-from qifsql.grading.counting import Secret, one
+from qifsql.grading.counting import Secret
 from qifsql.grading.hierarchy import Hierarchy
-from qifsql.grading.steps import Steps, number, row
+from qifsql.grading.steps import Tables, number, row
 
 ATTACKS: dict[str, pl.DataType] = {
     "attack": pl.String(),
@@ -34,14 +31,14 @@ before the attack and with it. ``factor``: of skewness, how many times as likely
 
 
 def bites(
-    counts: Counts, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
+    tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
     """Whom each attack bites, of one secret (``ATTACKS``)."""
     j, width = secret.number, secret.width
     asked = row(
         factor=number(skew.numerator, "HUGEINT"), divisor=number(skew.denominator, "HUGEINT")
     )
-    found = one(counts, "bites", j, width, {"skew": asked})
+    (found,) = tables.dicts("bites", j, width, {"skew": asked})
     mean = found["two_likelier"] / found["two_people"] if found["two_people"] else None
     one_people, skewed = found["one_people"], found["skewed_people"]
     rows: list[dict[str, Any]] = [
@@ -61,7 +58,7 @@ def bites(
         },
     ]
     if hierarchy is not None:
-        rows += _similar(counts, secret)
+        rows += _similar(tables, secret)
     rows.append(
         {
             "attack": "skewness",
@@ -78,14 +75,9 @@ def table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ATTACKS)
 
 
-def _similar(counts: Counts, secret: Secret) -> list[dict[str, Any]]:
+def _similar(tables: Tables, secret: Secret) -> list[dict[str, Any]]:
     """Blocks of several values below one node, for each level of the hierarchy."""
-    steps = Steps(counts)
-    plan = steps.plan(
-        exp.select("*").from_(steps.need("alike", secret.number, secret.width)).order_by("level")
-    )
-    counts.sent.append(plan)
-    found = counts.engine.frame(plan, "measuring", counts.where)
+    found = tables.dicts("alike", secret.number, secret.width)
     return [
         {
             "attack": "similarity",
@@ -95,5 +87,5 @@ def _similar(counts: Counts, secret: Secret) -> list[dict[str, Any]]:
             "success_before": line["everybody"] / secret.people,
             "success_after": 1.0 if line["people"] else None,
         }
-        for line in found.iter_rows(named=True)
+        for line in sorted(found, key=lambda line: line["level"])
     ]

@@ -6,14 +6,12 @@ handled by kind, that is by their counts, of which there are few. Others come fr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 
-from qifsql.counts import Counts
 from qifsql.errors import InputError, quoted, several
 from qifsql.grading.hierarchy import Hierarchy
-from qifsql.grading.steps import Steps, number, row, rows
+from qifsql.grading.steps import Steps, Tables, listed, number, row
 from qifsql.microdata import plan
 from qifsql.plan import Plan
 from qifsql.steps import Steps as AttackSteps
@@ -28,8 +26,7 @@ class Secret:
     """One secret that is graded: its number and name, and by how many columns blocks differ.
 
     ``by_kind``: blocks are told apart by their counts. Of ``people`` so many have the ``rarest``
-    and the ``commonest`` value. ``fewest`` values are in a block; ``certainty`` is the highest
-    score of entropy.
+    and the ``commonest`` value. ``fewest`` values are in a block.
     """
 
     number: int
@@ -40,93 +37,68 @@ class Secret:
     rarest: int
     commonest: int
     fewest: int
-    certainty: float
 
 
-def counted(counts: Counts, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
+def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
     """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
-    found = []
-    for j, secret in enumerate(counts.bound.secrets, 1):
-        width = 1 if j in counts.values else len(counts.bound.qids)
-        keep(counts, "places", j, width)
-        keep(counts, "whole", j, width)
-        if j in counts.values:
-            counts.keep("tally_counts", j, lasting=False)
-            keep(counts, "kinds", j, width)
-            steps = Steps(counts)
-            query = exp.select("*").from_(steps.need("kind_pieces", j, width))
-            keep_plan(counts, f"pieces_{j}", steps.plan(query))
-        elif apart:
-            keep_plan(counts, f"pieces_{j}", _with_everyone(counts, j, apart))
-        keep(counts, "sized", j, width)
-        keep(counts, "grades", j, width)
-        keep(counts, "ordered", j, width)
-        if j in hierarchies:
-            _climb(counts, j, width, hierarchies[j])
-        whole, extremes = (one(counts, name, j, width) for name in ("whole", "extremes"))
-        found.append(
-            Secret(
-                number=j,
-                name=secret.name,
-                width=width,
-                by_kind=j in counts.values,
-                people=int(whole["people"]),
-                rarest=whole["rarest"],
-                commonest=whole["commonest"],
-                fewest=extremes["fewest"],
-                certainty=extremes["certainty"],
-            )
-        )
-    return found
+    return [
+        _counted(tables, j, hierarchies.get(j), apart)
+        for j in range(1, len(tables.counts.bound.secrets) + 1)
+    ]
 
 
-def keep(
-    counts: Counts, name: str, j: int, width: int, given: Mapping[str, exp.Query] | None = None
-) -> None:
-    """Keep a step of ``sql/levels`` as a table."""
-    steps = Steps(counts)
-    actual = steps.need(name, j, width, given=given)
-    last = steps.steps.pop()
-    keep_plan(counts, actual, steps.plan(last.query))
+def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
+    counts = tables.counts
+    by_kind = j in counts.values
+    width = 1 if by_kind else len(counts.bound.qids)
+    tables.keep("places", j, width)
+    (whole,) = tables.dicts("whole", j, width)
+    tables.wholes[j] = row(
+        people=number(int(whole["people"]), "HUGEINT"), values=number(whole["values"], "BIGINT")
+    )
+    if by_kind:
+        counts.keep("tally_counts", j, lasting=False)
+        tables.keep("kinds", j, width)
+        steps = Steps(tables)
+        query = exp.select("*").from_(steps.need("kind_pieces", j, width))
+        counts.keep_rows(f"pieces_{j}", steps.plan(query))
+    elif apart:
+        counts.keep_rows(f"pieces_{j}", _with_everyone(tables, j, apart))
+    tables.keep("sized", j, width)
+    tables.keep("grades", j, width)
+    tables.keep("ordered", j, width)
+    if hierarchy is not None:
+        _climb(tables, j, width, hierarchy)
+    (extremes,) = tables.dicts("extremes", j, width)
+    return Secret(
+        number=j,
+        name=counts.bound.secrets[j - 1].name,
+        width=width,
+        by_kind=by_kind,
+        people=int(whole["people"]),
+        rarest=whole["rarest"],
+        commonest=whole["commonest"],
+        fewest=extremes["fewest"],
+    )
 
 
-def keep_plan(counts: Counts, name: str, made: Plan) -> None:
-    """Keep the rows of a plan as a table."""
-    counts.keep_rows(name, made)
-
-
-def one(
-    counts: Counts, name: str, j: int, width: int, given: Mapping[str, exp.Query] | None = None
-) -> dict[str, Any]:
-    """The one row of a step."""
-    steps = Steps(counts)
-    actual = steps.need(name, j, width, given=given)
-    made = steps.plan(exp.select("*").from_(actual))
-    counts.sent.append(made)
-    return counts.engine.frame(made, "measuring", counts.where).row(0, named=True)
-
-
-def crowds(counts: Counts, apart: int, everybody: int) -> None:
+def crowds(tables: Tables, apart: int, everybody: int) -> None:
     """Keep the sizes of blocks, where there is no secret: in the place of grades, number 0."""
+    counts = tables.counts
     attack = AttackSteps(counts.bound, kept=counts.kept)
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
     if apart:
         query = query.where(exp.not_(starred(len(counts.bound.qids))))
-    keep_plan(counts, "blocks_of_all_0", plan(counts.bound, attack.steps, query))
-    steps = Steps(counts)
+    counts.keep_rows("blocks_of_all_0", plan(counts.bound, attack.steps, query))
+    steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     last = steps.steps.pop()
     made = last.query
     if apart:
-        own = row(
-            qid_1=number(-1, "BIGINT"),
-            size=number(everybody, "BIGINT"),
-            members=number(apart, "BIGINT"),
-            blocks=number(1, "BIGINT"),
-        )
-        made = exp.union(made, own, distinct=False)
-    keep_plan(counts, "grades_0", steps.plan(made))
+        own = [number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
+        made = exp.union(made, exp.select(*own), distinct=False)
+    counts.keep_rows("grades_0", steps.plan(made))
 
 
 def starred(width: int) -> exp.Expr:
@@ -140,10 +112,10 @@ def starred(width: int) -> exp.Expr:
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
-def _with_everyone(counts: Counts, j: int, apart: int) -> Plan:
+def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """The pieces where the block of who is suppressed is everyone, and about them alone."""
-    width = len(counts.bound.qids)
-    steps = Steps(counts)
+    width = len(tables.counts.bound.qids)
+    steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = [f"qid_{i}" for i in range(1, width + 1)]
     columns += ["people", "blocks", "stand", "place", "everybody"]
@@ -160,8 +132,9 @@ def _with_everyone(counts: Counts, j: int, apart: int) -> Plan:
     return steps.plan(exp.union(ordinary, everyone, distinct=False))
 
 
-def _climb(counts: Counts, j: int, width: int, hierarchy: Hierarchy) -> None:
+def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
     """Keep what moves through a hierarchy; InputError where values have no place in it."""
+    counts = tables.counts
     told = [
         (
             exp.null() if leaf is None else exp.Literal.string(leaf),
@@ -170,13 +143,12 @@ def _climb(counts: Counts, j: int, width: int, hierarchy: Hierarchy) -> None:
         )
         for leaf, level, node in hierarchy.rungs()
     ]
-    keep(counts, "ancestors", j, width, given={"rungs": rows(("leaf", "level", "node"), told)})
+    tables.keep("ancestors", j, width, {"rungs": listed(("leaf", "level", "node"), told)})
     values = counts.domain(j)
-    steps = Steps(counts)
+    steps = Steps(tables)
     first = exp.EQ(this=exp.column("level"), expression=exp.Literal.number(0))
-    query = exp.select(exp.alias_(exp.Count(this=exp.Star()), "there"))
-    made = steps.plan(query.from_(steps.need("ancestors", j, width)).where(first))
-    ((there,),) = counts.engine.rows(made, "measuring", counts.where)
+    query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
+    ((there,),) = tables.rows(steps.plan(query.where(first)))
     if there < values.values:
         secret = counts.bound.secrets[j - 1].name
         hint = "; an empty first field is the missing value" if values.missing else ""
@@ -184,5 +156,5 @@ def _climb(counts: Counts, j: int, width: int, hierarchy: Hierarchy) -> None:
             f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "
             f"{several(values.values, 'value')} of secret {quoted(secret)}; add them{hint}"
         )
-    keep(counts, "branches", j, width)
-    keep(counts, "climbed", j, width)
+    tables.keep("branches", j, width)
+    tables.keep("climbed", j, width)

@@ -8,6 +8,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 from qifsql.errors import InputError, several
@@ -46,7 +47,7 @@ class Hierarchy:
         what = f"hierarchy {name}"
         if not rows:
             raise InputError(f"{what} is empty; a line is a value and its ever coarser levels")
-        if len(rows[0]) < 2:  # noqa: PLR2004 - a value and a node
+        if len(rows[0]) < 2:
             raise InputError(
                 f"{what} has no levels: a line is a value and its ever coarser levels, "
                 "separated by semicolons"
@@ -78,8 +79,10 @@ class Hierarchy:
         found: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
             numbers: dict[str | None, int] = {}
-            for line in self.lines:
-                found.append((line[0], level, numbers.setdefault(line[level], len(numbers))))
+            found += [
+                (line[0], level, numbers.setdefault(line[level], len(numbers)))
+                for line in self.lines
+            ]
         return found
 
 
@@ -95,7 +98,7 @@ def _check_tree(what: str, lines: Sequence[Sequence[str | None]]) -> None:
                 )
     graph: dict[str | None, set[str | None]] = {}
     for line in lines:
-        for child, parent in zip(line, line[1:], strict=False):
+        for child, parent in pairwise(line):
             if child != parent:
                 graph.setdefault(parent, set()).add(child)
     try:

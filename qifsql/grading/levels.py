@@ -5,59 +5,27 @@ distance. Formulas and sources: ``qifsql.measures.syntactic``; how they are coun
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import polars as pl
-from sqlglot import exp
 
-from qifsql import population as populations
 from qifsql.collection import Source
-from qifsql.counts import Counts
 from qifsql.dataset import Dataset
-from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, InputError, did_you_mean, quoted, several
+from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.export import Origin
-from qifsql.grading import aims, bites, counting, reading, showing
+from qifsql.grading import aims
 from qifsql.grading.aims import Aims
 from qifsql.grading.hierarchy import Hierarchy
-from qifsql.measures.syntactic import Level
-from qifsql.microdata import normal, records_plan
+from qifsql.grading.run import SCHEMA, Run
+from qifsql.grading.suppression import Suppressed
 from qifsql.session import opened
-from qifsql.spec import NUMBERS, Attack, BoundAttack, Options, family, refuse
+from qifsql.spec import Attack, BoundAttack, Options, refuse
 
-Suppressed = Literal["block", "everyone", "out"]
-
-SCHEMA: dict[str, pl.DataType] = {
-    "measure": pl.String(),
-    "secret": pl.String(),
-    "value": pl.Float64(),
-    "wanted": pl.Float64(),
-    "met": pl.Boolean(),
-    "people_in_violation": pl.Int64(),
-    "blocks_in_violation": pl.Int64(),
-    "people_at_worst": pl.Int64(),
-    "blocks_at_worst": pl.Int64(),
-    "worst_size": pl.Int64(),
-    "worst_values": pl.Int64(),
-    "worst_counts": reading.COUNTED,
-    "l": pl.Int64(),
-    "people": pl.Int64(),
-    "blocks": pl.Int64(),
-}
-"""One row per measure and secret; of no secret: k, average_class_size and those of a population.
-
-``value`` is what all blocks keep; missing where no number does (``l_recursive_c`` where blocks have
-fewer than ``l`` values). ``wanted`` is the level that was asked for, ``met`` whether all blocks
-keep it, and the people and blocks in violation are those that do not. ``worst_*`` tell of a block
-at the worst, the largest one: its size, how many values occur, and how many of its people have
-each, the most frequent first, at most 100 of them. Counts are missing where nothing is asked.
-"""
-
-NO_NUMBER = "recursive (c, l)-diversity"
+TAKEN = ("qids", "secret", "where", "null")
 
 
 class Asked(Options, Aims, total=False):
@@ -115,191 +83,30 @@ def levels(
     refuse(options, "levels", *(n for n in Options.__annotations__ if n not in TAKEN))
     if suppressed not in get_args(Suppressed):
         raise InputError(f"suppressed is one of {', '.join(get_args(Suppressed))}")
-    origin = Origin.now(settings)
+    origin, times = Origin.now(settings), _skew(skew)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
     people = None if population is None else Dataset.open(population)
+    given = dict(hierarchy or {})
     told = {
-        "wanted": {name: str(value) for name, value in wanted.items()},
+        "wanted": {name: aims.shown(value) for name, value in wanted.items()},
         "suppressed": suppressed,
-        "skew": str(_skew(skew)),
+        "skew": aims.shown(times),
         "population": people.name if people else None,
-        "hierarchy": {s: _file_name(h) for s, h in (hierarchy or {}).items()},
+        "hierarchy": {s: _name(h) for s, h in given.items()},
     }
     with opened(spec, settings) as (engine, bound):
-        run = _Run(engine, spec, bound, wanted, people, suppressed)
-        run.count(_hierarchies(hierarchy or {}, bound))
-        rows = run.rows()
-        attacks = run.attacks(_skew(skew))
-        worst = showing.placed(run.counts, run.secrets, run.found) if show_blocks else None
+        trees = _hierarchies(given, bound)
+        run = Run(engine, spec, bound, wanted=wanted, population=people, suppressed=suppressed)
+        run.count(trees)
+        rows, attacks = run.rows(), run.attacks(times)
+        worst = run.worst() if show_blocks else None
         origin = origin.of(bound, spec, *run.counts.sent, **told)
-        files = [str(h) for h in (hierarchy or {}).values() if not isinstance(h, Hierarchy)]
+        files = [str(h) for h in given.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
         frame = pl.DataFrame(rows, schema=SCHEMA)
-        notes = (*bound.notes, *run.notes, *_remarks(rows, bound, wanted))
-        return Levels(frame, attacks, origin, notes, worst)
-
-
-TAKEN = ("qids", "secret", "where", "null")
-
-
-class _Run:
-    """One run: what is counted, found and remarked."""
-
-    def __init__(
-        self,
-        engine: DuckDB,
-        spec: Attack,
-        bound: BoundAttack,
-        wanted: Mapping[str, Fraction],
-        people: Dataset | None,
-        suppressed: str,
-    ) -> None:
-        self.wanted = wanted
-        self.people = people
-        self.notes: list[str] = []
-        star = _all_starred(bound)
-        there = 0
-        if star is None:
-            if suppressed != counting.ORDINARY:
-                self.notes.append(
-                    "no record is suppressed: a quasi-identifier that is no text is never *"
-                )
-        else:
-            there = _count(engine, replace(bound, where=_both(bound.where, star)))
-            self.notes += _suppressed(there, suppressed)
-        if there and star is not None and suppressed == counting.OUT:
-            bound = replace(bound, where=_both(bound.where, exp.not_(exp.paren(star))))
-            if not _count(engine, bound):
-                raise DatasetError(
-                    f"all records of {bound.dataset.name} are suppressed; nobody is left"
-                )
-        self.apart = there if suppressed == counting.EVERYONE else 0
-        self.bound = bound
-        plan = None
-        if people is not None:
-            plan = populations.blocks_plan(engine, spec, bound, people)
-        self.counts = Counts(engine, bound, again=True, tallied=not self.apart)
-        if plan is not None:
-            self.counts.keep_rows("population", plan)
-        self.secrets: dict[int, counting.Secret] = {}
-        self.found: dict[tuple[str, int], reading.Found] = {}
-        self.hierarchies: dict[int, Hierarchy] = {}
-
-    def count(self, hierarchies: dict[int, Hierarchy]) -> None:
-        """Count blocks, and refuse levels that cannot be."""
-        self.hierarchies = hierarchies
-        counts = self.counts
-        domains = {s.name: counts.domain(j) for j, s in enumerate(self.bound.secrets, 1)}
-        left = next(iter(domains.values())).people if domains else counts.records
-        aims.check(self.wanted, left, {name: d.values for name, d in domains.items()})
-        if self.people is None and (lost := [n for n in OF_POPULATION if n in self.wanted]):
-            raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
-        if not self.bound.secrets and (lost := [n for n in OF_SECRETS if n in self.wanted]):
-            raise InputError(f"{lost[0]} is a level of a secret; name one with --secret")
-        if not self.bound.secrets or self.people is not None:
-            counting.crowds(counts, self.apart, left)
-        self.secrets = {s.number: s for s in counting.counted(counts, hierarchies, self.apart)}
-        self.found = self._found()
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the result."""
-        first = min(self.secrets, default=0)
-        people, blocks = showing.people_and_blocks(self.counts, first)
-        blocks_of = reading.worst_blocks(
-            self.counts, self.secrets, {k: f for k, f in self.found.items() if k[0] != AVERAGE}
-        )
-        told = {"people": people, "blocks": blocks}
-        average = {"measure": AVERAGE, "value": people / blocks}
-        found = []
-        for measure in aims.MEASURES:
-            if measure.name == AVERAGE:
-                found.append(dict.fromkeys(SCHEMA) | told | average)
-            for (name, j), level in self.found.items():
-                if name == measure.name:
-                    found.append(self._row(measure, j, level, blocks_of[name, j]) | told)
-        order = {s.name: s.number for s in self.secrets.values()}
-        return sorted(found, key=lambda r: order.get(r["secret"], 0))
-
-    def attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Whom the attacks on k and l bite."""
-        rows = []
-        for j, secret in self.secrets.items():
-            rows += bites.bites(self.counts, secret, self.hierarchies.get(j), skew=skew)
-        return bites.table(rows)
-
-    def _found(self) -> dict[tuple[str, int], reading.Found]:
-        first = min(self.secrets, default=0)
-        width = self.secrets[first].width if first else 1
-        asked = [("k", first, width)]
-        if self.people is not None:
-            showing.check_population(self.counts)
-            wide = len(self.bound.qids)
-            asked += [(m.name, 0, wide) for m in aims.MEASURES if m.of_population]
-        for j, secret in self.secrets.items():
-            names = [m.name for m in aims.MEASURES if m.name in PLAIN]
-            names += ["t_hierarchical"] if j in self.hierarchies else []
-            names += [reading.BREACH] if "enhanced_beta" in self.wanted else []
-            if self._l(secret) > 1:
-                given = {"lowest_l": showing.lowest(self._l(secret))}
-                counting.keep(self.counts, "tails", j, secret.width, given)
-                names.append("l_recursive_c")
-            asked += [(name, j, secret.width) for name in names]
-        found = reading.found(self.counts, asked, self.wanted)
-        for j, secret in self.secrets.items():
-            entropy = reading.entropies(self.counts, secret, self.wanted.get("l_entropy"))
-            if secret.fewest == 1:
-                alike = found["l_distinct", j]
-                entropy = replace(alike, value=1.0, violated=entropy.violated)
-            found["l_entropy", j] = entropy
-            breach = found.pop((reading.BREACH, j), None)
-            rarest = Level(secret.people, secret.rarest, logarithm=True).value
-            gain = found["basic_beta", j]
-            found["enhanced_beta", j] = replace(
-                gain,
-                value=min(gain.value, rarest),
-                violated=None if breach is None else breach.violated,
-            )
-        return found
-
-    def _l(self, secret: counting.Secret) -> int:
-        """The l of recursive (c, l)-diversity."""
-        named = self.wanted.get("l_recursive", self.wanted.get("l", Fraction(secret.fewest)))
-        return int(named)
-
-    def _row(
-        self, measure: aims.Measure, j: int, level: reading.Found, block: dict[str, Any]
-    ) -> dict[str, Any]:
-        of_secret = j in self.secrets and measure.name != "k"
-        aim = self.wanted.get(measure.aim or "")
-        row = dict.fromkeys(SCHEMA) | {
-            "measure": measure.name,
-            "secret": self.secrets[j].name if of_secret else None,
-            "value": None if level.value == float("inf") else level.value,
-            "people_at_worst": level.people,
-            "blocks_at_worst": level.blocks,
-            "worst_size": block["size"],
-            "worst_values": block["values"] if of_secret else None,
-            "worst_counts": block["counts"] if of_secret else None,
-        }
-        if measure.name == "l_recursive_c":
-            row["l"] = self._l(self.secrets[j])
-        if aim is not None and level.violated is not None:
-            people, blocks = level.violated
-            row |= {
-                "wanted": float(aim),
-                "met": not blocks,
-                "people_in_violation": people,
-                "blocks_in_violation": blocks,
-            }
-        return row
-
-
-AVERAGE = "average_class_size"
-OF_POPULATION = ("k_map", "presence_min", "presence_max")
-OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
-PLAIN = (*("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure"),)
+        return Levels(frame, attacks, origin, run.remarks(rows), worst)
 
 
 def _skew(value: aims.Number) -> Fraction:
@@ -325,61 +132,5 @@ def _hierarchies(
     return found
 
 
-def _file_name(source: str | Path | Hierarchy) -> str:
+def _name(source: str | Path | Hierarchy) -> str:
     return source.name if isinstance(source, Hierarchy) else Path(source).name
-
-
-def _all_starred(bound: BoundAttack) -> exp.Expr | None:
-    """Whether all quasi-identifiers of a record are ``*``; None where that cannot be."""
-    if any(family(q.type) != "VARCHAR" for q in bound.qids):
-        return None
-    star = exp.Literal.string(counting.STAR)
-    every = [exp.EQ(this=exp.paren(normal(q)), expression=star.copy()) for q in bound.qids]
-    return exp.func("coalesce", exp.paren(exp.and_(*every)), exp.false())
-
-
-def _both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
-    return more if where is None else exp.and_(exp.paren(where.copy()), more)
-
-
-def _count(engine: DuckDB, bound: BoundAttack) -> int:
-    plan = records_plan(bound, people=True)
-    return int(engine.rows(plan, "counting records", bound.dataset.name)[0][0])
-
-
-def _suppressed(there: int, how: str) -> list[str]:
-    """What is done with suppressed records, where there are any or it was asked."""
-    if not there:
-        return [] if how == counting.ORDINARY else ["no record is suppressed (all *)"]
-    done = {
-        counting.ORDINARY: "they are a block like any other (--suppressed says otherwise)",
-        counting.EVERYONE: "their block is everyone; they are in no other block",
-        counting.OUT: "they are left out",
-    }
-    records = several(there, "record")
-    return [f"{records}: all quasi-identifiers are *, that is suppressed; {done[how]}"]
-
-
-def _remarks(
-    rows: list[dict[str, Any]], bound: BoundAttack, wanted: Mapping[str, Fraction]
-) -> list[str]:
-    """What the reader should know of these numbers."""
-    notes = []
-    for secret in bound.secrets:
-        kind = family(secret.type)
-        if kind == "VARCHAR":
-            notes.append(
-                f"t_ordered of {secret.name} takes the values in the order of the alphabet; if they "
-                "have another, use an expression that is a number"
-            )
-        elif kind in NUMBERS and "t" in wanted:
-            pass
-    for row in rows:
-        if row["measure"] == "l_recursive_c" and row["value"] is None:
-            notes.append(
-                f"no c is enough for (c, {row['l']})-diversity of {row['secret']}: blocks have "
-                f"fewer than {row['l']} values"
-            )
-    if wanted.get("t") == 0:
-        notes.append("t = 0 wants every block to have exactly the shares of the release")
-    return notes

@@ -48,7 +48,7 @@ class Level:
             mine = self._decimal()
             with localcontext(prec=DIGITS):
                 other = Decimal(wanted.numerator) / wanted.denominator
-        return (mine > other) - (mine < other)  # type: ignore[operator]
+        return (mine > other) - (mine < other)
 
     def order(self) -> Decimal:
         """What levels are ordered by: different levels of a release never have the same."""
@@ -115,10 +115,10 @@ def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field'
 
 
 def variational(counts: Counts, totals: Counts) -> Fraction:
-    """t with equal ground distance: half the sum of |q - p| over the values, in [0, 1].
+    """Distance t with equal ground distance: half the sum of |q - p| over the values, in [0, 1].
 
-    q and p are a value's shares in the block and in the release. Source: Li et al. 2007, t-closeness
-    with equal distance (the earth mover's distance where all values are equally far apart).
+    q and p are a value's shares in the block and in the release. Source: Li et al. 2007,
+    t-closeness with equal distance (earth mover's distance where all values are equally far apart).
     """
     size, everybody = sum(counts.values()), sum(totals.values())
     moved = sum(max(0, n * everybody - totals[v] * size) for v, n in counts.items())
@@ -126,7 +126,7 @@ def variational(counts: Counts, totals: Counts) -> Fraction:
 
 
 def ordered(counts: Counts, totals: Counts) -> Fraction:
-    """t with ordered distance |i - j| / (m - 1) between the values number i and j, in [0, 1].
+    """Distance t with |i - j| / (m - 1) between the values number i and j, in [0, 1].
 
     ``totals`` are in the order of the values; 0 where there is one value. Source: Li et al. 2007,
     t-closeness with ordered distance.
@@ -140,7 +140,7 @@ def ordered(counts: Counts, totals: Counts) -> Fraction:
 
 
 def hierarchical(counts: Counts, totals: Counts, levels: Sequence[Mapping[str, str]]) -> Fraction:
-    """t through a hierarchy: values are as far apart as the height where they meet, in [0, 1].
+    """Distance t through a hierarchy: values are as far apart as where they meet, in [0, 1].
 
     ``levels`` map each value to its node, one for each level below the root and the values
     themselves; all leaves are equally deep. In such a tree Li et al.'s sum over the nodes is the
@@ -196,12 +196,12 @@ def delta_disclosure(counts: Counts, totals: Counts) -> float:
     delta-disclosure privacy.
     """
     factors = _factors(counts, totals).values()
-    most = max(max(factors), 1 / min(factors))
+    most = max(*factors, 1 / min(factors))
     return Level(most.numerator, most.denominator, logarithm=True).value
 
 
 def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
-    """q / p of each value that occurs in the block."""
+    """The factor q / p of each value that occurs in the block."""
     size, everybody = sum(counts.values()), sum(totals.values())
     return {v: Fraction(n * everybody, size * totals[v]) for v, n in counts.items() if n}
 

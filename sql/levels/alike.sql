@@ -10,5 +10,4 @@ FROM (SELECT level, max(everybody) AS everybody FROM ancestors GROUP BY level) A
 LEFT JOIN (SELECT * FROM branches WHERE people = size AND "values" > 1) AS found
     ON found.level = levels_of.level
 WHERE levels_of.level > 0
-GROUP BY levels_of.level, levels_of.everybody
-ORDER BY levels_of.level;
+GROUP BY levels_of.level, levels_of.everybody;

@@ -1,6 +1,6 @@
--- One row per level of a measure that is close to the worst one, or to the one that is wanted:
--- how many blocks are there, and how many people in them. Blocks that are clearly worse than what
--- is wanted stand together in a row without a level.
+-- One row per level of a measure that is close to the worst one, or to the one that is wanted: how
+-- many blocks are there, and how many people in them. Blocks that are clearly worse than what is
+-- wanted stand together in a row without a level.
 CREATE OR REPLACE VIEW near AS
 SELECT
     CASE WHEN close THEN part // gcd(part, whole) END::VARCHAR AS part,
@@ -12,13 +12,12 @@ FROM (
     SELECT
         scored.blocks,
         scored.members,
-        scored.part::HUGEINT AS part,
-        scored.whole::HUGEINT AS whole,
+        scored.part,
+        scored.whole,
         scored.logarithm,
-        scored.score BETWEEN bounds.low AND bounds.high OR scored.score >= worst.edge AS close
+        scored.score BETWEEN bounds.low AND bounds.high OR scored.score >= bounds.edge AS close
     FROM scored
     CROSS JOIN bounds
-    CROSS JOIN worst
-    WHERE scored.score >= least(bounds.low, worst.edge)
+    WHERE scored.score >= least(bounds.low, bounds.edge)
 ) AS looked_at
 GROUP BY ALL;

@@ -8,7 +8,8 @@ SELECT
     members,
     size,
     moved AS part,
-    size * whole_people * (SELECT height FROM hierarchy_height) AS whole,
+    size * whole_people * hierarchy_height.height AS whole,
     false AS logarithm,
-    moved / (size * whole_people * (SELECT height FROM hierarchy_height)) AS score
-FROM climbed;
+    moved / (size * whole_people * hierarchy_height.height) AS score
+FROM climbed
+CROSS JOIN hierarchy_height;

@@ -1,9 +1,4 @@
--- One row: the score from which a block may be the worst one, for all that numbers of 64 bits
--- tell.
+-- One row: the highest score of a block, that is the worst one for all that numbers of 64 bits tell.
 CREATE OR REPLACE VIEW worst AS
-SELECT
-    CASE
-        WHEN isinf(max(score)) THEN max(score)
-        ELSE max(score) - 1e-9 * abs(max(score)) - 1e-15
-    END AS edge
+SELECT max(score) AS score
 FROM scored;
