@@ -42,11 +42,11 @@ SCHEMA: dict[str, pl.DataType] = {
 """One row per measure and secret; of no secret: k, average_class_size and those of a population.
 
 ``value`` is what all blocks keep; missing where no number does (``l_recursive_c`` where blocks have
-fewer than ``l`` values). ``wanted`` is the level that was asked for, the people and blocks in
-violation are those that do not keep it; ``met`` says whether all do, of a distance t only for the
-secret's own one: hierarchical where it has a hierarchy, ordered for numbers and times, else equal.
-``worst_*`` tell of a block at the worst, the largest one: its size, how many values occur, and how
-many of its people have each, the most frequent first, at most 100 of them. ``l`` is that of
+fewer than ``l`` values, or ``l`` is 1). ``wanted`` is the level that was asked for, and people and
+blocks in violation are those that do not keep it; ``met`` says whether all do, of a distance t only
+for the secret's own one: hierarchical where it has a hierarchy, ordered for numbers and times, else
+equal. ``worst_*`` tell of a block at the worst, the largest one: its size, how many values occur,
+and how many of its people have each, the most frequent first, at most 100 of them. ``l`` is that of
 recursive (c, l)-diversity. ``people`` and ``blocks`` are those there are.
 """
 
@@ -116,6 +116,12 @@ class Run:
         for measure in aims.MEASURES:
             if measure.name == AVERAGE:
                 found.append((0, average))
+            if measure.name == "l_recursive_c":
+                found += [
+                    (j, {"measure": measure.name, "secret": s.name, "l": 1})
+                    for j, s in self.secrets.items()
+                    if self._l(s) == 1
+                ]
             found += [
                 (0 if measure.name == "k" else j, self._row(measure, j, level, worst[name, j]))
                 for (name, j), level in self.found.items()
@@ -238,7 +244,7 @@ class Run:
             f"no c is enough for (c, {line['l']})-diversity of {quoted(line['secret'])}: blocks "
             f"have fewer than {line['l']} values"
             for line in rows
-            if line["measure"] == "l_recursive_c" and line["value"] is None
+            if line["measure"] == "l_recursive_c" and line["value"] is None and line["l"] > 1
         ]
         if self.wanted.get("t") == 0:
             notes.append("t = 0 wants every block to have exactly the shares of the release")

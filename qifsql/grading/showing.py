@@ -6,6 +6,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.errors import InputError
+from qifsql.grading.aims import MEASURES
 from qifsql.grading.counting import STAR, Secret
 from qifsql.grading.reading import Found, look
 from qifsql.grading.steps import Steps, Tables
@@ -53,7 +54,9 @@ def placed(
     """
     qids = tables.counts.bound.qids
     lines = []
-    for (name, j), level in found.items():
+    order = [m.name for m in MEASURES]
+    for name, j in sorted(found, key=lambda key: (key[1], order.index(key[0]))):
+        level = found[name, j]
         own = secrets.get(j)
         steps = Steps(tables)
         actual = look(steps, own, (name, j), level, height)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from qifsql.measures import spread
+from qifsql.measures.promises import PROMISES
 from qifsql.measures.sample import (
     Lines,
     Sample,
@@ -225,16 +226,27 @@ def _refinement(sample: Sample) -> Lines:
     )
 
 
-EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = SUBSETS | {
-    example.__name__.removeprefix("_"): example
-    for example in (
-        *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),
-        *(_min_entropy_leakage, _worst_case, _singled_out, _certain, _shannon, _guessing),
-        *(_capacity, _gain, spread.risks, spread.prosecutor, spread.journalist, spread.marketer),
-        *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
-        *(_prior, _hyper, _refinement),
-    )
-}
+EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = (
+    SUBSETS
+    | PROMISES
+    | {
+        example.__name__.removeprefix("_"): example
+        for example in (
+            *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),
+            *(_min_entropy_leakage, _worst_case, _singled_out, _certain, _shannon, _guessing),
+            *(
+                _capacity,
+                _gain,
+                spread.risks,
+                spread.prosecutor,
+                spread.journalist,
+                spread.marketer,
+            ),
+            *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
+            *(_prior, _hyper, _refinement),
+        )
+    }
+)
 """The worked example of each measure by its name."""
 
 
