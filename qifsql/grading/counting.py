@@ -19,6 +19,7 @@ from qifsql.steps import Steps as AttackSteps
 ORDINARY, EVERYONE, OUT = "block", "everyone", "out"
 SUPPRESSED = (ORDINARY, EVERYONE, OUT)
 STAR = "*"
+BITS_63 = 2**63
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,11 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
     width = 1 if by_kind else len(counts.bound.qids)
     tables.keep("places", j, width)
     (whole,) = tables.dicts("whole", j, width)
+    kind = _wide_enough(int(whole["people"]), whole["values"])
     tables.wholes[j] = row(
-        people=number(int(whole["people"]), "HUGEINT"), values=number(whole["values"], "BIGINT")
+        people=number(int(whole["people"]), kind),
+        one=number(1, kind),
+        values=number(whole["values"], "BIGINT"),
     )
     if by_kind:
         counts.keep("tally_counts", j, lasting=False)
@@ -80,6 +84,11 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
         commonest=whole["commonest"],
         fewest=extremes["fewest"],
     )
+
+
+def _wide_enough(people: int, values: int) -> str:
+    """The type for what moves times people and size: 64 bits are several times as fast as 128."""
+    return "BIGINT" if 4 * people * people * values < BITS_63 else "HUGEINT"
 
 
 def crowds(tables: Tables, apart: int, everybody: int) -> None:

@@ -129,7 +129,7 @@ def bites(sample: Sample) -> Lines:
     )
 
 
-PROMISES: Mapping[str, Callable[[Sample], Lines]] = {
+PROMISES: dict[str, Callable[[Sample], Lines]] = {
     example.__name__: example
     for example in (
         *(average_class_size, l_entropy, l_recursive_c, t_equal, t_ordered, t_hierarchical),

@@ -9,7 +9,7 @@ SELECT
     coalesce(any_value(branches.stand), any_value(branches.size)) AS members,
     any_value(whole.people) AS whole_people,
     sum(
-        greatest(0, branches.people * whole.people - branches.everybody * branches.size)
+        greatest(0, branches.people * whole.people - whole.one * branches.everybody * branches.size)
     )::HUGEINT AS moved
 FROM branches
 CROSS JOIN whole

@@ -11,7 +11,7 @@ SELECT
     coalesce(any_value(stand), any_value(size)) AS members,
     count(*) AS "values",
     max(people) AS mode,
-    sum(greatest(0, people * whole_people - everybody * size))::HUGEINT AS moved,
+    sum(greatest(0, people * whole_people - one * everybody * size))::HUGEINT AS moved,
     sum(people * log2(people)) AS logs,
     max(people / everybody) AS highest,
     arg_max(everybody, people / everybody) AS highest_everybody,
@@ -22,6 +22,7 @@ FROM (
     SELECT
         sized.*,
         whole.people AS whole_people,
+        whole.one AS one,
         sized.people * (whole.people / sized.everybody) / sized.size - 1 AS gain,
         -ln(sized.everybody / whole.people) AS cap
     FROM sized

@@ -11,11 +11,11 @@ SELECT
     any_value(whole_values) AS whole_values,
     sum(
         met * whole_people * (2 * least(crossing, last_place) - place + 1 - last_place)
-        - size * (
+        - one * size * (
             2 * CASE WHEN crossing < last_place THEN crossing_summed ELSE last_summed END
             - before_summed - last_summed
         )
-        + CASE WHEN met = people THEN size * before_summed ELSE 0 END
+        + CASE WHEN met = people THEN one * size * before_summed ELSE 0 END
     )::HUGEINT AS moved
 FROM (
     SELECT

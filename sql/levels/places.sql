@@ -3,7 +3,7 @@
 CREATE OR REPLACE VIEW places AS
 SELECT
     *,
-    sum(up_to::HUGEINT) OVER (ORDER BY place) AS summed
+    sum(up_to) OVER (ORDER BY place)::BIGINT AS summed
 FROM (
     SELECT
         secret AS value,

@@ -4,8 +4,9 @@ CREATE OR REPLACE VIEW stretches AS
 SELECT
     sized.*,
     lead(place, 1, whole."values" + 1) OVER (PARTITION BY qid ORDER BY place) - 1 AS last_place,
-    sum(sized.people) OVER (PARTITION BY qid ORDER BY place)::HUGEINT AS met,
+    sum(sized.people) OVER (PARTITION BY qid ORDER BY place)::BIGINT AS met,
     whole.people AS whole_people,
+    whole.one AS one,
     whole."values" AS whole_values
 FROM sized
 CROSS JOIN whole;
