@@ -237,7 +237,7 @@ def same(mine: Mapping[str, Any], expected: Mapping[str, Any], name: str) -> Non
 
 
 @given(tables(), WANTED)
-@settings(max_examples=25, deadline=None, phases=DRAWN)
+@settings(max_examples=20, deadline=None, phases=DRAWN)
 def test_levels_of_any_table_are_those_of_the_oracle(
     tmp_path_factory: pytest.TempPathFactory, table: Any, wanted: Any
 ) -> None:
@@ -282,7 +282,7 @@ def test_levels_of_any_table_are_those_of_the_oracle(
     st.lists(st.integers(0, 1), min_size=4, max_size=4),
     st.fractions(0, 1, max_denominator=4),
 )
-@settings(max_examples=15, deadline=None, phases=DRAWN)
+@settings(max_examples=10, deadline=None, phases=DRAWN)
 def test_hierarchies_and_many_values_are_those_of_the_oracle(
     tmp_path_factory: pytest.TempPathFactory,
     drawn: list[tuple[str, int]],

@@ -1,7 +1,8 @@
 """``qifsql levels``."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +12,7 @@ from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
 
 WANTED = "Levels that are wanted"
+NOT_KEPT = 4  # the exit code
 
 
 def _wanted(name: str, told: str) -> object:
@@ -18,10 +20,10 @@ def _wanted(name: str, told: str) -> object:
     return typer.Option(name, help=told, rich_help_panel=WANTED)
 
 
-def levels(
-    data: Data,
-    output: Output,
-    limits: Limits,
+@dataclass(frozen=True)
+class Partition:
+    """What the adversary knows and wants, and which records and people are meant."""
+
     qids: Annotated[
         list[str] | None,
         typer.Option(
@@ -30,7 +32,7 @@ def levels(
             help="Quasi-identifiers, as in attack. Repeatable.",
             rich_help_panel=options.ATTACK,
         ),
-    ] = None,
+    ] = None
     secret: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,7 +41,7 @@ def levels(
             help="Secret (sensitive attribute), as in attack. Repeatable; none: k alone.",
             rich_help_panel=options.ATTACK,
         ),
-    ] = None,
+    ] = None
     null: Annotated[
         str,
         typer.Option(
@@ -47,7 +49,7 @@ def levels(
             help="Missing values: distinct (a value of their own) or drop (leave the record out).",
             rich_help_panel=options.DATA,
         ),
-    ] = "distinct",
+    ] = "distinct"
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,7 +58,7 @@ def levels(
             "With one secret the FILE is enough.",
             rich_help_panel=options.ATTACK,
         ),
-    ] = None,
+    ] = None
     population: Annotated[
         str | None,
         typer.Option(
@@ -64,7 +66,7 @@ def levels(
             help="The people who may be in the release: k-map and delta-presence.",
             rich_help_panel=options.DATA,
         ),
-    ] = None,
+    ] = None
     suppressed: Annotated[
         str,
         typer.Option(
@@ -73,7 +75,7 @@ def levels(
             "(their block is everyone) or out.",
             rich_help_panel=options.DATA,
         ),
-    ] = "block",
+    ] = "block"
     skew: Annotated[
         str,
         typer.Option(
@@ -81,45 +83,74 @@ def levels(
             help="Skewness bites where a value is so many times as likely as in the release.",
             rich_help_panel=options.ATTACK,
         ),
-    ] = "2",
-    k: Annotated[str | None, _wanted("--k", "People in a block, at least.")] = None,
+    ] = "2"
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the function."""
+        secrets = names(self.secret)
+        return {
+            "qids": names(self.qids),
+            "secret": secrets,
+            "null": self.null,
+            "hierarchy": _hierarchies(self.hierarchy, secrets),
+            "suppressed": self.suppressed,
+            "skew": self.skew,
+        }
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Levels that are wanted."""
+
+    k: Annotated[str | None, _wanted("--k", "People in a block, at least.")] = None
     l_: Annotated[
         str | None, _wanted("--l", "Different values of the secret in a block, at least.")
-    ] = None,
+    ] = None
     l_entropy: Annotated[
         str | None, _wanted("--l-entropy", "exp of the entropy of a block's values, at least.")
-    ] = None,
+    ] = None
     c: Annotated[
         str | None,
         _wanted("--c", "Recursive (c, l): the commonest value has less than c times the rest."),
-    ] = None,
+    ] = None
     l_recursive: Annotated[
         str | None,
         _wanted("--l-recursive", "The l of --c (default: --l, or the fewest values in a block)."),
-    ] = None,
+    ] = None
     t: Annotated[
         str | None, _wanted("--t", "Distance of a block from the whole release, at most.")
-    ] = None,
-    alpha: Annotated[
-        str | None, _wanted("--alpha", "Share of a value in a block, at most.")
-    ] = None,
+    ] = None
+    alpha: Annotated[str | None, _wanted("--alpha", "Share of a value in a block, at most.")] = None
     beta: Annotated[
         str | None, _wanted("--beta", "Relative gain of a value in a block, at most.")
-    ] = None,
+    ] = None
     enhanced_beta: Annotated[
         str | None, _wanted("--enhanced-beta", "The same, and at most -ln of its share.")
-    ] = None,
+    ] = None
     delta: Annotated[
         str | None, _wanted("--delta", "Log of the factor between shares of a value, below.")
-    ] = None,
+    ] = None
     k_map: Annotated[
         str | None, _wanted("--k-map", "People of the population in a block, at least.")
-    ] = None,
+    ] = None
     presence_min: Annotated[
         str | None,
         _wanted("--presence-min", "Share of a population's block in the release, at least."),
-    ] = None,
-    presence_max: Annotated[str | None, _wanted("--presence-max", "The same, at most.")] = None,
+    ] = None
+    presence_max: Annotated[str | None, _wanted("--presence-max", "The same, at most.")] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The levels that were given, as arguments of the function."""
+        told = {field.name.rstrip("_"): getattr(self, field.name) for field in fields(self)}
+        return {name: level for name, level in told.items() if level is not None}
+
+
+def levels(
+    data: Data,
+    partition: Partition,
+    wanted: Wanted,
+    output: Output,
+    limits: Limits,
     show_blocks: Annotated[
         bool,
         typer.Option(
@@ -142,39 +173,19 @@ def levels(
     from qifsql.grading.levels import levels as run
 
     show.check(output)
-    dataset, secrets = data.dataset(), names(secret)
-    wanted = {
-        "k": k,
-        "l": l_,
-        "l_entropy": l_entropy,
-        "c": c,
-        "l_recursive": l_recursive,
-        "t": t,
-        "alpha": alpha,
-        "beta": beta,
-        "enhanced_beta": enhanced_beta,
-        "delta": delta,
-        "k_map": k_map,
-        "presence_min": presence_min,
-        "presence_max": presence_max,
-    }
-    asked = {name: level for name, level in wanted.items() if level is not None}
+    dataset, asked = data.dataset(), wanted.arguments()
     if enforce and not set(asked) - {"l_recursive"}:
         raise InputError("nothing to enforce: name a level that is wanted, such as --k 5")
+    people = partition.population
     with limits.settings() as settings:
         result = run(
             dataset,
-            qids=names(qids),
-            secret=secrets,
+            **partition.arguments(),
+            **asked,
             where=data.where,
-            null=null,  # type: ignore[arg-type]
-            hierarchy=_hierarchies(hierarchy, secrets),
-            population=None if population is None else data.dataset(population),
-            suppressed=suppressed,  # type: ignore[arg-type]
-            skew=skew,
+            population=people and data.dataset(people),
             show_blocks=show_blocks,
             settings=settings,
-            **asked,  # type: ignore[arg-type]
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
@@ -191,7 +202,7 @@ def levels(
     show.show(show.Shown(result.frame, result.origin, render, title, details, aside), output)
     if enforce and result.broken:
         running.talk(f"not kept: {', '.join(result.broken)}")
-        raise typer.Exit(4)
+        raise typer.Exit(NOT_KEPT)
 
 
 def _hierarchies(values: Sequence[str] | None, secrets: Sequence[str]) -> dict[str, str]:

@@ -15,15 +15,15 @@ from qifsql.report import cells, tables, words
 SAID = {
     "k": "k, people in a block",
     "average_class_size": "average class size",
-    "k_map": "k-map, people of the population",
-    "delta_presence_min": "delta-presence, least",
-    "delta_presence_max": "delta-presence, most",
+    "k_map": "k-map",
+    "delta_presence_min": "presence, least share",
+    "delta_presence_max": "presence, largest share",
     "l_distinct": "l, distinct values",
     "l_entropy": "l, entropy",
     "t_equal": "t, equal distance",
     "t_ordered": "t, ordered",
     "t_hierarchical": "t, hierarchical",
-    "alpha": "alpha, share of a value",
+    "alpha": "alpha",
     "basic_beta": "beta, basic",
     "enhanced_beta": "beta, enhanced",
     "delta_disclosure": "delta-disclosure",
@@ -71,7 +71,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
 
 def _said(row: Mapping[str, Any]) -> str:
     if row["measure"] == "l_recursive_c":
-        return f"c of (c, {row['l']})-diversity"
+        return f"c, recursive, l = {row['l']}"
     return SAID[row["measure"]]
 
 
