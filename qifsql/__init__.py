@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
+    from qifsql.grading.levels import Levels, levels
     from qifsql.inspection import sql
     from qifsql.mechanisms.tradeoff import Tradeoff, dp
     from qifsql.objects import Hyper, hyper
@@ -51,6 +52,7 @@ __all__ = [
     "Description",
     "Explanation",
     "Hyper",
+    "Levels",
     "QifError",
     "Receipt",
     "Refinement",
@@ -72,6 +74,7 @@ __all__ = [
     "explain",
     "hyper",
     "init",
+    "levels",
     "receipt",
     "records",
     "refines",
@@ -93,6 +96,7 @@ _HOME = {
     "Description": "description",
     "Explanation": "explanation",
     "Hyper": "objects",
+    "Levels": "grading.levels",
     "QifError": "errors",
     "Receipt": "receipts",
     "Refinement": "refinement",
@@ -113,6 +117,7 @@ _HOME = {
     "explain": "explanation",
     "hyper": "objects",
     "init": "study.draft",
+    "levels": "grading.levels",
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",

@@ -39,6 +39,7 @@ ROOMS = (
     *("treatment.*", "treatment"),
     *("mechanisms.*", "mechanisms"),
     *("sanitise.*", "sanitise", "composition.*", "composition"),
+    *("grading.*", "grading"),
     *(
         "demonstration",
         "explanation",

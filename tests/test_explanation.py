@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import oracle
+import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
 import polars as pl
@@ -30,6 +31,7 @@ from qifsql.explanation import SCHEMA as FIELDS
 from qifsql.explanation import Explanation, explain, frame
 from qifsql.gains import KINDS
 from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
+from qifsql.measures.promises import SKEW
 from qifsql.measures.sample import Sample
 from qifsql.measures.subsets import STUDENT, THRESHOLD
 from qifsql.mechanisms.scenario import SCENARIO
@@ -298,6 +300,28 @@ def counted(people: list[Record]) -> Sample:
     return Sample("known", "by", "secret", cells)
 
 
+def promises(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
+    """What the oracle of levels says of their examples."""
+    order = sorted({row["s"] for row in rows})
+    lines = {v: (f"pair {i // 2}",) for i, v in enumerate(order)}
+    levels = ol.levels(rows, ["k"], "s", wanted={}, lines=lines)
+    counts, whole = ol.blocks(rows, ["k"], "s"), ol.shares(Counter(row["s"] for row in rows))
+    everybody = Counter(row["k"] for row in rows)
+    part = Counter(row["k"] for row in rows if row["g"] == rows[0]["g"])
+    factors = [(max(ol.gains(ol.shares(c), whole).values()) + 1, sum(c.values())) for c in counts]
+    names = ("l_entropy", "t_equal", "t_ordered", "alpha", "basic_beta", "enhanced_beta")
+    return {
+        **{name: lambda n=name: levels[n]["value"] for name in names},  # type: ignore[misc]
+        "delta_disclosure": lambda: levels["delta_disclosure"]["value"],
+        "t_hierarchical": lambda: levels["t_hierarchical"]["value"],
+        "l_recursive_c": lambda: max((ol.ratio(c, 2) or 0 for c in counts), default=0),
+        "average_class_size": lambda: Fraction(len(rows), len(counts)),
+        "k_map": lambda: min(everybody[b] for b in part),
+        "delta_presence": lambda: max(Fraction(part[b], n) for b, n in everybody.items()),
+        "bites": lambda: sum(n for factor, n in factors if factor >= SKEW),
+    }
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """What the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -391,6 +415,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
         "scenario": lambda: om.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
         "semantic": lambda: Fraction(1, 2),
+        **promises(rows),
         "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
         "refinement": lambda: om.posterior_gain(
             om.joint(rows, ["k", "g"], "s"), *om.identity(values)

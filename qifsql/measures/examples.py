@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from qifsql.measures import spread
 from qifsql.measures.noisy import NOISY
+from qifsql.measures.promises import PROMISES
 from qifsql.measures.sample import (
     Lines,
     Sample,
@@ -226,7 +227,7 @@ def _refinement(sample: Sample) -> Lines:
     )
 
 
-EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY} | {
+EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMISES} | {
     example.__name__.removeprefix("_"): example
     for example in (
         *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),

@@ -20,13 +20,14 @@ TOP = "*"  # everything, in every hierarchy
 class Hierarchy:
     """The leaves in their order, and those below each node; a leaf is a node of its own.
 
-    ``levels`` is how many fields a line has.
+    ``levels`` is how many fields a line has, ``lines`` are the fields themselves.
     """
 
     path: str
     leaves: tuple[str, ...]
     nodes: Mapping[str, tuple[str, ...]] = field(repr=False, hash=False)
     levels: int = 0
+    lines: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
@@ -48,7 +49,8 @@ class Hierarchy:
                 below.setdefault(node, {})[leaf] = None
                 node = parents[node][0] if node in parents else None
         nodes = {node: tuple(found) for node, found in below.items()}
-        return cls(str(path), tuple(leaves), nodes, len(lines[0][1]))
+        fields = tuple(tuple(fields) for _, fields in lines)
+        return cls(str(path), tuple(leaves), nodes, len(fields[0]), fields)
 
 
 Lines = list[tuple[int, list[str]]]

@@ -1,0 +1,214 @@
+"""Syntactic levels of a partition: k, l, t and their relatives, exactly.
+
+A block is given by ``counts``, its people by value of the secret, and the release by ``totals``,
+everybody by value; missing is a value like any other. Levels are fractions, correctly rounded only
+when they are shown; those with a logarithm are worked out with 50 digits. ``qifsql levels`` has
+the whole numbers of each block counted by SQL (``sql/levels``) and reads them as a ``Level``; the
+functions below say the same of counts, as the sources define it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+Counts = Mapping[str, int]
+DIGITS = 50  # of logarithms
+BITS = 10_000_000  # up to so many bits, powers of counts are compared as whole numbers
+
+
+@dataclass(frozen=True)
+class Level:
+    """An exact level: ``part / whole``, or the natural logarithm of that.
+
+    ``whole`` 0 is infinity.
+    """
+
+    part: int
+    whole: int
+    logarithm: bool = False
+
+    @property
+    def value(self) -> float:
+        """The level as a number, correctly rounded; infinite where ``whole`` is 0."""
+        if self.whole == 0:
+            return math.inf
+        if self.logarithm:
+            return float(self._decimal())
+        return self.part / self.whole
+
+    def beyond(self, wanted: Fraction) -> int:
+        """1 where the level is above what is wanted, 0 where it is that, else -1."""
+        if self.whole == 0:
+            return 1
+        mine: Fraction | Decimal = Fraction(self.part, self.whole)
+        other: Fraction | Decimal = wanted
+        if self.logarithm:
+            mine = self._decimal()
+            with localcontext(prec=DIGITS):
+                other = Decimal(wanted.numerator) / wanted.denominator
+        return (mine > other) - (mine < other)
+
+    def order(self) -> Decimal:
+        """What levels are ordered by: different levels of a release never have the same."""
+        if self.whole == 0:
+            return Decimal("Infinity")
+        with localcontext(prec=2 * DIGITS):
+            return self._decimal() if self.logarithm else Decimal(self.part) / self.whole
+
+    def _decimal(self) -> Decimal:
+        with localcontext(prec=DIGITS):
+            return (Decimal(self.part) / self.whole).ln()
+
+
+def distinct_l(counts: Counts) -> int:
+    """Distinct l-diversity: how many values occur in the block, from 1.
+
+    Source: Machanavajjhala et al. 2007, distinct l-diversity.
+    """
+    return sum(n > 0 for n in counts.values())
+
+
+def entropy_l(counts: Sequence[int]) -> float:
+    """Entropy l-diversity: exp(H), H = -sum q ln q the entropy of the shares q of the values.
+
+    Of the counts of one block; 1 where one value occurs, the number of values where all are
+    alike. Correctly rounded. Source: Machanavajjhala et al. 2007, entropy l-diversity.
+    """
+    counts = [n for n in counts if n]
+    if len(set(counts)) == 1:
+        return float(len(counts))
+    with localcontext(prec=DIGITS):
+        size = sum(counts)
+        terms = (n * Decimal(n).ln() for n in sorted(counts))
+        return float((Decimal(size).ln() - sum(terms, Decimal()) / size).exp())
+
+
+def meets_entropy(counts: Sequence[int], wanted: Fraction) -> bool:
+    """Whether exp(H) is at least ``wanted`` in a block of these counts, exactly.
+
+    exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; in blocks whose
+    powers would be too long, numbers of 50 digits. Source: as ``entropy_l``.
+    """
+    divisor = math.gcd(*counts)
+    parts = sorted(n // divisor for n in counts if n)
+    size = sum(parts)
+    if size * size.bit_length() > BITS:
+        with localcontext(prec=DIGITS):
+            terms = sum((n * Decimal(n).ln() for n in parts), Decimal())
+            entropy = Decimal(size).ln() - terms / size
+            return entropy >= (Decimal(wanted.numerator) / wanted.denominator).ln()
+    held = math.prod(n**n for n in parts)
+    return bool((size * wanted.denominator) ** size >= wanted.numerator**size * held)
+
+
+def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field's own letter
+    """Recursive (c, l)-diversity: the c above which r_1 < c (r_l + ... + r_m) holds of the block.
+
+    r_1, r_2, ... are the counts of the values, the largest first; infinite where fewer than l
+    values occur. Source: Machanavajjhala et al. 2007, recursive
+    (c, l)-diversity.
+    """
+    ordered = sorted(counts.values(), reverse=True)
+    return Level(ordered[0], sum(ordered[l - 1 :]))
+
+
+def variational(counts: Counts, totals: Counts) -> Fraction:
+    """Distance t with equal ground distance: half the sum of |q - p| over the values, in [0, 1].
+
+    q and p are a value's shares in the block and in the release. Source: Li et al. 2007,
+    t-closeness with equal distance (earth mover's distance where all values are equally far apart).
+    """
+    size, everybody = sum(counts.values()), sum(totals.values())
+    moved = sum(max(0, n * everybody - totals[v] * size) for v, n in counts.items())
+    return Fraction(moved, size * everybody)
+
+
+def ordered(counts: Counts, totals: Counts) -> Fraction:
+    """Distance t with |i - j| / (m - 1) between the values number i and j, in [0, 1].
+
+    ``totals`` are in the order of the values; 0 where there is one value. Source: Li et al. 2007,
+    t-closeness with ordered distance.
+    """
+    size, everybody = sum(counts.values()), sum(totals.values())
+    met = before = moved = 0
+    for value, n in totals.items():
+        met, before = met + counts.get(value, 0), before + n
+        moved += abs(met * everybody - before * size)
+    return Fraction(moved, size * everybody * max(len(totals) - 1, 1))
+
+
+def hierarchical(counts: Counts, totals: Counts, levels: Sequence[Mapping[str, str]]) -> Fraction:
+    """Distance t through a hierarchy: values are as far apart as where they meet, in [0, 1].
+
+    ``levels`` map each value to its node, one for each level below the root and the values
+    themselves; all leaves are equally deep. In such a tree Li et al.'s sum over the nodes is the
+    mean of the variational distances between the nodes of a level, over all levels, the values
+    included. Source: Li et al. 2007, t-closeness with hierarchical distance.
+    """
+    every: list[Mapping[str, str]] = [{value: value for value in totals}, *levels]
+    parts = [variational(_above(counts, level), _above(totals, level)) for level in every]
+    return sum(parts, Fraction()) / len(parts)
+
+
+def alpha(counts: Counts) -> Fraction:
+    """(alpha, k)-anonymity: the largest share of a value in the block, in (0, 1].
+
+    Source: Wong et al. 2006, (alpha, k)-anonymity, of all values of the secret.
+    """
+    return Fraction(max(counts.values()), sum(counts.values()))
+
+
+def basic_beta(counts: Counts, totals: Counts) -> Fraction:
+    """Basic beta-likeness: the largest relative gain (q - p) / p of a value, from 0.
+
+    Source: Cao and Karras 2012, basic beta-likeness.
+    """
+    return max(_factors(counts, totals).values()) - 1
+
+
+def enhanced_beta(counts: Counts, totals: Counts) -> float:
+    """Enhanced beta-likeness: the largest gain (q - p) / p, at most -ln p of the rarest value.
+
+    What pyCANON reports: above that no gain is kept anyway. But a block in which the gain of a
+    value is beyond -ln p of that very value keeps no beta at all (``breaks_enhanced``). Source: Cao
+    and Karras 2012, enhanced beta-likeness.
+    """
+    rarest = Level(sum(totals.values()), min(totals.values()), logarithm=True)
+    return min(float(basic_beta(counts, totals)), rarest.value)
+
+
+def breaks_enhanced(counts: Counts, totals: Counts, beta: Fraction) -> bool:
+    """Whether the gain of a value is above min(beta, -ln p). Source: as ``enhanced_beta``."""
+    everybody = sum(totals.values())
+    return any(
+        x - 1 > beta or Level(everybody, totals[v], logarithm=True).beyond(x - 1) < 0
+        for v, x in _factors(counts, totals).items()
+    )
+
+
+def delta_disclosure(counts: Counts, totals: Counts) -> float:
+    """Delta-disclosure: the largest |ln(q / p)| over the values that occur in the block, from 0.
+
+    Values that do not occur are left out, as in pyCANON; by the letter of the definition they
+    would make it infinite. Source: Brickell and Shmatikov 2008,
+    delta-disclosure privacy.
+    """
+    factors = _factors(counts, totals).values()
+    most = max(*factors, 1 / min(factors))
+    return Level(most.numerator, most.denominator, logarithm=True).value
+
+
+def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
+    """The factor q / p of each value that occurs in the block."""
+    size, everybody = sum(counts.values()), sum(totals.values())
+    return {v: Fraction(n * everybody, size * totals[v]) for v, n in counts.items() if n}
+
+
+def _above(counts: Counts, level: Mapping[str, str]) -> dict[str, int]:
+    """The counts of the nodes of a level."""
+    found: dict[str, int] = {}
+    for value, n in counts.items():
+        found[level[value]] = found.get(level[value], 0) + n
+    return found
