@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
     from qifsql.inspection import sql
+    from qifsql.linkage.unhash import Unhashed, unhash
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
     from qifsql.prompt import shell
@@ -55,6 +56,7 @@ __all__ = [
     "StudyResult",
     "Sweep",
     "Treatment",
+    "Unhashed",
     "Verdict",
     "__version__",
     "attack",
@@ -73,6 +75,7 @@ __all__ = [
     "sql",
     "sweep",
     "treat",
+    "unhash",
 ]
 
 _HOME = {
@@ -92,6 +95,7 @@ _HOME = {
     "StudyResult": "study.result",
     "Sweep": "sweep.result",
     "Treatment": "treatment.treat",
+    "Unhashed": "linkage.unhash",
     "Verdict": "checking",
     "attack": "assess",
     "blocks": "partition",
@@ -109,6 +113,7 @@ _HOME = {
     "sql": "inspection",
     "sweep": "sweep.run",
     "treat": "treatment.treat",
+    "unhash": "linkage.unhash",
 }
 
 

@@ -1,0 +1,99 @@
+"""``qifsql unhash``, ``link`` and ``unicity``: who can be linked, and how surely."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.cli import options, running
+from qifsql.cli.options import Data, Limits, Output
+
+
+def unhash(
+    data: Data,
+    output: Output,
+    limits: Limits,
+    column: Annotated[
+        str,
+        typer.Option("--column", "-c", help="The column of hashes.", rich_help_panel=options.DATA),
+    ],
+    hash_: Annotated[
+        str,
+        typer.Option("--hash", help="md5, sha1 or sha256.", rich_help_panel=options.ATTACK),
+    ],
+    pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pattern",
+            "-p",
+            help="What may have been hashed, as in '[0-9][A-Z][0-9]{2}': classes, \\d, {n}, {m,n}, "
+            "?, (), |. Repeatable.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            "--candidates",
+            help="A file of further candidates: .txt with one on each line, or the column "
+            "candidate of CSV or Parquet.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = None,
+    salt: Annotated[
+        str,
+        typer.Option(
+            "--salt", help="Text hashed before the candidate.", rich_help_panel=options.ATTACK
+        ),
+    ] = "",
+    salt_after: Annotated[
+        str,
+        typer.Option("--salt-after", help="Text hashed after it.", rich_help_panel=options.ATTACK),
+    ] = "",
+    most: Annotated[
+        int,
+        typer.Option(
+            "--max", help="Refuse more candidates than this.", rich_help_panel=options.ATTACK
+        ),
+    ] = 1_000_000_000,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--mapping",
+            help="Write what was found for each hash: .parquet or .csv. It names people.",
+            rich_help_panel=options.RUN,
+        ),
+    ] = None,
+) -> None:
+    """Dictionary attack: hash all identifiers there may be, and look them up in a column."""
+    from qifsql.cli import show
+    from qifsql.linkage.unhash import unhash as run
+
+    show.check(output)
+    dataset = data.dataset()
+    with limits.settings() as settings:
+        result = run(
+            dataset,
+            column=column,
+            algorithm=hash_,
+            patterns=pattern or (),
+            candidates=candidates,
+            salt=salt,
+            salt_after=salt_after,
+            most=most,
+            mapping=mapping,
+            where=data.where,
+            settings=settings,
+        )
+    done = [f"the mapping is written to {mapping}; it names people"] if mapping else []
+    running.remarks([*result.notes, *done], quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import linkages
+
+        return linkages.unhashed(result)
+
+    title = f"qifsql: hashes of {dataset.name}"
+    details = {"patterns": result.patterns} if result.patterns.height else {}
+    shown = show.Shown(result.frame, result.origin, render, title, details, ("patterns",))
+    show.show(shown, output)
