@@ -27,7 +27,7 @@ ROOMS = (
         "templates",
         "plan",
     ),
-    *("splice", "spec", "catalog", "listing", "naming", "targets", "stakes", "binding"),
+    *("splice", "spec", "catalog", "listing", "coarsenings", "naming", "targets", "stakes", "binding"),
     *("microdata", "asking", "steps", "compiler", "dialect"),
     *("engine.settings", "engine.trouble", "engine.streams", "engine.duckdb", "engine.vetting"),
     *("engine.catalog", "engine.waves", "engine"),

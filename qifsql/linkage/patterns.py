@@ -11,8 +11,8 @@ r"""Patterns of identifiers: a small part of regular expressions.
 ``(P)``                P as one part
 =====================  ===========================================================================
 
-A pattern says the whole identifier, and finitely many of them. What has no end (``*``, ``+``, ``{2,}``) or does not say which
-characters there are (``.``, ``[^...]``) is refused.
+A pattern says the whole identifier, and finitely many of them. What has no end (``*``, ``+``,
+``{2,}``) or does not say which characters there are (``.``, ``[^...]``) is refused.
 """
 
 import re
