@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
     from qifsql.inspection import sql
+    from qifsql.linkage.link import Linked, link
     from qifsql.linkage.unhash import Unhashed, unhash
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
@@ -48,6 +49,7 @@ __all__ = [
     "Description",
     "Explanation",
     "Hyper",
+    "Linked",
     "QifError",
     "Receipt",
     "Refinement",
@@ -67,6 +69,7 @@ __all__ = [
     "explain",
     "hyper",
     "init",
+    "link",
     "receipt",
     "records",
     "refines",
@@ -87,6 +90,7 @@ _HOME = {
     "Description": "description",
     "Explanation": "explanation",
     "Hyper": "objects",
+    "Linked": "linkage.link",
     "QifError": "errors",
     "Receipt": "receipts",
     "Refinement": "refinement",
@@ -105,6 +109,7 @@ _HOME = {
     "explain": "explanation",
     "hyper": "objects",
     "init": "study.draft",
+    "link": "linkage.link",
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",

@@ -46,6 +46,7 @@ for _command in (
     inspecting.blocks,
     inspecting.hyper,
     inspecting.records,
+    linking.link,
     linking.unhash,
     comparing.receipt,
     comparing.refines,

@@ -7,6 +7,7 @@ import typer
 
 from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli.typed import names
 
 
 def unhash(
@@ -96,4 +97,66 @@ def unhash(
     title = f"qifsql: hashes of {dataset.name}"
     details = {"patterns": result.patterns} if result.patterns.height else {}
     shown = show.Shown(result.frame, result.origin, render, title, details, ("patterns",))
+    show.show(shown, output)
+
+
+def link(
+    data: Data,
+    register: Annotated[
+        str, typer.Argument(metavar="REGISTER", help="Whom the adversary knows: a voter list.")
+    ],
+    output: Output,
+    limits: Limits,
+    qids: Annotated[
+        list[str],
+        typer.Option(
+            "--qids",
+            "-q",
+            help='What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.',
+            rich_help_panel=options.ATTACK,
+        ),
+    ],
+    truth: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--truth",
+            help="The key that says who is who: one name for both files, or one for each.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = None,
+    register_where: Annotated[
+        str | None,
+        typer.Option(
+            "--register-where",
+            help="As --where, for the register.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None,
+) -> None:
+    """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
+    from qifsql.cli import show
+    from qifsql.linkage.link import link as run
+
+    show.check(output)
+    dataset = data.dataset()
+    with limits.settings() as settings:
+        result = run(
+            dataset,
+            data.dataset(register),
+            qids=names(qids),
+            truth=names(truth),
+            where=data.where,
+            register_where=register_where,
+            settings=settings,
+        )
+    running.remarks(result.notes, quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import linkages
+
+        return linkages.linked(result)
+
+    title = f"qifsql: {dataset.name} and a register"
+    details = {"confidence": result.confidence}
+    shown = show.Shown(result.frame, result.origin, render, title, details, ("confidence",))
     show.show(shown, output)

@@ -1,9 +1,14 @@
 """Linking as people read it: hashes found again, registers, logs."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qifsql.errors import several
+from qifsql.linkage.link import Linked
 from qifsql.linkage.unhash import Unhashed
 from qifsql.report import cells, words
 
@@ -43,3 +48,102 @@ def _meaning(share: float) -> str:
     if share == 1:
         return "The hash hides nothing: whoever tries these has every identifier."
     return f"Of the records, {words.chance(share)} can be named by whoever tries these."
+
+
+def linked(result: Linked) -> RenderableType:
+    """Both files side by side, the three adversaries, and how sure links are."""
+    row = result.frame.row(0, named=True)
+    parts: list[RenderableType] = [
+        Text(f"Linked by {words.listed(row['qids'])}", style="bold"),
+        _both(row),
+        Text(_unique(row)),
+        Text(),
+        _adversaries(row),
+    ]
+    if result.confidence.height:
+        parts += [_curve(result.confidence), Text(_right(row))]
+    return Group(*parts)
+
+
+def _both(row: Mapping[str, Any]) -> RenderableType:
+    table = cells.table(["", "release", "register", "both"], right=(1, 2, 3))
+    for name, column in (("records", "records"), ("of them, a value is missing", "missing")):
+        shown = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
+        table.add_row(name, *shown, "")
+    blocks = [words.count(row[f"{side}_blocks"]) for side in ("release", "register", "shared")]
+    table.add_row("blocks", *blocks)
+    alone = [words.count(row[f"unique_in_{side}"]) for side in ("release", "register", "both")]
+    table.add_row("unique", *alone)
+    return table
+
+
+def _unique(row: Mapping[str, Any]) -> str:
+    """The three numbers that must not be taken for one another, and what they mean."""
+    n = row["unique_in_both"]
+    told = (
+        f"{words.count(row['matched'])} of {several(row['release_records'], 'record')} look like "
+        f"somebody in the register. {words.count(n)} "
+        f"({words.percent(n / row['release_records'])}) are unique in both: there is one name for "
+        "them"
+    )
+    if row["correct_unique"] is None:
+        return f"{told}, and it is theirs if they are in the register at all."
+    if not n:
+        return f"{told}."
+    right = words.percent(row["correct_unique"] / n)
+    return f"{told}. {words.count(row['correct_unique'])} of these names ({right}) are right."
+
+
+def _adversaries(row: Mapping[str, Any]) -> RenderableType:
+    """The risks, each under the name of who it is about."""
+    table = cells.table(["who links", "risk", "what it is"], right=(1,))
+    for name, what in (
+        ("prosecutor", "highest chance, if the target is known to be in the release: 1/f"),
+        ("journalist", "highest chance, if only the register is known to have her: 1/F"),
+        ("marketer", "share of the release that is linked right, at best"),
+    ):
+        risk = row[f"{name}_risk"]
+        table.add_row(name, "none" if risk is None else words.percent(risk), what)
+    if row["k_map"] is not None:
+        table.add_row("k-map", words.count(row["k_map"]), "fewest in the register who look alike")
+    if row["delta_max"] is not None:
+        low, high = (words.percent(row[f"delta_{end}"]) for end in ("min", "max"))
+        what = "chance that somebody of the register is in the release"
+        table.add_row("delta-presence", f"{low} to {high}", what)
+    return table
+
+
+def _curve(confidence: pl.DataFrame) -> RenderableType:
+    """Some points of the confidence curve: certain links, and those with at least such a chance."""
+    truth = confidence["correct_at_least"].null_count() == 0
+    heads = ["links with a chance of", "links", "right at best", *(["right"] if truth else [])]
+    table = cells.table(heads, right=range(1, len(heads)))
+    before = 0
+    for alike in (1, 2, 5, 10, 100, None):
+        least = 0.0 if alike is None else 1 / alike
+        reached = confidence.filter(pl.col("confidence") >= least)
+        if reached.height == before:
+            continue
+        before = reached.height
+        row = reached.row(-1, named=True)
+        name = "any" if alike is None else "1" if alike == 1 else f"1 in {alike} or more"
+        shown = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
+        shown += [words.count(round(row["correct_at_least"]))] if truth else []
+        table.add_row(name, *shown)
+    return table
+
+
+def _right(row: Mapping[str, Any]) -> str:
+    """How many links are right, in a sentence."""
+    told = words.count(round(row["expected_correct"]))
+    best = (
+        f"Linked one to one, at most {told} of {several(row['release_records'], 'record')} get the "
+        "right name on average"
+    )
+    if row["correct_expected"] is None:
+        return f"{best}: so many if everybody who can be is in both."
+    right = words.count(round(row["correct_expected"]))
+    return (
+        f"{best}, and {right} do: {words.count(row['people_in_both'])} people are in both, and "
+        f"{words.count(row['agreeing'])} of them agree in all values."
+    )
