@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.inspection import sql
     from qifsql.linkage.link import Linked, link
     from qifsql.linkage.unhash import Unhashed, unhash
+    from qifsql.linkage.unicity import Unicity, unicity
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
     from qifsql.prompt import shell
@@ -59,6 +60,7 @@ __all__ = [
     "Sweep",
     "Treatment",
     "Unhashed",
+    "Unicity",
     "Verdict",
     "__version__",
     "attack",
@@ -79,6 +81,7 @@ __all__ = [
     "sweep",
     "treat",
     "unhash",
+    "unicity",
 ]
 
 _HOME = {
@@ -100,6 +103,7 @@ _HOME = {
     "Sweep": "sweep.result",
     "Treatment": "treatment.treat",
     "Unhashed": "linkage.unhash",
+    "Unicity": "linkage.unicity",
     "Verdict": "checking",
     "attack": "assess",
     "blocks": "partition",
@@ -119,6 +123,7 @@ _HOME = {
     "sweep": "sweep.run",
     "treat": "treatment.treat",
     "unhash": "linkage.unhash",
+    "unicity": "linkage.unicity",
 }
 
 

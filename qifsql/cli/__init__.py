@@ -48,6 +48,7 @@ for _command in (
     inspecting.records,
     linking.link,
     linking.unhash,
+    linking.unicity,
     comparing.receipt,
     comparing.refines,
     explaining.explain,

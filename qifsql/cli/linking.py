@@ -8,6 +8,7 @@ import typer
 from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
+from qifsql.errors import InputError
 
 
 def unhash(
@@ -160,3 +161,78 @@ def link(
     details = {"confidence": result.confidence}
     shown = show.Shown(result.frame, result.origin, render, title, details, ("confidence",))
     show.show(shown, output)
+
+
+def unicity(
+    data: Data,
+    output: Output,
+    limits: Limits,
+    key: Annotated[
+        str,
+        typer.Option(
+            "--key",
+            help="The pseudonym: all records of a person have the same.",
+            rich_help_panel=options.DATA,
+        ),
+    ],
+    qids: Annotated[
+        list[str],
+        typer.Option(
+            "--qids",
+            "-q",
+            help="What is known of a record: a,b; coarser, as in time:hour,place:3; "
+            "NAME=EXPRESSION.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ],
+    points: Annotated[
+        str,
+        typer.Option(
+            "--points",
+            help="How many records of a person are known: 1,2,3,4.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = "1,2,3,4",
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            help="Draws of a person and records, where not all can be compared.",
+            rich_help_panel=options.ATTACK,
+        ),
+    ] = 10_000,
+) -> None:
+    """Of a log with pseudonyms: how many people a few of their own records single out."""
+    from qifsql.cli import show
+    from qifsql.linkage.unicity import unicity as run
+
+    show.check(output)
+    dataset = data.dataset()
+    with limits.settings() as settings:
+        result = run(
+            dataset,
+            key=key,
+            qids=names(qids),
+            points=numbers(points),
+            draws=draws,
+            seed=limits.seed or 0,
+            where=data.where,
+            settings=settings,
+        )
+    running.remarks(result.notes, quiet=limits.quiet)
+
+    def render() -> object:
+        from qifsql.report import linkages
+
+        return linkages.unicity(result)
+
+    title = f"qifsql: unicity of {dataset.name}"
+    show.show(show.Shown(result.frame, result.origin, render, title), output)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """``1,2,3`` as numbers; InputError where they are none."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InputError("--points are whole numbers, as in 1,2,3,4") from None

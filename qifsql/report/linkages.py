@@ -10,6 +10,7 @@ from rich.text import Text
 from qifsql.errors import several
 from qifsql.linkage.link import Linked
 from qifsql.linkage.unhash import Unhashed
+from qifsql.linkage.unicity import Unicity
 from qifsql.report import cells, words
 
 
@@ -147,3 +148,30 @@ def _right(row: Mapping[str, Any]) -> str:
         f"{best}, and {right} do: {words.count(row['people_in_both'])} people are in both, and "
         f"{words.count(row['agreeing'])} of them agree in all values."
     )
+
+
+def unicity(result: Unicity) -> RenderableType:
+    """The share of people whom so many points single out, one line for each number."""
+    head = f"Knowing {words.listed(list(result.qids))} of a few records of a person"
+    table = cells.table(
+        ["records known", "people", "singled out", "between", "how"], right=(0, 1, 2)
+    )
+    for row in result.frame.iter_rows(named=True):
+        share = "nobody has so many" if row["unicity"] is None else words.percent(row["unicity"])
+        between, how = "", row["method"] or ""
+        if row["low"] is not None:
+            between = f"{words.percent(row['low'])} and {words.percent(row['high'])}"
+            how = f"{how}, {several(row['draws'], 'draw')}"
+        table.add_row(str(row["points"]), words.count(row["people"]), share, between, how)
+    parts: list[RenderableType] = [Text(head, style="bold"), table]
+    if told := [row for row in result.frame.iter_rows(named=True) if row["unicity"] is not None]:
+        best = max(told, key=lambda row: float(row["unicity"]))
+        parts.append(
+            Text(
+                f"{words.count(result.people)} people in {several(result.records, 'record')}. "
+                f"Whoever knows {several(best['points'], 'record')} of a person, chosen at random, "
+                f"has a chance of {words.percent(best['unicity'])} that they are nobody else's: "
+                "all other records of the person are then known, too."
+            )
+        )
+    return Group(*parts)
