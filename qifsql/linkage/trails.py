@@ -82,7 +82,7 @@ class Trails:
                 f"{draws:,} draws of {known} points would look at {suspects:,} people who share "
                 "one; make fewer --draws, or less coarse points"
             )
-        ((hidden,),) = self._rows(Plan((), self._query("hidden")), f"drawing {known} points")
+        ((hidden,),) = self._rows(_hidden(known), f"drawing {known} points")
         for name in ("asked", "eligible", "drawn", "picked", "rarest"):
             self.engine.drop(name, LOADED)
         return draws - int(hidden)
@@ -117,6 +117,31 @@ def _single(known: int) -> Step:
 
 def _shared() -> exp.Subquery:
     return exp.select("person", "point").from_("paths").where("owners > 1").subquery()
+
+
+def _hidden(known: int) -> Plan:
+    """One row: in how many draws somebody else has all that is known, too.
+
+    Who has the rarest point is looked up in turn among those who have the others.
+    """
+    query = exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("draw", "rarest")])))
+    other = exp.NEQ(this=exp.column("person", "others"), expression=exp.column("person", "rarest"))
+    query = query.from_("rarest").join("paths AS others", on=exp.and_(_has("others", 1), other))
+    for i in range(2, known + 1):
+        same = exp.EQ(
+            this=exp.column("person", f"others_{i}"), expression=exp.column("person", "others")
+        )
+        on = exp.and_(same, _has(f"others_{i}", i))
+        query = query.join(f"paths AS others_{i}", on=on, join_type="semi")
+    return Plan((), query)
+
+
+def _has(who: str, i: int) -> exp.Expr:
+    """Whether somebody has the known point of that number."""
+    known = exp.Bracket(
+        this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
+    )
+    return exp.EQ(this=exp.column("point", who), expression=known)
 
 
 def _chances(known: int) -> Step:

@@ -2,14 +2,24 @@
 CREATE OR REPLACE VIEW drawn AS
 SELECT
     draws.draw,
+    draws.lot,
     eligible.person
 FROM (
     SELECT
         numbered.draw,
-        (md5_number(numbered.draw) % there.people::UHUGEINT)::BIGINT AS place
+        numbered.lot,
+        (md5_number(numbered.lot) % there.people::UHUGEINT)::BIGINT AS place
     FROM (
-        SELECT concat(seed, '/', points, '/', unnest(range(draws))) AS draw
-        FROM asked
+        SELECT
+            counted.draw,
+            concat(counted.seed, '/', counted.points, '/', counted.draw) AS lot
+        FROM (
+            SELECT
+                seed,
+                points,
+                unnest(range(draws)) AS draw
+            FROM asked
+        ) AS counted
     ) AS numbered, (
         SELECT count(*) AS people
         FROM eligible

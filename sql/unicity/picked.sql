@@ -13,7 +13,7 @@ FROM (
         ranked.owners,
         row_number() OVER (
             PARTITION BY drawn.draw
-            ORDER BY md5(concat(drawn.draw, '/', ranked.place)), ranked.place
+            ORDER BY md5(concat(drawn.lot, '/', ranked.place)), ranked.place
         ) AS turn
     FROM drawn
     JOIN (

@@ -1,9 +1,10 @@
--- One row per draw: the known point that the fewest people have, if somebody else has it.
+-- One row per draw whose known points others have, too: these points, the rarest first, and how many
+-- people have that one.
 CREATE OR REPLACE VIEW rarest AS
 SELECT
     draw,
     person,
-    arg_min(point, owners) AS point,
+    list(point ORDER BY owners, point) AS known,
     min(owners) AS owners
 FROM picked
 GROUP BY draw, person
