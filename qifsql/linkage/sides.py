@@ -92,7 +92,9 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     for text in qids:
         found = {n: [a for a in attributes([text], both, QID) if a.number == n] for n in (1, 2)}
         names = [{_own(a): a for a in found[n]} for n in (1, 2)]
-        if found[1] and found[2]:
+        if len(found[1]) == len(found[2]) == 1:  # but for case they have one name
+            pairs.append((found[1][0], found[2][0]))
+        elif found[1] and found[2]:
             alone = set(names[0]) ^ set(names[1])
             if alone:
                 raise _no_partner(min(alone), names, both)
