@@ -71,7 +71,10 @@ def unicity(
     missing value is a value. A person's points are different from one another, and all sets of so
     many of them have the same chance; whoever has fewer points is not counted. Exact where the sets
     that must be compared are at most 100 million, otherwise from ``draws`` of a person and a set,
-    which depend on the ``seed``, the data and nothing else.
+    which depend on the ``seed``, the data and nothing else: draw i, from 0, falls on the person
+    whose place is the MD5 digest of ``seed/points/i``, as a little-endian number, modulo those with
+    enough points, who stand in the order of their keys; and of her points, in the order of their
+    values, those are known whose ``seed/points/i/place`` has the least digests.
 
     Raises InputError, ColumnError, DatasetError.
     """
