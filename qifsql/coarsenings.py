@@ -63,9 +63,10 @@ def _whole(found: Column, how: str) -> exp.Expr:
     """The lower end of the interval, exact for whole numbers of any size."""
     if not re.fullmatch(r"[1-9]\d{0,17}", how, re.ASCII):
         raise _wrong(found, how, "a width, a whole number from 1, as in {name}:5")
-    small = family(found.type) not in ("BIGINT", "UBIGINT", "HUGEINT")
-    number = exp.cast(column(found), "BIGINT" if small and len(how) < 10 else "HUGEINT")
-    return _lower_end(number, exp.Literal.number(how))
+    wide = family(found.type) in ("UBIGINT", "HUGEINT")
+    number = exp.cast(column(found), "HUGEINT")
+    end = _lower_end(number, exp.Literal.number(how))
+    return end if wide else exp.cast(exp.paren(end), "BIGINT")
 
 
 def _broken(found: Column, how: str) -> exp.Expr:

@@ -320,7 +320,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     nothing, one, other, both = success.values()
 
     def unicity() -> Fraction:
-        trails = {row["k"]: {r["s"] for r in rows if r["k"] == row["k"]} for row in rows}
+        trails = {row["k"]: {(r["g"], r["s"]) for r in rows if r["k"] == row["k"]} for row in rows}
         owners = Counter(value for points in trails.values() for value in points)
         alone = [Fraction(sum(owners[v] == 1 for v in t), len(t)) for t in trails.values()]
         return sum(alone, Fraction()) / len(alone)
@@ -382,7 +382,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "saved": lambda: both - min(knowing("k", "g", coarser=x) for x in "kg"),
         "sampled": error,
         "plan": last_stage,
-        "recovered": lambda: Fraction(sum(row["s"] in {r["s"] for r in part} for row in rows), n),
+        "recovered": lambda: Fraction(sum(row["k"] in {r["k"] for r in part} for row in rows), n),
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
         "prior": believed,

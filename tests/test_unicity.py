@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from fractions import Fraction
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -235,4 +234,3 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     assert "nobody has so many" in table.out
     assert "1 record without a key are left out" in table.err
     assert run(*asked[:-1], "a,b").code == 2
-    assert comb(2, 1) == 2

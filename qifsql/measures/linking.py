@@ -3,17 +3,16 @@
 from collections import Counter
 from fractions import Fraction
 
-from qifsql.measures.sample import Lines, Sample, counted, equal, over, persons, plus
+from qifsql.measures.sample import Lines, Sample, equal, over, persons, plus
 
 
 def recovered(sample: Sample) -> Lines:
-    """Hashed values of the secret, of which the candidates are those of one group."""
+    """What is known is hashed; the candidates are the values that one group has."""
     name, part = sample.part
-    tried = [value for value in sample.values if value in part.values]
-    found = [sample.values[value] for value in tried]
+    found = [n for block, n in sample.sizes.items() if block in part.sizes]
     return (
-        f"{sample.secret} is hashed, the candidates are the values of {name}: {', '.join(tried)}",
-        f"values recovered: {over([1] * len(tried), len(sample.values))}",
+        f"{sample.known} is hashed; the candidates are those of {name}: {', '.join(part.sizes)}",
+        f"values recovered: {over([1] * len(found), len(sample.sizes))}",
         f"records recovered: {over(found, sample.people)}",
     )
 
@@ -34,14 +33,17 @@ def linked(sample: Sample) -> Lines:
 
 
 def unicity(sample: Sample) -> Lines:
-    """A log in which each block is a person, and each value of the secret in it a point of hers."""
-    owners = Counter(value for values in sample.blocks.values() for value in values)
+    """A log in which each block is a person, and her points are pairs of a group and a value."""
+    trails: dict[str, set[str]] = {}
+    for (block, group), values in sample.cells.items():
+        own = {f"{group} and {value}" for value in values}
+        trails.setdefault(f"{sample.known} {block}", set()).update(own)
+    owners = Counter(point for points in trails.values() for point in points)
     lines, shares = [], []
-    for block, values in sample.blocks.items():
-        alone = sum(owners[value] == 1 for value in values)
-        shares.append(Fraction(alone, len(values)))
-        lines.append(f"{block} has {counted(values)}: {alone} of {len(values)} nobody else has")
-    n = len(shares)
-    total = equal(f"({plus(map(str, shares))})/{n}", sum(shares, Fraction()) / n)
-    head = f"each {sample.known} is a person, {sample.secret} what her records say"
+    for person, points in trails.items():
+        alone = sum(owners[point] == 1 for point in points)
+        shares.append(Fraction(alone, len(points)))
+        lines.append(f"{person}: {', '.join(sorted(points))}; nobody else has {alone} of them")
+    total = equal(f"({plus(shares)})/{len(shares)}", sum(shares, Fraction()) / len(shares))
+    head = f"each {sample.known} is a person, whose records say {sample.by} and {sample.secret}"
     return head, *lines, f"one known record singles out: {total}"
