@@ -89,8 +89,8 @@ def unicity(
         rows, notes = [], list(bound.notes)
         if without:
             notes.append(
-                f"{several(without, 'record')} without a key are left out: of nobody it is known "
-                "which others are theirs"
+                f"{several(without, 'record')} without a key are left out: nothing says "
+                "whose they are"
             )
         for n in known:
             row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
