@@ -24,6 +24,9 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.explanation import Explanation, explain
     from qifsql.grading.levels import Levels, levels
     from qifsql.inspection import sql
+    from qifsql.linkage.link import Linked, link
+    from qifsql.linkage.unhash import Unhashed, unhash
+    from qifsql.linkage.unicity import Unicity, unicity
     from qifsql.mechanisms.tradeoff import Tradeoff, dp
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
@@ -53,6 +56,7 @@ __all__ = [
     "Explanation",
     "Hyper",
     "Levels",
+    "Linked",
     "QifError",
     "Receipt",
     "Refinement",
@@ -62,6 +66,8 @@ __all__ = [
     "Sweep",
     "Tradeoff",
     "Treatment",
+    "Unhashed",
+    "Unicity",
     "Verdict",
     "__version__",
     "attack",
@@ -75,6 +81,7 @@ __all__ = [
     "hyper",
     "init",
     "levels",
+    "link",
     "receipt",
     "records",
     "refines",
@@ -84,6 +91,8 @@ __all__ = [
     "sql",
     "sweep",
     "treat",
+    "unhash",
+    "unicity",
 ]
 
 _HOME = {
@@ -97,6 +106,7 @@ _HOME = {
     "Explanation": "explanation",
     "Hyper": "objects",
     "Levels": "grading.levels",
+    "Linked": "linkage.link",
     "QifError": "errors",
     "Receipt": "receipts",
     "Refinement": "refinement",
@@ -106,6 +116,8 @@ _HOME = {
     "Sweep": "sweep.result",
     "Tradeoff": "mechanisms.tradeoff",
     "Treatment": "treatment.treat",
+    "Unhashed": "linkage.unhash",
+    "Unicity": "linkage.unicity",
     "Verdict": "checking",
     "attack": "assess",
     "blocks": "partition",
@@ -118,6 +130,7 @@ _HOME = {
     "hyper": "objects",
     "init": "study.draft",
     "levels": "grading.levels",
+    "link": "linkage.link",
     "receipt": "receipts",
     "records": "partition",
     "refines": "refinement",
@@ -127,6 +140,8 @@ _HOME = {
     "sql": "inspection",
     "sweep": "sweep.run",
     "treat": "treatment.treat",
+    "unhash": "linkage.unhash",
+    "unicity": "linkage.unicity",
 }
 
 

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from qifsql.coarsenings import coarsened
 from qifsql.collection import tag_of, tagged
 from qifsql.dataset import Column, Schema
 from qifsql.errors import ColumnError, InputError, quoted
@@ -68,12 +69,14 @@ def there(number: int) -> exp.Column:
 
 
 def named(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """One name: a column, else a named expression, else a pattern over columns."""
+    """One name: a column, else a named expression, a coarser form or a pattern over columns."""
     if (found := _column(text, schema)) is not None:
         return [Attribute(found.name, column(found), found.type)]
     if (parts := split_name(text)) is not None:
         name, expression = parts
         return [Attribute(name, parse(expression, schema, f"{role} {quoted(name)}"), "")]
+    if (coarser := coarsened(text, schema)) is not None:
+        return [Attribute(*coarser, "")]
     if matches := _matching(text, schema):
         return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
     if re.fullmatch(r"[\w*?]+", text) and set(text) & set("*?"):
@@ -149,7 +152,7 @@ def _has_all(text: str, part: Schema) -> bool:
     """Whether a dataset has the columns of an expression or pattern, without a doubt which."""
     parts = split_name(text)
     if parts is None:
-        return bool(_matching(text, part))
+        return bool(_matching(text, part)) or part.find(text.rpartition(":")[0].strip()) is not None
     try:
         tree = sqlglot.parse_one(parts[1], read="duckdb")
     except (SqlglotError, RecursionError):

@@ -30,6 +30,9 @@ from qifsql.errors import InputError
 from qifsql.explanation import SCHEMA as FIELDS
 from qifsql.explanation import Explanation, explain, frame
 from qifsql.gains import KINDS
+from qifsql.linkage.link import CONFIDENCE, LINKED
+from qifsql.linkage.unhash import PATTERNS, RECOVERED
+from qifsql.linkage.unicity import UNICITY
 from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
 from qifsql.measures.promises import SKEW
 from qifsql.measures.sample import Sample
@@ -344,6 +347,12 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     }
     nothing, one, other, both = success.values()
 
+    def unicity() -> Fraction:
+        trails = {row["k"]: {(r["g"], r["s"]) for r in rows if r["k"] == row["k"]} for row in rows}
+        owners = Counter(value for points in trails.values() for value in points)
+        alone = [Fraction(sum(owners[v] == 1 for v in t), len(t)) for t in trails.values()]
+        return sum(alone, Fraction()) / len(alone)
+
     def border() -> Fraction:
         safe = om.maximal(s for s, v in success.items() if v < THRESHOLD)
         risky = om.minimal(s for s, v in success.items() if v >= THRESHOLD)
@@ -410,6 +419,9 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "saved": lambda: both - min(knowing("k", "g", coarser=x) for x in "kg"),
         "sampled": error,
         "plan": last_stage,
+        "recovered": lambda: Fraction(sum(row["k"] in {r["k"] for r in part} for row in rows), n),
+        "linked": lambda: risks.marketer * len(part),
+        "unicity": unicity,
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
@@ -435,6 +447,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     every: dict[str, Explanation],
 ) -> None:
     columns = {column for e in every.values() for column in e.columns}
+    assert {*RECOVERED, *PATTERNS, *LINKED, *CONFIDENCE, *UNICITY} <= columns
     assert set(COLUMNS) <= columns
     assert {column for schema in OF_A_SWEEP for column in schema} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns

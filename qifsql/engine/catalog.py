@@ -24,9 +24,9 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import FLOATING, SOURCE, identifier, read
+from qifsql.expressions import SOURCE, identifier, read
 from qifsql.relation import header_line, relation
-from qifsql.spec import INTEGERS, NUMBERS, family, nested
+from qifsql.spec import NUMBERS, comparable, family, nested
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
@@ -154,7 +154,7 @@ def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection
             raise ColumnError(
                 f"key {quoted(key.name)} of {datasets[i].name} is nested; name another column"
             )
-        if _kind(key) != _kind(keys[0]):
+        if comparable(key.type) != comparable(keys[0].type):
             for dataset in (datasets[0], datasets[i]):
                 _check_records(engine, dataset)  # without any, the types of CSV mean nothing
             raise ColumnError(
@@ -181,16 +181,6 @@ def _check_records(engine: DuckDB, dataset: Dataset) -> None:
     """Refuse a dataset that has none."""
     if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
         raise DatasetError(f"{dataset.name} has no records; name another file")
-
-
-def _kind(key: Column) -> str:
-    """What keys must have in common to be compared: whole numbers of any size are alike.
-
-    But for UHUGEINT, which the engine rounds to compare it with others.
-    """
-    kind = family(key.type)
-    whole = kind in INTEGERS and kind != "UHUGEINT"
-    return "INTEGER" if whole else "DOUBLE" if kind in FLOATING else kind
 
 
 def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from qifsql.measures import spread
+from qifsql.measures import linking, spread
 from qifsql.measures.noisy import NOISY
 from qifsql.measures.promises import PROMISES
 from qifsql.measures.sample import (
@@ -235,6 +235,7 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMI
         *(_capacity, _gain, spread.risks, spread.prosecutor, spread.journalist, spread.marketer),
         *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
         *(_prior, _hyper, _refinement),
+        *(linking.recovered, linking.linked, linking.unicity),
     )
 }
 """The worked example of each measure by its name."""

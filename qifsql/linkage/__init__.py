@@ -1,0 +1,1 @@
+"""Linking: a release with a register, hashes with what was hashed, logs with people."""

@@ -1,0 +1,191 @@
+"""Dictionary attack: hash all that may have been hashed, and look it up in the column.
+
+A hash of an identifier hides nothing where the identifiers can be listed: all taxi medallions of
+New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: spec section 8; the lecture of the
+sources (New York taxi trips of 2013).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.dataset import Dataset
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted, several
+from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.linkage import dictionary
+from qifsql.linkage.dictionary import Tables
+from qifsql.linkage.hashes import hash_named
+from qifsql.linkage.patterns import parse, together
+from qifsql.linkage.words import Automaton, automaton
+from qifsql.plan import Plan
+from qifsql.templates import load
+
+MOST = 1_000_000_000  # candidates that are tried unless more are allowed
+
+RECOVERED: dict[str, pl.DataType] = {
+    "column": pl.String(),
+    "hash": pl.String(),
+    "records": pl.Int64(),
+    "missing": pl.Int64(),
+    "unfit": pl.Int64(),
+    "values": pl.Int64(),
+    "candidates": pl.Int64(),
+    "recovered_values": pl.Int64(),
+    "recovered_values_share": pl.Float64(),
+    "recovered_records": pl.Int64(),
+    "recovered_records_share": pl.Float64(),
+    "ambiguous": pl.Int64(),
+    "candidates_per_second": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""One row. ``missing`` records have no value and ``unfit`` ones no hash of that kind; ``values``
+are different hashes, ``recovered_values`` those for which a candidate was found, and ``ambiguous``
+those with several. Shares are in [0, 1], of the different hashes and of the records that have one.
+``seconds`` is the time of making, hashing and looking up candidates."""
+
+PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int128()}
+"""One row per pattern: how many different identifiers it says. Patterns may overlap."""
+
+
+@dataclass(frozen=True)
+class Unhashed:
+    """What was found again (``RECOVERED``), how many candidates each pattern has, and remarks."""
+
+    frame: pl.DataFrame
+    patterns: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def unhash(
+    source: str | Path | Dataset,
+    *,
+    column: str,
+    algorithm: str,
+    patterns: str | Sequence[str] = (),
+    candidates: str | Path | None = None,
+    salt: str = "",
+    salt_after: str = "",
+    most: int = MOST,
+    mapping: str | Path | None = None,
+    where: str | None = None,
+    settings: Settings | None = None,
+) -> Unhashed:
+    """Try to find again what was hashed in a column: hash candidates and compare.
+
+    ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
+    (``qifsql.linkage.patterns``); a candidate that several of them say is tried once.
+    ``candidates`` is a file of further ones, as text: a .txt file with one on each line, or the
+    column ``candidate``, or the only one, of CSV or Parquet. What is hashed is ``salt``, the
+    candidate in UTF-8, ``salt_after``. Hashes may be hexadecimal digits in any case, base64, or
+    bytes; missing values are no hashes. More candidates than ``most`` are refused before any is
+    made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+
+    Raises InputError where a pattern is none or has too many candidates, or no value of the column
+    is a hash of that kind; ColumnError, DatasetError, OutputError.
+    """
+    kind = hash_named(algorithm)
+    named = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    counted, words = _read_patterns(named, most)
+    if words is None and candidates is None:
+        raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
+    origin = Origin.now(settings, "unhash")
+    dataset = Dataset.open(source)
+    out = None if mapping is None else _place(Path(mapping), (*dataset.paths, str(candidates)))
+    with DuckDB(settings) as engine:
+        catalog = Catalog(engine, dataset)
+        asked = dictionary.read(catalog, column, kind, where)
+        tables = Tables(engine, asked.dataset.name)
+        dictionary.count_hashes(tables, asked)
+        tried, files = words.words if words else 0, asked.dataset.paths
+        if candidates is not None:
+            listed, more = dictionary.count_listed(tables, catalog, str(candidates))
+            tried, files = tried + listed, (*files, *more)
+        if tried > most:
+            raise _too_many(tried, most)
+        began = time.perf_counter()
+        salts = (salt, salt_after)
+        dictionary.match(tables, kind, words, listed=candidates is not None, salt=salts)
+        seconds = time.perf_counter() - began
+        row = dict(tables.row(Plan((), load("linkage/recovered").query), "comparing hashes"))
+        spec = {
+            "dataset": asked.dataset.name,
+            "column": asked.attribute.name,
+            "hash": kind.name,
+            "patterns": list(named),
+            "candidates": None if candidates is None else str(candidates),
+            "salt": {"before": salt, "after": salt_after},
+            "max": most,
+            "where": where,
+        }
+        origin = origin.about(spec, files).sending(tables.sent)
+        if out is not None:
+            stream(engine, dictionary.mapping(), out, origin, what="writing the mapping")
+    found = _row(row) | {"column": asked.attribute.name, "hash": kind.name, "candidates": tried}
+    found |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
+    frame = pl.DataFrame([found], schema=RECOVERED)
+    return Unhashed(frame, counted, origin.about(spec, files), _notes(found, named, counted))
+
+
+def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
+    """How many candidates each pattern has, and the automaton of all; InputError above ``most``."""
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InputError("max is a number of candidates, from 1")
+    alone = [automaton(parse(pattern)).words for pattern in patterns]
+    words = automaton(together(patterns)) if patterns else None
+    if words is not None and words.words > most:
+        raise _too_many(words.words, most)
+    rows = list(zip(patterns, alone, strict=True))
+    return pl.DataFrame(rows, schema=PATTERNS, orient="row"), words
+
+
+def _too_many(candidates: int, most: int) -> InputError:
+    return InputError(
+        f"{_large(candidates)} candidates would be hashed, more than {most:,}; narrow the patterns,"
+        f" or allow them with --max {candidates}"
+        if candidates < 10**15
+        else f"{_large(candidates)} candidates would be hashed, which takes years; narrow the "
+        "patterns"
+    )
+
+
+def _large(n: int) -> str:
+    """A count in words: all digits where they can be read."""
+    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
+
+
+def _place(path: Path, sources: tuple[str, ...]) -> Path:
+    """Where the mapping goes, checked before any work is done."""
+    check_ending(path, STREAMED)
+    return check_place(path, sources)
+
+
+def _row(row: Mapping[str, int]) -> dict[str, Any]:
+    """The counts with their shares."""
+    found: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
+    found["unfit"] = row["records"] - row["missing"] - row["hashed"]
+    found["recovered_values_share"] = row["recovered_values"] / row["values"]
+    found["recovered_records_share"] = row["recovered_records"] / row["hashed"]
+    return found
+
+
+def _notes(
+    row: Mapping[str, Any], patterns: Sequence[str], counted: pl.DataFrame
+) -> tuple[str, ...]:
+    """What the reader should know about the numbers."""
+    notes = []
+    if row["unfit"]:
+        notes.append(
+            f"{several(row['unfit'], 'record')} of {row['records']:,} have something else than a "
+            f"{row['hash']} hash in column {quoted(row['column'])}; shares are of the others"
+        )
+    if patterns and (twice := sum(counted["candidates"].to_list()) - row["candidates"]) > 0:
+        notes.append(f"the patterns overlap in {several(twice, 'candidate')}; each is tried once")
+    return tuple(notes)
