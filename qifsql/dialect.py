@@ -47,6 +47,11 @@ def keeping(plan: Plan, name: str, catalog: str) -> str:
     return render(exp.Create(this=table, kind="TABLE", expression=_whole(plan)))
 
 
+def adding(plan: Plan, name: str, catalog: str) -> str:
+    """The statement that adds a plan's rows to a table."""
+    return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
+
+
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
     """The statement that makes the rows of a query a table, in place of one of that name."""
     create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)

@@ -16,7 +16,16 @@ from sqlglot import exp
 
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset
-from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
+from qifsql.dialect import (
+    adding,
+    copying,
+    detaching,
+    dropping,
+    keeping,
+    render,
+    setting,
+    statement,
+)
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.streams import Stream, together
 from qifsql.engine.trouble import translated
@@ -142,6 +151,11 @@ class DuckDB:
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
         """Keep the rows of a plan's result as a table that other plans can read."""
         sql = keeping(plan, name, catalog)
+        self._run(what, where, lambda: self._fetch(sql))
+
+    def add(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
+        """Add the rows of a plan's result to a table that was kept."""
+        sql = adding(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
 
     def drop(self, name: str, catalog: str) -> None:

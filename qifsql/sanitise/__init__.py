@@ -1,0 +1,1 @@
+"""Sanitised releases: made, located in, compared and composed."""
