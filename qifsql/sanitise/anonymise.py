@@ -56,6 +56,7 @@ def anonymise(
     cells: str = "interval",
     drop: str | Sequence[str] = (),
     suppress: bool = False,
+    within: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
 ) -> Anonymised:
@@ -69,6 +70,7 @@ def anonymise(
     expression of ``qids`` reads, because the expression takes their place. ``suppress``: records
     in classes that break a limit on a secret get ``*`` for every quasi-identifier; only ``mdav``,
     which looks at k alone, makes such classes. ``out`` ends in .parquet, .csv or .csv.gz.
+    ``within``: ``mdav`` looks at so many different people at once (0: 2,000).
     A missing value is a value. Nothing is drawn at random, and neither the order of the records,
     nor their split into files, nor the number of threads matter.
 
@@ -81,7 +83,7 @@ def anonymise(
     _check_known(method, METHODS, "method")
     _check_known(cells, SHAPES, "kind of cell")
     left_out = (drop,) if isinstance(drop, str) else tuple(drop)
-    asked = Asked(method, wishes, cells, left_out, suppress)
+    asked = Asked(method, wishes, cells, left_out, suppress, within)
     asked.check(secret=bool(secret))
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
@@ -111,7 +113,7 @@ def anonymise(
     origin = origin.about(told, dataset.paths)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = (*attack.notes, *writing.notes(attack, rows, ending))
-    return Anonymised(frame, columns, origin, (*notes, *asked.remarks(secret=bool(secret))))
+    return Anonymised(frame, columns, origin, (*notes, *work.notes, *asked.remarks(secret=bool(secret))))
 
 
 def _check_known(value: str, known: Sequence[str], what: str) -> None:

@@ -13,7 +13,7 @@ All open parts are cut at once, by a few statements per pass over those of their
 different; finished parts leave the table.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -28,7 +28,10 @@ from qifsql.sanitise.spreading import query
 from qifsql.sanitise.wishes import Wishes
 
 CUTTING = "cutting"
-TABLES = ("chosen", "done", "cuts", "refused", "coded", "classes")
+TABLES = (
+    *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
+    *("carried", "poles", "groups"),  # of MDAV
+)
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,19 @@ class Passes:
         self.sent: dict[str, None] = {}
         self._queries: dict[tuple[object, ...], exp.Select] = {}
 
-    def query(self, file: str, people: str = "people", **wanted: int | Sequence[int]) -> exp.Select:
-        """The query of a file about the table ``people``."""
-        key = (file, people, str(wanted))
+    def query(
+        self, file: str, wanted: Mapping[str, int | Sequence[int]] | None = None, **tables: str
+    ) -> exp.Select:
+        """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
+        key = (file, str(wanted), *tables.items())
         if key not in self._queries:
-            tables = {name: own_name(name) for name in TABLES} | {"people": own_name(people)}
+            named = {name: own_name(tables.get(name, name)) for name in (*TABLES, *tables)}
+            coded = self.coded
             self._queries[key] = query(
                 file,
-                width=self.coded.width,
-                secrets=len(self.coded.secrets),
-                tables=tables,
+                width=coded.width,
+                secrets=len(coded.secrets),
+                tables=named,
                 wanted=wanted,
             )
         return self._queries[key]
@@ -91,8 +97,15 @@ class Passes:
         """The rows of a table, or the sum of a column of it."""
         counted: exp.Expr = exp.Count(this=exp.Star())
         if column is not None:
-            counted = exp.func("coalesce", exp.Sum(this=exp.column(column)), exp.Literal.number(0))
+            added = exp.Sum(this=exp.column(column))
+            counted = exp.func("coalesce", added, exp.Literal.number(0))
         tree = exp.select(counted).from_(own_table(name))
+        return int(self.engine.rows(Plan((), tree), CUTTING, self.coded.name)[0][0])
+
+    def parts(self) -> int:
+        """How many parts there are in the table ``done``."""
+        counted = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
+        tree = exp.select(counted).from_(own_table("done"))
         return int(self.engine.rows(Plan((), tree), CUTTING, self.coded.name)[0][0])
 
     def drop(self, *names: str) -> None:
@@ -109,12 +122,13 @@ class Passes:
         self.make(now, self.query("people"))
         nothing = exp.select("part", *self.coded.places, "people").from_(own_table(now))
         self.make("done", nothing.where("FALSE"))
+        wanted = {"wanted_k": wishes.k}
         while self.total(now):
-            self.make("chosen", self.query("chosen", now, wanted_k=wishes.k, wanted_rows=small))
-            self.add("done", self.query("done", now))
-            self.make("cuts", self.query("cuts", now, wanted_k=wishes.k))
+            self.make("chosen", self.query("chosen", wanted | {"wanted_rows": small}, people=now))
+            self.add("done", self.query("done", people=now))
+            self.make("cuts", self.query("cuts", wanted, people=now))
             self.judge(wishes, now)
-            self.make(then, self.query("people_next", now))
+            self.make(then, self.query("people_next", people=now))
             self.drop(now, "chosen", "cuts", "refused")
             now, then = then, now
             self.look(self.total(now, "people"))
@@ -123,7 +137,7 @@ class Passes:
     def judge(self, wishes: Wishes, people: str) -> None:
         """Make the table of the parts whose cut is refused."""
         if wishes.of_secret:
-            sides = self.query("sides", people)
+            sides = self.query("sides", people=people)
             coded = self.coded
             self.make("refused", refused(wishes, coded.secrets, sides, records=coded.records))
         else:
@@ -134,6 +148,11 @@ class Passes:
         coded = self.coded
         everybody = refused(wishes, coded.secrets, self.query("everybody"), records=coded.records)
         return bool(self.engine.rows(everybody, CUTTING, coded.name))
+
+    def refuse(self, wishes: Wishes) -> None:
+        """Make the table of the classes that break a limit on the secret."""
+        sides, coded = self.query("sides_of_classes"), self.coded
+        self.make("refused", refused(wishes, coded.secrets, sides, records=coded.records))
 
     def refuse_none(self) -> None:
         """Make the table of refused parts, of which there is none."""

@@ -3,11 +3,12 @@
 In a file ``place`` stands for the columns ``place_1 .. place_m``, and ``low``, ``top``, ``high``
 for what is made of them. Where one stands in a selected column, in a list ``[...]``, in GROUP BY
 or in USING, the whole item is repeated for each quasi-identifier; ``number`` is the number of that
-quasi-identifier in it. ``secrets`` stands for all secrets. Names of numbers that are wished for (``wanted_k``)
+quasi-identifier in it. ``added([...])`` is the sum of a list. ``secrets`` stands for all secrets. Names of numbers that are wished for (``wanted_k``)
 become these numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 
 from sqlglot import exp
 
@@ -36,6 +37,9 @@ def query(
     if width is not None:
         _spread(tree, PLACES, [f"_{i}" for i in range(1, width + 1)], wanted or {})
         _spread(tree, SECRETS, [f"_{j}" for j in range(1, secrets + 1)], {})
+    for added in [f for f in tree.find_all(exp.Anonymous) if f.name == "added"]:
+        terms = added.expressions[0].expressions
+        added.replace(exp.paren(reduce(lambda a, b: exp.Add(this=a, expression=b), terms)))
     for column in list(tree.find_all(exp.Column)):
         value = (wanted or {}).get(column.name)
         if isinstance(value, int) and not column.table:
@@ -70,7 +74,7 @@ def _spread(
     for using in [j for j in tree.find_all(exp.Join) if j.args.get("using")]:
         using.set("using", _items(using.args["using"], names, endings, wanted))
     # Lists before what holds them: their items are told apart then.
-    holders = list(tree.find_all(exp.Array, exp.Select, exp.Group))
+    holders = list(tree.find_all(exp.Array, exp.Select, exp.Group, exp.Order))
     holders.sort(key=lambda node: -node.depth)
     for holder in holders:
         holder.set("expressions", _items(holder.expressions, names, endings, wanted))

@@ -12,7 +12,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Progress
 from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.plan import Plan
-from qifsql.sanitise import scales
+from qifsql.sanitise import mdav, scales
 from qifsql.sanitise.generalised import make_cells
 from qifsql.sanitise.mondrian import Coded, Passes
 from qifsql.sanitise.scales import Scale, own_table
@@ -121,7 +121,7 @@ class Work:
         self._partition()
         self.meter.at("writing cells", 0.8)
         missing = [scale.missing for scale in self.scales]
-        self.passes.make("classes", self.passes.query("classes", missing=missing))
+        self.passes.make("classes", self.passes.query("classes", {"missing": missing}))
         ((classes, records, smallest, largest, suppressed),) = self.engine.rows(
             Plan((), self.passes.query("sizes")), "measuring", self.name
         )
@@ -188,8 +188,18 @@ class Work:
 
     def _partition(self) -> None:
         """Make the tables ``done``, of the classes, and ``refused``, of those to suppress."""
-        self.passes.partition(self.asked.wishes)
-        self.passes.refuse_none()
+        wishes = self.asked.wishes
+        if self.asked.method == "mondrian":
+            self.passes.partition(wishes)
+        elif mdav.group(self.passes, wishes, within := self.asked.within or mdav.WITHIN):
+            self.notes.append(
+                f"there are more than {within:,} different people, so the release was first cut at "
+                "medians into parts of at most so many; more at once (--within) take longer"
+            )
+        if self.asked.method == "mondrian" or not wishes.of_secret:
+            self.passes.refuse_none()
+        else:
+            self.passes.refuse(wishes)
 
     def _looked(self, records: int) -> Callable[[int], None]:
         """What tells how far the passes are, from the number of people in open parts."""
