@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.prompt import shell
     from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
+    from qifsql.sanitise.anonymise import Anonymised, anonymise
     from qifsql.spec import Attack
     from qifsql.study.draft import init
     from qifsql.study.result import StudyResult
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 __version__ = "0.1.0"
 
 __all__ = [
+    "Anonymised",
     "Assessment",
     "Attack",
     "Blocks",
@@ -57,6 +59,7 @@ __all__ = [
     "Treatment",
     "Verdict",
     "__version__",
+    "anonymise",
     "attack",
     "blocks",
     "check",
@@ -76,6 +79,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Anonymised": "sanitise.anonymise",
     "Assessment": "assessment",
     "Attack": "spec",
     "Blocks": "partition",
@@ -93,6 +97,7 @@ _HOME = {
     "Sweep": "sweep.result",
     "Treatment": "treatment.treat",
     "Verdict": "checking",
+    "anonymise": "sanitise.anonymise",
     "attack": "assess",
     "blocks": "partition",
     "check": "checking",

@@ -37,6 +37,7 @@ ROOMS = (
     *("sweep.*", "sweep"),
     *("partition", "objects", "refinement", "receipts", "description", "inspection", "prompt"),
     *("treatment.*", "treatment"),
+    *("sanitise.*", "sanitise"),
     *(
         "demonstration",
         "explanation",

@@ -16,18 +16,9 @@ from sqlglot import exp
 
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset
-from qifsql.dialect import (
-    adding,
-    copying,
-    detaching,
-    dropping,
-    keeping,
-    render,
-    setting,
-    statement,
-)
+from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
 from qifsql.engine.settings import Settings, private_folder
-from qifsql.engine.streams import Stream, together
+from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import InputError, Interrupted, QifError
 from qifsql.plan import Plan
@@ -153,18 +144,13 @@ class DuckDB:
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
 
-    def add(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
-        """Add the rows of a plan's result to a table that was kept."""
-        sql = adding(plan, name, catalog)
-        self._run(what, where, lambda: self._fetch(sql))
-
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
         self._fetch(dropping(f"{catalog}.main.{name}"))
 
-    def stream(self) -> Stream:
-        """A connection of its own to the same database, for one thread."""
-        return Stream(self._connection, self.settings)
+    def stream(self, where: str = WHERE) -> Stream:
+        """A connection of its own to the same database, for one thread; ``where`` it reads."""
+        return Stream(self._connection, self.settings, where)
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:

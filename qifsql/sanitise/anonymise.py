@@ -32,7 +32,7 @@ METHODS = ("mondrian", "mdav")
 
 @dataclass(frozen=True)
 class Anonymised:
-    """What was made (``work.SUMMARY``), each quasi-identifier of it (``work.COLUMNS``), and remarks."""
+    """What was made (``work.SUMMARY``), its quasi-identifiers (``work.COLUMNS``), and remarks."""
 
     frame: pl.DataFrame
     columns: pl.DataFrame
@@ -70,7 +70,7 @@ def anonymise(
     expression of ``qids`` reads, because the expression takes their place. ``suppress``: records
     in classes that break a limit on a secret get ``*`` for every quasi-identifier; only ``mdav``,
     which looks at k alone, makes such classes. ``out`` ends in .parquet, .csv or .csv.gz.
-    ``within``: ``mdav`` looks at so many different people at once (0: 2,000).
+    ``within``: ``mdav`` looks at so many different people at once (0: 1,000).
     A missing value is a value. Nothing is drawn at random, and neither the order of the records,
     nor their split into files, nor the number of threads matter.
 
@@ -81,9 +81,11 @@ def anonymise(
         k, l=l, l_entropy=l_entropy, l_recursive=l_recursive, t=t, t_ordered=t_ordered
     )
     _check_known(method, METHODS, "method")
-    _check_known(cells, SHAPES, "kind of cell")
+    shape = next((s for s in SHAPES if s == cells), None)
+    if shape is None:
+        raise InputError(f"cells cannot be {quoted(cells)}; use {' or '.join(SHAPES)}")
     left_out = (drop,) if isinstance(drop, str) else tuple(drop)
-    asked = Asked(method, wishes, cells, left_out, suppress, within)
+    asked = Asked(method, wishes, shape, left_out, suppress, within)
     asked.check(secret=bool(secret))
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
@@ -112,8 +114,8 @@ def anonymise(
         release.write(engine, final, path, origin, names=names, rows=row["records"])
     origin = origin.about(told, dataset.paths)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
-    notes = (*attack.notes, *writing.notes(attack, rows, ending))
-    return Anonymised(frame, columns, origin, (*notes, *work.notes, *asked.remarks(secret=bool(secret))))
+    notes = [*attack.notes, *writing.notes(attack, rows, ending), *work.notes]
+    return Anonymised(frame, columns, origin, (*notes, *asked.remarks(secret=bool(secret))))
 
 
 def _check_known(value: str, known: Sequence[str], what: str) -> None:
@@ -138,9 +140,7 @@ def _plain(
         "wishes": asked.wishes.plain(),
         "qids": [q.name for q in attack.qids],
         "secrets": [s.name for s in attack.secrets],
-        "expressions": {
-            a.name: render(a.expression) for a in named if a.name != a.expression.name
-        },
+        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
         "cells": asked.cells,
         "drop": list(asked.drop),
         "suppress": asked.suppress,

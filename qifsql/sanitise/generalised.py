@@ -12,8 +12,7 @@ from typing import Literal
 from sqlglot import exp
 
 from qifsql.errors import InputError, quoted
-from qifsql.plan import Plan
-from qifsql.sanitise.mondrian import Passes
+from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import Scale, own_name, own_table, scale_table
 from qifsql.sanitise.spreading import number, query
 from qifsql.spec import NUMBERS, family
@@ -66,8 +65,8 @@ def make_cells(
             name = f"values_{i}" if place == "part" else scale_table(i)
             rows = exp.alias_(own_table(name), side, table=True)
             tree = tree.join(rows, on=same, join_type="left")
-    passes.make("cells", tree.select(*columns))
-    passes.drop(*(f"values_{i}" for i, s in enumerate(scales, 1)))
+    passes.keep("cells", tree.select(*columns))
+    passes.drop(*(f"values_{i}" for i, _ in enumerate(scales, 1)))
     return losses
 
 
@@ -77,7 +76,7 @@ def is_text(scale: Scale, ending: str) -> bool:
 
 
 def _joined(i: int, scale: Scale, shape: Shape) -> list[tuple[str, str]]:
-    """What a cell is made of: aliases of tables, and the column of the classes they are found by."""
+    """What a cell is made of: aliases of tables, and the column of the classes to find them."""
     if shape == "centroid" or not scale.interval:
         return [(f"values_{i}", "part")]
     return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
@@ -114,7 +113,7 @@ def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bo
     tree = query(file, columns={"own_place": f"place_{i}"}, tables=tables)
     if shape == "centroid" and text:
         tree = exp.select("part", '"values"', "cell::VARCHAR AS cell").from_(tree.subquery("found"))
-    passes.make(f"values_{i}", tree)
+    passes.keep(f"values_{i}", tree)
 
 
 def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> Loss:
@@ -123,9 +122,7 @@ def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> 
     own = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}
     tree = query("counted" if by_set else "spans", columns=own, tables=tables)
-    ((generalised, spanned, written),) = passes.engine.rows(
-        Plan((), tree), "measuring", passes.coded.name
-    )
+    generalised, spanned, written = passes.row(tree)
     if written > MOST:
         raise InputError(
             f"the cells of {quoted(scale.attribute.name)} would list {int(written):,} values in "

@@ -1,13 +1,12 @@
 """Which cuts are refused, because one side would not keep a limit on a secret."""
 
 from collections.abc import Sequence
-from functools import reduce
 
 from sqlglot import exp
 
 from qifsql.plan import Plan, Step
 from qifsql.sanitise.scales import Secret, own_name
-from qifsql.sanitise.spreading import number, query
+from qifsql.sanitise.spreading import query
 from qifsql.sanitise.wishes import Wishes
 
 
@@ -16,24 +15,18 @@ def refused(wishes: Wishes, secrets: Sequence[Secret], sided: exp.Select, *, rec
 
     ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets.
     """
-    steps, found = [Step("sides", "One row per side and secrets.", sided, materialized=True)], []
+    steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
+    found: list[exp.Select] = []
     for j, secret in enumerate(secrets, 1):
         name = f"sided_{j}"
         doc = "One row per side and value of a secret: how many have it."
-        steps.append(Step(name, doc, query("sided", columns={"secret": f"secrets_{j}"}), materialized=True))
+        own = query("sided", columns={"secret": f"secrets_{j}"})
+        steps.append(Step(name, doc, own, materialized=True))
         tables = {"sided": name, "whole": own_name(f"whole_{j}")}
         for file, wanted in _limits(wishes, secret, records):
-            tree = query(file, width=0, tables=tables).transform(_filled, wanted)
-            found.append(tree)
-    everything: exp.Query = reduce(lambda a, b: exp.union(a, b), found)
+            found.append(query(file, tables=tables, wanted=wanted).distinct())
+    everything: exp.Query = found[0] if len(found) == 1 else exp.union(*found)
     return Plan(tuple(steps), everything)
-
-
-def _filled(node: exp.Expr, wanted: dict[str, int]) -> exp.Expr:
-    """A name of a number that is wished for as that number."""
-    if isinstance(node, exp.Column) and node.name in wanted:
-        return number(wanted[node.name])
-    return node
 
 
 def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:

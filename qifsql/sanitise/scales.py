@@ -145,4 +145,3 @@ def own_name(name: str) -> str:
 def own_table(name: str) -> exp.Table:
     """A table of the engine's own."""
     return exp.table_(name, db="main", catalog=LOADED)
-

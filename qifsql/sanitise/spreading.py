@@ -1,10 +1,11 @@
 """The files of ``sql/anonymise/`` as queries over so many quasi-identifiers.
 
 In a file ``place`` stands for the columns ``place_1 .. place_m``, and ``low``, ``top``, ``high``
-for what is made of them. Where one stands in a selected column, in a list ``[...]``, in GROUP BY
-or in USING, the whole item is repeated for each quasi-identifier; ``number`` is the number of that
-quasi-identifier in it. ``added([...])`` is the sum of a list. ``secrets`` stands for all secrets. Names of numbers that are wished for (``wanted_k``)
-become these numbers.
+for what is made of them. Where one stands in a selected column, in a list ``[...]``, in GROUP BY,
+ORDER BY or USING, the whole item is repeated for each quasi-identifier; ``number`` is the number of
+that quasi-identifier in it, which is not to stand in ``x[number]``: list_extract says the same.
+``added([...])`` is the sum of a list. ``secrets`` stands for all secrets. Names of numbers that are
+wished for (``wanted_k``) become these numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

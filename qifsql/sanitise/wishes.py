@@ -43,7 +43,7 @@ class Wishes:
         t_ordered: Number | None = None,
     ) -> "Wishes":
         """The wishes as people give them; InputError where a limit makes no sense."""
-        found = cls(
+        return cls(
             _whole(k, "k"),
             None if l is None else _whole(l, "l"),
             None if l_entropy is None else _least_one(l_entropy, "entropy l"),
@@ -51,7 +51,6 @@ class Wishes:
             None if t is None else _distance(t, "t"),
             None if t_ordered is None else _distance(t_ordered, "ordered t"),
         )
-        return found
 
     @property
     def of_secret(self) -> bool:

@@ -10,16 +10,15 @@ from sqlglot import exp
 
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Progress
-from qifsql.errors import DatasetError, InputError, quoted, several
+from qifsql.engine.streams import Stream
+from qifsql.errors import DatasetError, InputError, InternalError, quoted, several
 from qifsql.plan import Plan
-from qifsql.sanitise import mdav, scales
-from qifsql.sanitise.generalised import make_cells
-from qifsql.sanitise.mondrian import Coded, Passes
-from qifsql.sanitise.scales import Scale, own_table
+from qifsql.sanitise import mdav, mondrian, scales
+from qifsql.sanitise.generalised import Loss, Shape, make_cells
+from qifsql.sanitise.passes import Coded, Passes
+from qifsql.sanitise.scales import Scale, Secret, own_table
 from qifsql.sanitise.wishes import Wishes
 from qifsql.spec import BoundAttack
-
-
 
 SUMMARY: dict[str, pl.DataType] = {
     "method": pl.String(),
@@ -55,7 +54,7 @@ class Asked:
 
     method: str
     wishes: Wishes
-    cells: str
+    cells: Shape
     drop: tuple[str, ...] = ()
     suppress: bool = False
     within: int = 0
@@ -86,12 +85,17 @@ class Meter:
     """Progress of the whole work: how far the stage is, and what is done now."""
 
     def __init__(self, show: Progress) -> None:
-        self._show = show
+        self._draw = show
         self._share = 0.0
         self._detail = "reading"
 
     def __call__(self, _what: str, share: float, _detail: str = "", /) -> None:
-        self._show("anonymising", self._share, self._detail)
+        """Show where the work is, whatever the engine says of one statement."""
+        self._draw("anonymising", self._share, self._detail)
+
+    def show(self) -> None:
+        """Show where the work is."""
+        self("", 0.0)
 
     def at(self, detail: str, share: float) -> None:
         """Say what is done now, and how much is done before it, 0 to 1."""
@@ -116,20 +120,19 @@ class Work:
         Raises InputError where no release can keep the limits.
         """
         coded = self._code()
-        self.passes = Passes(self.engine, coded, self._looked(coded.records))
         self._check(coded)
-        self._partition()
-        self.meter.at("writing cells", 0.8)
-        missing = [scale.missing for scale in self.scales]
-        self.passes.make("classes", self.passes.query("classes", {"missing": missing}))
-        ((classes, records, smallest, largest, suppressed),) = self.engine.rows(
-            Plan((), self.passes.query("sizes")), "measuring", self.name
-        )
-        losses = make_cells(
-            self.passes, self.scales, ending, self.asked.cells, records=records
-        )
-        self.passes.make("membership", self.passes.query("membership"))
-        self.passes.drop("coded", "done")
+        stream = self.engine.stream(self.name)
+        self.passes = Passes(stream, coded, self._looked(coded.records))
+        found: list[tuple[tuple[int, ...], list[Loss]]] = []
+
+        def work(_stream: Stream) -> None:
+            found.append(self._make(ending))
+
+        try:
+            self.engine.together([stream], work, self.meter.show)
+        finally:
+            stream.close()
+        ((classes, records, smallest, largest, suppressed), losses) = found[0]
         shares = [(loss.generalised, loss.penalty) for loss in losses]
         generalised, penalty = (math.fsum(s) / len(shares) for s in zip(*shares, strict=True))
         row = {
@@ -145,11 +148,32 @@ class Work:
         }
         return row, self._columns(shares)
 
+    def _make(self, ending: str) -> tuple[tuple[int, ...], list[Loss]]:
+        """Make the classes and their cells; the sizes of the classes, what the cells cost."""
+        passes, coded = self.passes, self.passes.coded
+        if coded.secrets and passes.broken(self.asked.wishes):
+            raise InputError(
+                f"not even one class of all {several(coded.records, 'record')} of {self.name} "
+                f"keeps {self.asked.wishes.diversity}: the most frequent values of the secret are "
+                "too frequent; ask for less"
+            )
+        self._partition()
+        self.meter.at("writing cells", 0.8)
+        passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
+        sizes = passes.row(passes.query("sizes"))
+        if sizes[1] + sizes[4] != coded.records:
+            raise InternalError("some records are in no class; please report this")
+        shape = self.asked.cells
+        losses = make_cells(passes, self.scales, ending, shape, records=sizes[1])
+        passes.make("membership", "membership")
+        passes.drop("coded", "done", "classes", "refused")
+        return sizes, losses
+
     def _code(self) -> Coded:
         """Make the table ``coded``, after what can be said without it."""
         self.meter.at("reading", 0.0)
         self.scales = scales.make_scales(self.engine, self.attack)
-        attack, secrets = self.attack, ()
+        attack, secrets = self.attack, tuple[Secret, ...]()
         if self.asked.wishes.of_secret:
             secrets = tuple(scales.make_secrets(self.engine, attack))
         scales.code(self.engine, replace(attack, secrets=attack.secrets[: len(secrets)]))
@@ -180,26 +204,21 @@ class Work:
                     f"secret {quoted(secret.attribute.name)} has no distances, which the ordered t "
                     "is about; use --t, whose distance is that of values without an order"
                 )
-        if coded.secrets and self.passes.broken(wishes):
-            raise InputError(
-                f"not even one class of all {several(records, 'record')} of {self.name} keeps "
-                f"{wishes.diversity}: its most frequent values are too frequent; ask for less"
-            )
 
     def _partition(self) -> None:
         """Make the tables ``done``, of the classes, and ``refused``, of those to suppress."""
-        wishes = self.asked.wishes
+        wishes, passes = self.asked.wishes, self.passes
+        within = self.asked.within or mdav.WITHIN
         if self.asked.method == "mondrian":
-            self.passes.partition(wishes)
-        elif mdav.group(self.passes, wishes, within := self.asked.within or mdav.WITHIN):
+            mondrian.partition(passes, wishes)
+            passes.judge(Wishes(wishes.k), "sides_of_classes")
+            return
+        if mdav.group(passes, wishes, within):
             self.notes.append(
                 f"there are more than {within:,} different people, so the release was first cut at "
                 "medians into parts of at most so many; more at once (--within) take longer"
             )
-        if self.asked.method == "mondrian" or not wishes.of_secret:
-            self.passes.refuse_none()
-        else:
-            self.passes.refuse(wishes)
+        passes.judge(wishes, "sides_of_classes")
 
     def _looked(self, records: int) -> Callable[[int], None]:
         """What tells how far the passes are, from the number of people in open parts."""

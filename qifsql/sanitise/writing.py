@@ -36,9 +36,7 @@ class Rows:
     shown: tuple[Shown, ...]
 
 
-def columns(
-    attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]
-) -> tuple[Shown, ...]:
+def columns(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -> tuple[Shown, ...]:
     """The columns of the release, in the order of the input; those that are made come last.
 
     Raises ColumnError where a column that is to be left out is not there, or has a role.
@@ -92,8 +90,8 @@ def plan(rows: Rows, ending: str) -> Plan:
     inner = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
     for n, found in enumerate(rows.columns, 1):
         if any(s.column == n for s in rows.shown):
-            name = exp.Column(this=identifier(found.source_name))
-            inner.append(exp.alias_(name, f"column_{n}"))
+            cell = exp.Column(this=identifier(found.source_name))
+            inner.append(exp.alias_(cell, f"column_{n}"))
     numbered = exp.select(*inner).from_(relation(dataset)).subquery("numbered")
     names = release.aliases([s.name for s in rows.shown])
     outer: list[exp.Expr] = []
@@ -123,9 +121,7 @@ def _dropped(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) 
     for name in drop:
         if name not in by_name:
             hint = did_you_mean(name, by_name)
-            raise ColumnError(
-                f"column {quoted(name)} is not in {attack.dataset.name}{hint}"
-            )
+            raise ColumnError(f"column {quoted(name)} is not in {attack.dataset.name}{hint}")
         source = there[by_name[name] - 1].source_name
         for role, attributes in roles.items():
             if source in read(*(a.expression for a in attributes)):

@@ -1,7 +1,7 @@
 -- One row per different person who is in a group now: the number of the group in place of the part.
 CREATE OR REPLACE VIEW grouped AS
 SELECT
-    (near.part << 20) + wanted_turn AS part,
+    (near.part << 20) + getvariable('turn')::BIGINT AS part,
     place,
     people
 FROM near JOIN groups ON near.part = groups.part
