@@ -145,7 +145,9 @@ def widest_first(group: Sequence[int], spots: Sequence[Sequence[int]]) -> list[i
     return sorted(range(len(spots)), key=lambda a: (-widths[a], a))
 
 
-def mondrian(group: Sequence[int], spots: Sequence[Sequence[int]], fits: Allowed) -> list[list[int]]:
+def mondrian(
+    group: Sequence[int], spots: Sequence[Sequence[int]], fits: Allowed
+) -> list[list[int]]:
     """The classes, as numbers of records; ``spots`` has the places of all for each attribute."""
     for attribute in widest_first(group, spots):
         sides = cut(group, spots[attribute])

@@ -42,7 +42,7 @@ def anonymised(
         result = qifsql.anonymise(source, out, **options)
         if ending == "parquet":
             return result, pq.read_table(out).to_pylist()
-        return result, pl.read_csv(out, infer_schema=False, missing_utf8_is_empty_string=False)
+        return result, pl.read_csv(out, infer_schema=False)
 
 
 def kind(type_: pa.DataType) -> str:
@@ -65,8 +65,7 @@ def expected(
 def spots(rows: Sequence[dict[str, Any]], qids: Sequence[str]) -> list[list[int]]:
     scales = [oracle.places([row[q] for row in rows]) for q in qids]
     return [
-        [scale[oracle.value(row[q])] for row in rows]
-        for q, scale in zip(qids, scales, strict=True)
+        [scale[oracle.value(row[q])] for row in rows] for q, scale in zip(qids, scales, strict=True)
     ]
 
 
@@ -361,7 +360,7 @@ def test_written_cells_stand_for_the_values_of_all_members(table: Table, k: int)
         made = duckdb.sql(
             f"FROM read_csv('{out}', all_varchar = true, header = true, allow_quoted_nulls = false,"
             " quote = '\"', escape = '\"', delim = ',', skip = 0, auto_detect = false, "
-            f"columns = {({f'c{i}': 'VARCHAR' for i, _ in enumerate(table.columns)})})"
+            f"columns = { ({f'c{i}': 'VARCHAR' for i, _ in enumerate(table.columns)}) })"
         ).fetchall()
     readers = {
         pa.int64(): int,
@@ -413,12 +412,11 @@ def test_cells_as_they_are_written() -> None:
     )
     _, made = anonymised(table, "csv", method="mondrian", k=8, qids=["age", "town", "day"])
     assert isinstance(made, pl.DataFrame)
-    assert set(made.rows()) == {
-        ("[20,41]?", '{"a,b",c,"d""",x,y,}', "[2020-01-02,2021-03-04]")
-    }
-    _, made = anonymised(table, "csv", method="mondrian", k=2, qids=["age", "town", "day"])
+    assert set(made.rows()) == {("[20,41]?", '{"a,b",c,"d""",x,y,}', "[2020-01-02,2021-03-04]")}
+    alone = pa.table({"age": [20, 20, None, None], "town": ["x", "x", "", ""]})
+    _, made = anonymised(alone, "csv", method="mondrian", k=2, qids=["age", "town"])
     assert isinstance(made, pl.DataFrame)
-    assert made.rows()[4:] == [("41", "x", "2020-01-02")] * 2 + [(None, "y", "2021-03-04")] * 2
+    assert made.rows() == [("20", "x")] * 2 + [(None, '{""}')] * 2
 
 
 def test_centroids_are_means_of_numbers_and_medians_of_all_else() -> None:
@@ -464,10 +462,8 @@ def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) ->
     made = pl.read_parquet(out) if ending == "parquet" else pl.read_csv(out, infer_schema=False)
     ids = [f"0{i}" for i in range(300) if i % 7 != 3]
     assert result.frame["records"][0] == len(ids) == made.height
-    if ending == "parquet":
-        assert made["id"].to_list() == [int(i) for i in ids]
-    else:  # the texts of the input
-        assert made["id"].to_list() == ids
+    assert made["id"].to_list() == ids
+    if ending != "parquet":  # the texts of the input
         assert set(made["when"]) == {"1.50"}
         manifest = json.loads((tmp_path / f"out.{ending}.manifest.json").read_text())
         assert manifest["spec"]["wishes"] == {"k": 5}

@@ -68,6 +68,11 @@ class Asked:
                 "mdav makes classes by their size alone; to have the records of classes that "
                 "break a limit on the secret replaced by *, add --suppress, or use mondrian"
             )
+        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
+            raise InputError(
+                "only mdav makes classes to suppress, where a limit is about a secret; leave "
+                "suppress out"
+            )
         if self.within and self.method != "mdav":
             raise InputError("within is for mdav alone; leave it out")
 
