@@ -66,7 +66,7 @@ def places(cells: Sequence[Any]) -> dict[Any, int]:
 @dataclass(frozen=True)
 class Limits:
     k: int = 1
-    l: int | None = None
+    l: int | None = None  # noqa: E741 - it is called l
     l_entropy: Fraction | None = None
     l_recursive: tuple[Fraction, int] | None = None
     t: Fraction | None = None
@@ -99,8 +99,8 @@ def keeps(group: Sequence[Any], everybody: Sequence[Any], limits: Limits) -> boo
         if entropy < math.log(limits.l_entropy) * (1 - 1e-9):
             return False
     if limits.l_recursive is not None:
-        c, l = limits.l_recursive
-        if not counts[0] < c * sum(counts[l - 1 :]):
+        c, rank = limits.l_recursive
+        if not counts[0] < c * sum(counts[rank - 1 :]):
             return False
     if limits.t is not None and distance(group, everybody) > limits.t:
         return False

@@ -203,13 +203,13 @@ def test_closeness_in_the_order_of_the_secret(
 
 @settings(max_examples=15)
 @given(doubled(), st.integers(1, 4), st.integers(1, 3))
-def test_mdav_suppresses_the_classes_that_break_a_limit(table: Table, k: int, l: int) -> None:
+def test_mdav_suppresses_the_classes_that_break_a_limit(table: Table, k: int, least: int) -> None:
     k = min(k, len(table.rows))
     secrets = [[row[s] for row in table.rows] for s in table.secrets]
-    limits = Limits(k, l)
+    limits = Limits(k, least)
     if not possible(len(table.rows), secrets, limits):
         return
-    how = {"method": "mdav", "k": k, "l": l, "qids": table.qids, "secret": table.secrets}
+    how = {"method": "mdav", "k": k, "l": least, "qids": table.qids, "secret": table.secrets}
     result, rows = anonymised(to_arrow(table), suppress=True, **how)
     groups = oracle.mdav(range(len(table.rows)), spots(table.rows, table.qids), k)
     fits = oracle.allowed(secrets, limits)

@@ -29,8 +29,9 @@ def anonymised(result: Anonymised) -> RenderableType:
     parts.append(
         Text(
             "Generalised: the share of cells that stand for several values. Penalty: the mean "
-            "share of all values that a cell spans (normalised certainty penalty), 100 % when nothing is "
-            "told. A class of k hides who is who, not what all of its members have in common."
+            "share of all values that a cell spans (normalised certainty penalty), 100 % when "
+            "nothing is told. A class of k hides who is who, not what all of its members have in "
+            "common."
         )
     )
     return Group(*parts)

@@ -8,8 +8,8 @@ made, and the rest, k to 2k - 1 records, is the last.
 Identical people are never parted, so a group has at least k records, and exactly k where all
 differ; where fewer than k would be left behind, they join the group. Distances are Euclidean on
 the places of the scales, each from 0 to 2^20; values without distances are measured by their number
-in their order, and missing comes last. All of it is whole numbers: nothing depends on the order of sums. Of
-people as near the first in the order of the places comes first, of people as far the last.
+in their order, and missing comes last. All of it is whole numbers: nothing depends on the order of
+sums. Of people as near the first in the order of the places comes first, of people as far the last.
 
 This takes time with the square of the people. Releases of more than ``within`` different people are
 first cut at medians, as Mondrian does, into parts of at most so many (and at least k records); all
