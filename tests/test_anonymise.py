@@ -294,7 +294,7 @@ def people() -> pl.DataFrame:
 def test_order_files_threads_and_memory_do_not_matter(
     how: dict[str, Any], cells: str, people: pl.DataFrame, tmp_path: Path
 ) -> None:
-    people = people if how["method"] == "mondrian" else people.head(400)
+    people = people if how["method"] == "mondrian" else people.head(100)
     how = how | {"k": 4, "qids": ["age", "town", "pay"], "cells": cells, "within": 0}
     how |= {"secret": "ill"} if "l" in how else {}
     sources = [tmp_path / "whole.parquet", tmp_path / "mixed.parquet", tmp_path / "parts"]
@@ -319,7 +319,7 @@ def test_order_files_threads_and_memory_do_not_matter(
 def test_parts_of_a_large_release_are_grouped_each_for_itself(
     people: pl.DataFrame, tmp_path: Path
 ) -> None:
-    people = people.head(900)
+    people = people.head(500)
     people.write_parquet(tmp_path / "in.parquet")
     rows, qids = people.to_dicts(), ["age", "town", "pay"]
     out = tmp_path / "out.parquet"
