@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.receipts import Receipt, receipt
     from qifsql.refinement import Refinement, refines
     from qifsql.report.report import report
+    from qifsql.sanitise.anonymise import Anonymised, anonymise
     from qifsql.spec import Attack
     from qifsql.study.draft import init
     from qifsql.study.result import StudyResult
@@ -46,6 +47,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 __version__ = "0.1.0"
 
 __all__ = [
+    "Anonymised",
     "Assessment",
     "Attack",
     "Blocks",
@@ -70,6 +72,7 @@ __all__ = [
     "Unicity",
     "Verdict",
     "__version__",
+    "anonymise",
     "attack",
     "blocks",
     "check",
@@ -96,6 +99,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Anonymised": "sanitise.anonymise",
     "Assessment": "assessment",
     "Attack": "spec",
     "Blocks": "partition",
@@ -119,6 +123,7 @@ _HOME = {
     "Unhashed": "linkage.unhash",
     "Unicity": "linkage.unicity",
     "Verdict": "checking",
+    "anonymise": "sanitise.anonymise",
     "attack": "assess",
     "blocks": "partition",
     "check": "checking",

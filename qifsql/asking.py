@@ -11,9 +11,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from qifsql.datatypes import INTEGERS
 from qifsql.expressions import SOURCE
 from qifsql.gains import STAKED, Gain
-from qifsql.spec import INTEGERS, Attribute, BoundAttack
+from qifsql.spec import Attribute, BoundAttack
 
 Names = Mapping[str, str]
 

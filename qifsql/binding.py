@@ -13,19 +13,12 @@ from qifsql import listing, naming, stakes, targets
 from qifsql.catalog import Catalog
 from qifsql.collection import ABSENT_RULES, Collection, tagged
 from qifsql.dataset import Dataset, Schema
+from qifsql.datatypes import NUMBERS, family, nested
 from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
 from qifsql.expressions import parse
 from qifsql.models import Model, model
 from qifsql.naming import Attributes
-from qifsql.spec import (
-    NULL_RULES,
-    NUMBERS,
-    Attack,
-    Attribute,
-    BoundAttack,
-    family,
-    nested,
-)
+from qifsql.spec import NULL_RULES, Attack, Attribute, BoundAttack
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:

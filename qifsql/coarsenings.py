@@ -17,9 +17,9 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from qifsql.dataset import Column, Schema
+from qifsql.datatypes import INTEGERS, family
 from qifsql.errors import ExpressionError, quoted
 from qifsql.expressions import FLOATING, column, with_one_missing
-from qifsql.spec import INTEGERS, family
 
 OF_DATES = ("year", "quarter", "month", "week", "day")
 OF_TIMES = ("hour", "minute")

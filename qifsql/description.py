@@ -11,6 +11,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.dataset import Dataset, Schema
+from qifsql.datatypes import NUMBERS, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
@@ -19,7 +20,7 @@ from qifsql.export import Origin
 from qifsql.expressions import column, parse
 from qifsql.microdata import plan
 from qifsql.plan import Plan
-from qifsql.spec import NUMBERS, Attribute, BoundAttack, nested
+from qifsql.spec import Attribute, BoundAttack
 from qifsql.steps import Steps
 
 RARE = 10  # a value that fewer records have is not shown unless asked for

@@ -46,6 +46,11 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
     return render(made, pretty=again)
 
 
+def adding(plan: Plan, name: str, catalog: str) -> str:
+    """The statement that adds a plan's rows to a table."""
+    return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
+
+
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
     """The statement that makes the rows of a query a table, in place of one of that name."""
     create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)

@@ -11,6 +11,7 @@ from sqlglot import exp
 from qifsql import checks
 from qifsql.collection import Source
 from qifsql.counts import Counts
+from qifsql.datatypes import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.export import STREAMED, Origin, check_ending, stream
@@ -19,7 +20,7 @@ from qifsql.gains import OF_VALUES
 from qifsql.microdata import RECORD, everybody, plan
 from qifsql.plan import Plan, Step
 from qifsql.session import check_records, opened
-from qifsql.spec import Attack, Attribute, BoundAttack, Options, family, refuse
+from qifsql.spec import Attack, Attribute, BoundAttack, Options, refuse
 from qifsql.steps import Steps
 from qifsql.templates import load
 from qifsql.wanted import doubts

@@ -18,35 +18,6 @@ NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
 MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
 
-INTEGERS = (
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
-    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-)  # fmt: skip
-NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
-
-
-def family(type_: str) -> str:
-    """A type without its parts, which may be values (``ENUM``) or names (``STRUCT``)."""
-    return "LIST" if type_.endswith("]") else type_.split("(", maxsplit=1)[0]
-
-
-def comparable(type_: str) -> str:
-    """What types must have in common for their values to be compared as they are.
-
-    Whole numbers of any size are alike, but for UHUGEINT, which the engine rounds to compare it
-    with others; so are floating numbers, and texts however they are stored.
-    """
-    kind = family(type_)
-    whole = kind in INTEGERS and kind != "UHUGEINT"
-    if whole:
-        return "INTEGER"
-    return "DOUBLE" if kind in FLOATING else "VARCHAR" if kind == "ENUM" else kind
-
-
-def nested(type_: str) -> bool:
-    """Whether values of a type have parts."""
-    return family(type_) in ("LIST", "STRUCT", "MAP", "UNION", "VARIANT")
-
 
 class Options(TypedDict, total=False):
     """What an adversary knows and wants, as people write it: options of most functions.

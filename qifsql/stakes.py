@@ -8,11 +8,12 @@ from sqlglot import exp
 from qifsql import gains, listing
 from qifsql.catalog import Catalog
 from qifsql.dataset import Column, Schema
+from qifsql.datatypes import NUMBERS, family
 from qifsql.errors import ExpressionError, InputError, quoted
 from qifsql.expressions import parse
 from qifsql.gains import IDENTITY, OF_VALUES, Gain
 from qifsql.models import Model
-from qifsql.spec import NUMBERS, Attribute, BoundGain, family
+from qifsql.spec import Attribute, BoundGain
 
 
 def bind(

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from qifsql.catalog import Catalog
 from qifsql.collection import ABSENT
+from qifsql.datatypes import INTEGERS, family
 from qifsql.errors import TargetError, quoted
 from qifsql.models import Model
-from qifsql.spec import INTEGERS, Attribute, family
+from qifsql.spec import Attribute
 
 
 def bind(

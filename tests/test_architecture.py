@@ -23,6 +23,7 @@ ROOMS = (
         "models",
         "gains",
         "expressions",
+        "datatypes",
         "relation",
         "templates",
         "plan",

@@ -636,7 +636,7 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
 def test_an_interruption_while_records_are_written_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = written(tmp_path / "in.parquet", {"key": list(range(1000))})
+    source = written(tmp_path / "in.parquet", {"key": list(range(200_000))})
 
     def stopped(what: str, _share: float, _detail: str = "", /) -> None:
         if what == "writing records":

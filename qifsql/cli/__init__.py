@@ -10,6 +10,7 @@ import typer
 
 from qifsql import __version__
 from qifsql.cli import (
+    anonymising,
     attacking,
     checking,
     comparing,
@@ -42,6 +43,7 @@ for _command in (
     demo.demo,
     describing.describe,
     treating.treat,
+    anonymising.anonymise,
     attacking.attack,
     sweeping.sweep,
     checking.check,

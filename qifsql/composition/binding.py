@@ -7,6 +7,7 @@ from qifsql import naming
 from qifsql.collection import tag_of
 from qifsql.composition.spec import Bound, Composition, Release
 from qifsql.dataset import Column, Dataset, Schema
+from qifsql.datatypes import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
@@ -15,7 +16,7 @@ from qifsql.naming import QID
 from qifsql.sanitise.domains import domain, together
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.spans import Generalised, Raw
-from qifsql.spec import Attribute, family, nested
+from qifsql.spec import Attribute
 
 Tags = dict[tuple[int, str], str]  # number of a release, name -> how it is written there
 

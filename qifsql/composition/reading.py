@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from qifsql.composition.spec import Bound, Release
 from qifsql.dataset import Column
+from qifsql.datatypes import nested
 from qifsql.errors import DatasetError
 from qifsql.expressions import FLOATING, SOURCE, column, with_one_missing
 from qifsql.microdata import normal
@@ -14,7 +15,6 @@ from qifsql.sanitise.domains import Domain, domain, together
 from qifsql.sanitise.spans import make_places, make_spans
 from qifsql.sanitise.spread import named, spread
 from qifsql.sanitise.tables import Tables
-from qifsql.spec import nested
 
 
 def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:

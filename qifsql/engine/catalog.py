@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from qifsql.collection import Collection, together
 from qifsql.dataset import Column, Dataset, Schema
+from qifsql.datatypes import NUMBERS, comparable, family, nested
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.vetting import functions_of, steady_functions
 from qifsql.errors import (
@@ -26,7 +27,6 @@ from qifsql.errors import (
 )
 from qifsql.expressions import SOURCE, identifier, read
 from qifsql.relation import header_line, relation
-from qifsql.spec import NUMBERS, comparable, family, nested
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks

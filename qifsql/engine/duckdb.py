@@ -18,7 +18,7 @@ from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
 from qifsql.engine.settings import Settings, private_folder
-from qifsql.engine.streams import Stream, together
+from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import InputError, Interrupted, QifError
 from qifsql.plan import Plan
@@ -150,9 +150,9 @@ class DuckDB:
         """Drop a table that was kept."""
         self._fetch(dropping(f"{catalog}.main.{name}"))
 
-    def stream(self) -> Stream:
-        """A connection of its own to the same database, for one thread."""
-        return Stream(self._connection, self.settings)
+    def stream(self, where: str = WHERE) -> Stream:
+        """A connection of its own to the same database, for one thread; ``where`` it reads."""
+        return Stream(self._connection, self.settings, where)
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:

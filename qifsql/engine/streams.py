@@ -16,15 +16,18 @@ from qifsql.engine.trouble import translated
 from qifsql.errors import Interrupted
 
 POLL = 0.05  # seconds between looks at running streams
-WHERE = "the workspace (remove it to start anew)"  # streams never read the data
+WHERE = "the workspace (remove it to start anew)"  # what streams read, unless it is said
 
 
 class Stream:
     """One connection. Its temporary tables, macros and variables are its own."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: Settings, where: str = WHERE
+    ) -> None:
         self._cursor = connection.cursor()
         self._settings = settings
+        self._where = where
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a small result; for a statement that makes or fills a table, their number."""
@@ -38,7 +41,7 @@ class Stream:
         try:
             return self._cursor.execute(sql, list(parameters)).fetchall()
         except duckdb.Error as e:
-            raise translated(e, WHERE, self._settings, ours=True) from e
+            raise translated(e, self._where, self._settings, ours=True) from e
 
     def count(self, sql: str) -> int:
         """The number of rows that a statement made."""

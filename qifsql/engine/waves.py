@@ -5,12 +5,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
+from qifsql.datatypes import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.expressions import FLOATING, identifier, with_one_missing
 from qifsql.relation import relation
-from qifsql.spec import nested
 
 WAVES = 100  # releases in one long table, at most
 

@@ -11,6 +11,7 @@ import polars as pl
 from qifsql import population as populations
 from qifsql.counts import Counts
 from qifsql.dataset import Dataset
+from qifsql.datatypes import NUMBERS, family
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError, quoted
 from qifsql.grading import aims, bites, counting, reading, showing
@@ -20,7 +21,7 @@ from qifsql.grading.steps import Tables, number, row
 from qifsql.grading.suppression import Suppressed, settle
 from qifsql.measures.syntactic import Level
 from qifsql.microdata import records_plan
-from qifsql.spec import NUMBERS, Attack, BoundAttack, family
+from qifsql.spec import Attack, BoundAttack
 
 SCHEMA: dict[str, pl.DataType] = {
     "measure": pl.String(),

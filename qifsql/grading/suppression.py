@@ -5,11 +5,12 @@ from typing import Literal
 
 from sqlglot import exp
 
+from qifsql.datatypes import family
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import DatasetError, several
 from qifsql.grading.counting import STAR
 from qifsql.microdata import normal, records_plan
-from qifsql.spec import BoundAttack, family
+from qifsql.spec import BoundAttack
 
 Suppressed = Literal["block", "everyone", "out"]
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from qifsql import dialect
 from qifsql.dataset import Dataset
+from qifsql.datatypes import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
@@ -22,7 +23,7 @@ from qifsql.linkage.words import Automaton
 from qifsql.naming import of_column
 from qifsql.plan import Plan, Step
 from qifsql.relation import LOADED, header_line, openings, relation
-from qifsql.spec import Attribute, nested
+from qifsql.spec import Attribute
 from qifsql.templates import load
 
 ROW_GROUP = 122_880  # rows that one thread of DuckDB takes at a time

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from qifsql.datatypes import family
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
-from qifsql.spec import Attribute, family
+from qifsql.spec import Attribute
 
 _HEX, _BASE64 = "[0-9A-Fa-f]", "[A-Za-z0-9+/]"
 

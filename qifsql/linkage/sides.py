@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from qifsql.collection import Collection, tagged, together
 from qifsql.dataset import Column, Dataset, Schema
+from qifsql.datatypes import comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.expressions import SOURCE, column, identifier, parse
@@ -18,7 +19,7 @@ from qifsql.microdata import normal
 from qifsql.naming import QID, attributes
 from qifsql.plan import Step
 from qifsql.relation import relation
-from qifsql.spec import Attribute, comparable, family, nested
+from qifsql.spec import Attribute
 
 
 @dataclass(frozen=True)

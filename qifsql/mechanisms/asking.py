@@ -13,11 +13,12 @@ from sqlglot import exp
 
 from qifsql import binding, naming
 from qifsql.dataset import Column, Dataset, Schema
+from qifsql.datatypes import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.expressions import SOURCE, identifier, parse, read
 from qifsql.naming import Attributes
-from qifsql.spec import INTEGERS, NULL_RULES, NUMBERS, Attribute, BoundAttack, NullRule, family
+from qifsql.spec import NULL_RULES, Attribute, BoundAttack, NullRule
 
 ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),

@@ -7,6 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import dialect
+from qifsql.datatypes import family
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError, quoted, several
 from qifsql.mechanisms import asking
@@ -15,7 +16,6 @@ from qifsql.microdata import microdata, plan
 from qifsql.plan import Plan, Step
 from qifsql.relation import LOADED
 from qifsql.session import check_records
-from qifsql.spec import family
 from qifsql.splice import splice
 from qifsql.templates import load
 

@@ -1,1 +1,1 @@
-"""Sanitised releases: cells that stand for several values, and where people are found in them."""
+"""Sanitised releases: how they are made, what their generalised cells stand for, who is where."""

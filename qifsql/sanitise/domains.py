@@ -12,9 +12,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
+from qifsql.datatypes import INTEGERS, family, nested
 from qifsql.errors import ColumnError, quoted
 from qifsql.expressions import FLOATING
-from qifsql.spec import INTEGERS, family, nested
 
 Kind = Literal["whole", "decimal", "floating", "date", "timestamp", "time", "text", "other"]
 NUMBERS = ("whole", "decimal", "floating")

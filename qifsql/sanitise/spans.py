@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.dataset import Dataset
+from qifsql.datatypes import family
 from qifsql.errors import ColumnError, quoted
 from qifsql.relation import relation
 from qifsql.sanitise import readings
@@ -17,7 +18,6 @@ from qifsql.sanitise.domains import Domain, clash, domain, parts, together
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.spread import spread
 from qifsql.sanitise.tables import Tables
-from qifsql.spec import family
 
 HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
 

@@ -8,10 +8,10 @@ from string import Template
 from typing import Any
 
 from qifsql.dataset import Dataset
+from qifsql.datatypes import family
 from qifsql.description import describe
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several
-from qifsql.spec import family
 from qifsql.study.rules import toml
 from qifsql.study.sources import SAMPLE, resolved
 

@@ -12,13 +12,13 @@ from sqlglot import exp
 
 from qifsql import dialect
 from qifsql.dataset import Column, Dataset
+from qifsql.datatypes import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, DatasetError, InternalError, quoted
 from qifsql.expressions import FLOATING, SOURCE, column, identifier, parse, read, with_one_missing
 from qifsql.plan import Plan, Step
 from qifsql.relation import LOADED, relation
-from qifsql.spec import family, nested
 from qifsql.templates import load
 from qifsql.treatment import release
 
@@ -59,14 +59,14 @@ def read_records(engine: DuckDB, catalog: Catalog, key: str, where: str | None) 
     if where is not None:
         condition = parse(where, schema, "the filter (where)")
         catalog.condition(condition)
-    if _is_view(engine, dataset):
+    if is_view(engine, dataset):
         dataset = engine.load(dataset)
     tree: exp.Expr = column(found)
     tree = with_one_missing(tree) if found.type in FLOATING else tree
     return Records(dataset, schema.columns, tree, condition)
 
 
-def _is_view(engine: DuckDB, dataset: Dataset) -> bool:
+def is_view(engine: DuckDB, dataset: Dataset) -> bool:
     """Whether rows come from a view, which may give them in another order each time."""
     if dataset.format != "duckdb":
         return False

@@ -16,12 +16,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from qifsql.dataset import Column
+from qifsql.datatypes import family
 from qifsql.engine.duckdb import DuckDB
-from qifsql.errors import InternalError, OutputError
+from qifsql.errors import InternalError, OutputError, quoted
 from qifsql.export import Origin, whole, write_manifest
 from qifsql.partition import SHOWABLE
 from qifsql.plan import Plan
-from qifsql.spec import family
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # What DuckDB 2.0.0 writes to Parquet as something else: floats, milliseconds, structures.
@@ -42,6 +43,16 @@ def as_text(type_: str, kind: str) -> bool:
     if kind == ".parquet":
         return _LOSSY.search(type_) is not None
     return family(type_) not in SHOWABLE
+
+
+def changed(columns: Sequence[Column]) -> list[str]:
+    """Remarks on columns that are written to Parquet as text."""
+    return [
+        f"column {quoted(c.name)} is written as text, because Parquet would change its values "
+        f"({family(c.type)})"
+        for c in columns
+        if as_text(c.type, ".parquet")
+    ]
 
 
 def aliases(names: Sequence[str]) -> list[str]:

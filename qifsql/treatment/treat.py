@@ -21,10 +21,10 @@ from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError
 from qifsql.export import Origin, check_place
 from qifsql.relation import openings
-from qifsql.spec import Attack, BoundAttack, family
+from qifsql.spec import Attack, BoundAttack
 from qifsql.treatment import drawing, release
 from qifsql.treatment.changes import changes
 
@@ -118,13 +118,7 @@ def _notes(records: drawing.Records, kind: str) -> list[str]:
             f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
             "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
         )
-    changed = [c for c in records.columns if kind == ".parquet" and release.as_text(c.type, kind)]
-    notes += [
-        f"column {quoted(c.name)} is written as text, because Parquet would change its values "
-        f"({family(c.type)})"
-        for c in changed
-    ]
-    return notes
+    return [*notes, *(release.changed(records.columns) if kind == ".parquet" else ())]
 
 
 def _seeded(seed: int, settings: Settings | None) -> Settings:

@@ -1,0 +1,52 @@
+"""Which cuts are refused, because one side would not keep a limit on a secret."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qifsql.plan import Plan, Step
+from qifsql.sanitise.scales import Secret, own_name
+from qifsql.sanitise.spreading import query
+from qifsql.sanitise.wishes import Wishes
+
+
+def refused(wishes: Wishes, secrets: Sequence[Secret], sided: exp.Select, *, records: int) -> Plan:
+    """The parts of ``sided`` (part, side, value of each secret, people) that break a limit.
+
+    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets.
+    """
+    steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
+    found: list[exp.Select] = []
+    for j, secret in enumerate(secrets, 1):
+        name = f"sided_{j}"
+        doc = "One row per side and value of a secret: how many have it."
+        own = query("sided", columns={"secret": f"secrets_{j}"})
+        steps.append(Step(name, doc, own, materialized=True))
+        tables = {"sided": name, "whole": own_name(f"whole_{j}")}
+        for file, wanted in _limits(wishes, secret, records):
+            found.append(query(file, tables=tables, wanted=wanted).distinct())
+    everything: exp.Query = found[0] if len(found) == 1 else exp.union(*found)
+    return Plan(tuple(steps), everything)
+
+
+def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:
+    """The files that look for a broken limit, with the numbers in them."""
+    found: list[tuple[str, dict[str, int]]] = []
+    if wishes.l is not None:
+        found.append(("l_distinct", {"wanted_l": wishes.l}))
+    if (least := wishes.l_entropy) is not None:
+        found.append(("l_entropy", _ratio(least.numerator, least.denominator)))
+    if wishes.l_recursive is not None:
+        c, l = wishes.l_recursive  # noqa: E741 - it is called l
+        found.append(("l_recursive", _ratio(c.numerator, c.denominator) | {"wanted_l": l}))
+    everybody = {"wanted_records": records}
+    if (t := wishes.t) is not None:
+        found.append(("t_equal", _ratio(t.numerator, t.denominator) | everybody))
+    if (t := wishes.t_ordered) is not None:
+        more = {"wanted_values": secret.values, "wanted_before": secret.before}
+        found.append(("t_ordered", _ratio(t.numerator, t.denominator) | everybody | more))
+    return found
+
+
+def _ratio(numerator: int, denominator: int) -> dict[str, int]:
+    return {"wanted_numerator": numerator, "wanted_denominator": denominator}

@@ -1,0 +1,127 @@
+"""Passes: statements about a coded release, sent many times over tables of the engine's own.
+
+They are sent by one stream, whose thread works while the main thread hears Ctrl-C. The text of a
+statement is made once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql import dialect
+from qifsql.engine.streams import Stream
+from qifsql.plan import Plan
+from qifsql.relation import LOADED
+from qifsql.sanitise.judging import refused
+from qifsql.sanitise.scales import Secret, own_name, own_table
+from qifsql.sanitise.spreading import number, query
+from qifsql.sanitise.wishes import Wishes
+
+TABLES = (
+    *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
+    *("carried", "poles", "groups"),  # of MDAV
+)
+Wanted = Mapping[str, int | Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The table ``coded``: of which dataset, how many quasi-identifiers and records, its secrets.
+
+    Nothing is kept of secrets that no limit is about, so they are not here.
+    """
+
+    name: str
+    width: int
+    records: int
+    secrets: tuple[Secret, ...] = ()
+
+
+class Passes:
+    """Statements about a coded release; ``sent`` has each once.
+
+    ``look`` is told how many records are in open parts.
+    """
+
+    def __init__(self, stream: Stream, coded: Coded, look: Callable[[int], None]) -> None:
+        self.stream = stream
+        self.coded = coded
+        self.look = look
+        self.sent: dict[str, None] = {}
+        self._said: dict[tuple[object, ...], str] = {}
+
+    def query(self, file: str, wanted: Wanted | None = None, /, **tables: str) -> exp.Select:
+        """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
+        return query(
+            file,
+            width=self.coded.width,
+            secrets=len(self.coded.secrets),
+            tables={name: own_name(tables.get(name, name)) for name in (*TABLES, *tables)},
+            wanted=wanted,
+        )
+
+    def make(self, name: str, file: str, wanted: Wanted | None = None, **tables: str) -> int:
+        """Make the rows of a file a table of the engine's own; how many there are."""
+        key = ("make", name, file, str(wanted), *tables.items())
+        if key not in self._said:
+            plan = Plan((), self.query(file, wanted, **tables))
+            self._said[key] = dialect.keeping(plan, name, LOADED)
+        return self._send(self._said[key])
+
+    def add(self, name: str, file: str, wanted: Wanted | None = None, **tables: str) -> int:
+        """Add the rows of a file to a table of the engine's own; how many there are."""
+        key = ("add", name, file, str(wanted), *tables.items())
+        if key not in self._said:
+            plan = Plan((), self.query(file, wanted, **tables))
+            self._said[key] = dialect.adding(plan, name, LOADED)
+        return self._send(self._said[key])
+
+    def keep(self, name: str, tree: exp.Query | Plan) -> int:
+        """Make the rows of a query a table of the engine's own; how many there are."""
+        plan = tree if isinstance(tree, Plan) else Plan((), tree)
+        return self._send(dialect.keeping(plan, name, LOADED))
+
+    def row(self, tree: exp.Query) -> tuple[int, ...]:
+        """The one row of a query."""
+        return self.stream.rows(dialect.render(tree))[0]
+
+    def people(self, name: str) -> int:
+        """How many records are in a table with a column ``people``."""
+        total = exp.func("coalesce", exp.Sum(this=exp.column("people")), exp.Literal.number(0))
+        return int(self.row(exp.select(total).from_(own_table(name)))[0])
+
+    def set(self, name: str, value: int) -> None:
+        """Set a variable of the session."""
+        self.stream.rows(dialect.setting(name, number(value), variable=True))
+
+    def drop(self, *names: str) -> None:
+        """Drop tables of the engine's own."""
+        for name in names:
+            self.stream.rows(dialect.dropping(own_name(name)))
+
+    def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
+        """Make the table ``refused`` of the parts with a side that breaks a limit on a secret.
+
+        ``sides`` is the file that says who is on which side; there is none where nothing can be.
+        """
+        if not wishes.of_secret:
+            self.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
+            return
+        key = ("judge", sides, *tables.items())
+        if key not in self._said:
+            plan = self._refused(wishes, self.query(sides, None, **tables))
+            self._said[key] = dialect.keeping(plan, "refused", LOADED)
+        self._send(self._said[key])
+
+    def broken(self, wishes: Wishes) -> bool:
+        """Whether a class of all records breaks a limit on a secret."""
+        plan = self._refused(wishes, self.query("everybody"))
+        return bool(self.stream.rows(dialect.statement(plan)))
+
+    def _refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
+        return refused(wishes, self.coded.secrets, sides, records=self.coded.records)
+
+    def _send(self, sql: str) -> int:
+        self.sent[sql] = None
+        return self.stream.count(sql)

@@ -1,0 +1,238 @@
+"""What ``anonymise`` must give, slowly and without SQL: written from the documentation alone.
+
+Places of values, Mondrian, MDAV, the limits on secrets by their definitions, cells and what a
+written cell stands for.
+"""
+
+import csv
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+Row = Mapping[str, Any]
+Tuple = tuple[int, ...]
+
+
+def value(cell: Any) -> Any:
+    """A cell with one missing value and one zero."""
+    if isinstance(cell, float):
+        return None if math.isnan(cell) else cell + 0.0
+    return cell
+
+
+def ordered(cells: Sequence[Any]) -> list[Any]:
+    """The different values in their order, missing last."""
+    found = {value(cell) for cell in cells}
+    there = [v for v in found if v is not None]
+    there.sort(key=lambda v: v.encode() if isinstance(v, str) else v)
+    return there + ([None] if None in found else [])
+
+
+def position(v: Any) -> float | None:
+    """Where a value is; None where it has no distances."""
+    if isinstance(v, bool) or not isinstance(v, int | float | Decimal | date):
+        return None
+    return float(v.toordinal() - date(1970, 1, 1).toordinal()) if isinstance(v, date) else float(v)
+
+
+def places(cells: Sequence[Any]) -> dict[Any, int]:
+    """Each value's place from 0 to 2^30, no two the same."""
+    values = ordered(cells)
+    known = [v for v in values if v is not None]
+    spots = [position(v) for v in known]
+    last = len(values) - 1
+    shares = [math.floor(i / last * 2**30) if last else 0 for i, _ in enumerate(values)]
+    if len(known) > 1 and None not in spots:
+        reach = spots[-1] - spots[0]
+        span = reach + (reach / (len(known) - 1) if None in values else 0)
+        if reach > 0 and math.isfinite(span):
+            shares = [math.floor((p - spots[0]) / span * 2**30) for p in spots]
+            shares += [2**30] * (None in values)
+    highest = accumulate((share - i for i, share in enumerate(shares)), max)
+    return {v: i + high for i, (v, high) in enumerate(zip(values, highest, strict=True))}
+
+
+# Limits.
+
+
+@dataclass(frozen=True)
+class Limits:
+    k: int = 1
+    l: int | None = None  # noqa: E741 - it is called l
+    l_entropy: Fraction | None = None
+    l_recursive: tuple[Fraction, int] | None = None
+    t: Fraction | None = None
+    t_ordered: Fraction | None = None
+
+
+def distance(group: Sequence[Any], everybody: Sequence[Any]) -> Fraction:
+    """Half of L1 between two distributions."""
+    p, q = Counter(group), Counter(everybody)
+    sums = (abs(Fraction(p[v], len(group)) - Fraction(q[v], len(everybody))) for v in q)
+    return sum(sums, Fraction(0)) / 2
+
+
+def ordered_distance(group: Sequence[Any], everybody: Sequence[Any]) -> Fraction:
+    """Li et al. 2007, section 4.1: the mean over values of what must be moved across them."""
+    values = ordered(everybody)
+    p, q = Counter(group), Counter(everybody)
+    moved = [Fraction(p[v], len(group)) - Fraction(q[v], len(everybody)) for v in values]
+    return sum(map(abs, accumulate(moved)), Fraction(0)) / max(1, len(values) - 1)
+
+
+def keeps(group: Sequence[Any], everybody: Sequence[Any], limits: Limits) -> bool:
+    """Whether the secrets of a group keep the limits on a secret."""
+    counts = sorted(Counter(group).values(), reverse=True)
+    n = len(group)
+    if limits.l is not None and len(counts) < limits.l:
+        return False
+    if limits.l_entropy is not None:
+        entropy = -math.fsum(m / n * math.log(m / n) for m in counts)
+        if entropy < math.log(limits.l_entropy) * (1 - 1e-9):
+            return False
+    if limits.l_recursive is not None:
+        c, rank = limits.l_recursive
+        if not counts[0] < c * sum(counts[rank - 1 :]):
+            return False
+    if limits.t is not None and distance(group, everybody) > limits.t:
+        return False
+    return limits.t_ordered is None or ordered_distance(group, everybody) <= limits.t_ordered
+
+
+Allowed = Callable[[Sequence[int]], bool]
+
+
+def allowed(secrets: Sequence[Sequence[Any]], limits: Limits) -> Allowed:
+    """Whether records, by their numbers, may be a class; ``secrets`` has a list for each secret."""
+    normal = [[value(cell) for cell in secret] for secret in secrets]
+
+    def fits(group: Sequence[int]) -> bool:
+        if len(group) < limits.k:
+            return False
+        return all(keeps([cells[i] for i in group], cells, limits) for cells in normal)
+
+    return fits
+
+
+# Mondrian.
+
+
+def cut(group: Sequence[int], spots: Sequence[int]) -> tuple[list[int], list[int]] | None:
+    """The two sides of the cut nearest to the median; of two as near, more are below."""
+    best = None
+    for spot in sorted({spots[i] for i in group})[:-1]:
+        below = sum(spots[i] <= spot for i in group)
+        off = (abs(2 * below - len(group)), -below)
+        if best is None or off < best[0]:
+            best = off, spot
+    if best is None:
+        return None
+    low = [i for i in group if spots[i] <= best[1]]
+    return low, [i for i in group if spots[i] > best[1]]
+
+
+def widest_first(group: Sequence[int], spots: Sequence[Sequence[int]]) -> list[int]:
+    """The attributes, the widest first, of equally wide ones the first."""
+    widths = [max(s[i] for i in group) - min(s[i] for i in group) for s in spots]
+    return sorted(range(len(spots)), key=lambda a: (-widths[a], a))
+
+
+def mondrian(
+    group: Sequence[int], spots: Sequence[Sequence[int]], fits: Allowed
+) -> list[list[int]]:
+    """The classes, as numbers of records; ``spots`` has the places of all for each attribute."""
+    for attribute in widest_first(group, spots):
+        sides = cut(group, spots[attribute])
+        if sides is not None and all(map(fits, sides)):
+            return [found for side in sides for found in mondrian(side, spots, fits)]
+    return [list(group)]
+
+
+# MDAV.
+
+
+def squared(a: Tuple, b: Tuple) -> int:
+    return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def mdav(group: Sequence[int], spots: Sequence[Sequence[int]], k: int) -> list[list[int]]:
+    """The groups of one part, as numbers of records."""
+    members: dict[Tuple, list[int]] = {}
+    for i in group:
+        members.setdefault(tuple(s[i] for s in spots), []).append(i)
+    left = sorted(members)
+    found: list[list[int]] = []
+
+    def grid(t: Tuple) -> Tuple:
+        return tuple(x // 1024 for x in t)
+
+    def far(origin: Tuple) -> Tuple:
+        return max(left, key=lambda t: (squared(grid(t), origin), t))
+
+    def records(tuples: Sequence[Tuple]) -> int:
+        return sum(len(members[t]) for t in tuples)
+
+    def take(around: Tuple) -> None:
+        near = sorted(left, key=lambda t: (squared(grid(t), around), t))
+        n = next(n for n in range(1, len(near) + 1) if records(near[:n]) >= k)
+        n = n if records(near[n:]) >= k else len(near)
+        found.append([i for t in near[:n] for i in members[t]])
+        left[:] = sorted(near[n:])
+
+    while left:
+        size = records(left)
+        sums = (sum(grid(t)[a] * len(members[t]) for t in left) for a, _ in enumerate(spots))
+        first = grid(far(tuple(s // size for s in sums)))
+        second = grid(far(first))
+        take(first)
+        if size >= 3 * k and left:
+            take(second)
+    return found
+
+
+# Cells.
+
+
+def cell(values: Sequence[Any], kind: str) -> Any:
+    """What the members of a class show: an interval or a set."""
+    there = ordered(values)
+    if kind == "set":
+        return there
+    known = [v for v in there if v is not None]
+    ends = (known[0], known[-1]) if known else (None, None)
+    return {"lower": ends[0], "upper": ends[1], "missing": None in there}
+
+
+def stands_for(text: str, type_: Callable[[str], Any]) -> Callable[[Any], bool]:
+    """What a written cell stands for: a test of values. ``type_`` reads a value."""
+    if text == "*":
+        return lambda _: True
+    if m := re.fullmatch(r"\[(.*),(.*)\](\??)", text, re.S):
+        low, high = type_(m[1]), type_(m[2])
+        missing = m[3] == "?"
+        return lambda v: missing if v is None else low <= v <= high
+    if text.startswith("{") and text.endswith("}"):
+        return partial(lambda found, v: v in found, [*_items(text[1:-1], type_)])
+    return partial(lambda found, v: v == found, type_(text) if text else None)
+
+
+def _items(text: str, type_: Callable[[str], Any]) -> list[Any]:
+    """The items of a set: an empty one without quotes is missing."""
+    found: list[Any] = []
+    fields = re.findall(r'(?:^|,)("(?:[^"]|"")*"|[^,"]*)', text, re.S)
+    plain = next(csv.reader([text], strict=True)) if "\n" not in text and "\r" not in text else None
+    assert plain is None or len(plain) == len(fields)
+    for field in fields:
+        if field.startswith('"'):
+            found.append(type_(field[1:-1].replace('""', '"')))
+        else:
+            found.append(type_(field) if field else None)
+    return found
