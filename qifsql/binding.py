@@ -13,7 +13,7 @@ from qifsql import listing, naming, stakes, targets
 from qifsql.catalog import Catalog
 from qifsql.collection import ABSENT_RULES, Collection, tagged
 from qifsql.dataset import Dataset, Schema
-from qifsql.datatypes import NUMBERS, family, nested
+from qifsql.datatypes import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
 from qifsql.expressions import parse
 from qifsql.models import Model, model
@@ -57,6 +57,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group},
         where,
         catalog,
+        cells=isinstance(attack.dataset, Dataset),
     )
     qids, secrets = roles["qid"], roles["secret"]
     key, weight, group = roles["key"], roles["weight"], roles["by"]
@@ -207,9 +208,16 @@ def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
 
 
 def with_types(
-    roles: Mapping[str, Attributes], where: exp.Expr | None, catalog: Catalog
+    roles: Mapping[str, Attributes],
+    where: exp.Expr | None,
+    catalog: Catalog,
+    *,
+    cells: bool = False,
 ) -> dict[str, Attributes]:
-    """Ask the engine for all types in one go, and refuse types that no question can use."""
+    """Ask the engine for all types in one go, and refuse types that no question can use.
+
+    Nested values are of no use, but for quasi-identifiers that are generalised ``cells``.
+    """
     every = [attribute for attributes in roles.values() for attribute in attributes]
     types = catalog.types(
         [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
@@ -221,8 +229,9 @@ def with_types(
         role: tuple(replace(a, type=next(found)) for a in attributes)
         for role, attributes in roles.items()
     }
-    for attribute in (a for attributes in typed.values() for a in attributes):
-        if nested(attribute.type):
+    for role, attribute in ((role, a) for role, attributes in typed.items() for a in attributes):
+        a_cell = cells and role == "qid" and generalised(attribute.type)
+        if nested(attribute.type) and not a_cell:
             raise ColumnError(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
                 "use one of its parts as an expression, as in NAME=column.part"

@@ -1,5 +1,7 @@
 """Types of values, as the engine names them: which are numbers, which have parts, which compare."""
 
+import re
+
 from qifsql.expressions import FLOATING
 
 INTEGERS = (
@@ -25,6 +27,14 @@ def comparable(type_: str) -> str:
     if whole:
         return "INTEGER"
     return "DOUBLE" if kind in FLOATING else "VARCHAR" if kind == "ENUM" else kind
+
+
+def generalised(type_: str) -> bool:
+    """Whether values of a type are generalised cells: an interval, or a set of plain values."""
+    if type_.endswith("[]"):
+        return not nested(type_[:-2])
+    parts = re.fullmatch(r"STRUCT\(lower (.+), upper (.+), missing BOOLEAN\)", type_)
+    return parts is not None and parts[1] == parts[2] and not nested(parts[1])
 
 
 def nested(type_: str) -> bool:

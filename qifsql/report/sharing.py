@@ -72,7 +72,8 @@ def _known(stored: Stored) -> set[str]:
 def _unnamed(table: pl.DataFrame, column: str, known: set[str]) -> pl.DataFrame:
     """The table, where groups by what the adversary knows or wants have a number for a name."""
     number = pl.col(column).rank("dense").over("by").cast(pl.String)
-    name = pl.concat_str(pl.lit(said("group") + " "), number, ignore_nulls=False)
+    before, _, after = said("group {n}", n="\0").partition("\0")
+    name = pl.concat_str(pl.lit(before), number, pl.lit(after), ignore_nulls=False)
     told = pl.when(pl.col("by").is_in(list(known))).then(name).otherwise(pl.col(column))
     return table.with_columns(told.alias(column))
 

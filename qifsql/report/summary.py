@@ -103,8 +103,8 @@ def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
         goal = said("whose record it is") if first["secret"] is None else first["secret"]
         without, after = words.compared(first["posterior_without"], first["posterior_all"])
         return said(
-            "What to do first: drop or coarsen {qid}; without it a guess at {goal} is right "
-            "{without} instead of {after}.",
+            "What to do first: drop or coarsen {qid}. Right guesses at {goal}: {after} with it, "
+            "{without} without it.",
             **{"qid": first["qid"], "goal": goal, "without": without, "after": after},
         )
     if rows and not any(
@@ -120,9 +120,8 @@ def _light(check: Stored) -> Light:
     if not broken:
         one, many = "Your policy is met: its {n} level.", "Your policy is met: all {n} levels."
         return Light(counted(one, many, levels), met=True)
-    one = "Your policy is not met: {n} of {levels} levels is broken."
-    many = "Your policy is not met: {n} of {levels} levels are broken."
-    return Light(counted(one, many, broken, levels=words.count(levels)), met=False)
+    told = "Your policy is not met: levels broken: {n} of {levels}."
+    return Light(said(told, n=words.count(broken), levels=words.count(levels)), met=False)
 
 
 def _rank(row: Row) -> tuple[float, float, int]:

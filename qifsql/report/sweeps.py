@@ -72,7 +72,13 @@ def _times(p: float) -> str:
 
 def best(table: pl.DataFrame) -> Table:
     """The subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
-    heads = [said("qids"), said("best for"), said("subset"), said("certain"), said("degradation")]
+    heads = [
+        said("quasi-identifiers"),
+        said("best for"),
+        said("subset"),
+        said("certain"),
+        said("degradation"),
+    ]
     made = Table.of([*heads, said("best guess"), said("degradation")], right=(0, 3, 4, 5, 6))
     kinds = {
         "both": said("both"),

@@ -38,9 +38,9 @@ def frequency(p: float) -> str:
     Halves are rounded to even; of small shares two digits are said.
     """
     if p <= 0:
-        return said("none")
+        return said("0 of every 100")
     if p >= 1:
-        return said("all")
+        return said("all 100 of every 100")
     if p > 0.99:
         return said("more than 99 of every 100") if p >= 0.995 else said("{n} of every 100", n=99)
     if p >= 0.01:
@@ -176,9 +176,9 @@ def listed(names: Sequence[str]) -> str:
 
 def digits(x: float) -> str:
     """Two significant digits behind small numbers, none behind large ones."""
-    if x >= 1000:
+    if x >= 999.95:
         return number(f"{x:,.0f}")
-    if x >= 10:
+    if x >= 9.995:
         return number(f"{x:.1f}".removesuffix(".0"))
     return number(f"{x:.2f}".rstrip("0").rstrip("."))
 

@@ -12,11 +12,12 @@ import polars as pl
 
 from qifsql.binding import bind
 from qifsql.dataset import Dataset
+from qifsql.datatypes import family, nested
 from qifsql.dialect import render, statement
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.export import Origin, check_place
 from qifsql.relation import openings
 from qifsql.sanitise import writing
@@ -93,7 +94,7 @@ def anonymise(
         dataset = catalog.dataset
         if dataset.format == "csv" or is_view(engine, dataset):
             dataset = engine.load(dataset)
-        attack = bind(replace(spec, dataset=dataset), catalog)
+        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog))
         shown = writing.columns(attack, catalog.schema.columns, asked.drop)
         work = Work(engine, attack, asked, meter)
         row, columns = work.run(ending)
@@ -117,6 +118,17 @@ def _method(name: str) -> str:
         hint = did_you_mean(name, METHODS)
         raise InputError(f"there is no method {quoted(name)}{hint}")
     return name
+
+
+def _plain_values(attack: BoundAttack) -> BoundAttack:
+    """The same attack; ColumnError where a quasi-identifier has cells that are generalised."""
+    for attribute in attack.qids:
+        if nested(attribute.type):
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
+                "release that was anonymised before; anonymise the original"
+            )
+    return attack
 
 
 def _shape(cells: str) -> Shape:

@@ -1,0 +1,149 @@
+"""The messages of reports and their catalogue: ``python tests/messages.py`` brings it up to date.
+
+Messages are found in the source itself: what ``said`` and ``counted`` of ``report/language.py`` are
+called with. A message that cannot be found so would stay English, so it is an error.
+"""
+
+import ast
+import io
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from jinja2 import Environment, nodes
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "qifsql"
+CATALOGUE = PACKAGE / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
+EXPLAINED = ("text['title']", "text['meaning']")  # in method.py: those of all explanations
+FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages
+
+Message: TypeAlias = str | tuple[str, str]  # one text, or those of one and of many
+Nodes: TypeAlias = Sequence[ast.AST]
+
+
+def messages() -> dict[Message, list[str]]:
+    """Every message, and the files that say it."""
+    found: dict[Message, set[str]] = defaultdict(set)
+    sources = {"*.py": of_module, "*.html": of_page, "explanations.toml": of_explanations}
+    for pattern, messages_of in sources.items():
+        for path in sorted(PACKAGE.rglob(pattern)):
+            for message in messages_of(path):
+                found[message].add(path.relative_to(ROOT).as_posix())
+    return {message: sorted(found[message]) for message in sorted(found, key=str)}
+
+
+def of_module(path: Path) -> Iterator[Message]:
+    """The messages of a module that speaks; other modules may have functions of the same names."""
+    tree = ast.parse(path.read_text("utf-8"), str(path))
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    known = [a.name for n in imports if n.module == "qifsql.report.language" for a in n.names]
+    for call, scope in _calls(tree, tree):
+        if not isinstance(call.func, ast.Name) or call.func.id not in {*known} & {*FUNCTIONS}:
+            continue
+        texts = call.args[: FUNCTIONS[call.func.id]] or [call]
+        if path.name == "method.py" and ast.unparse(texts[0]) in EXPLAINED:
+            continue
+        above = [n for n in ast.walk(scope) if getattr(n, "lineno", 0) < call.lineno]
+        try:
+            found = [tuple(_texts(text, above, tree.body)) for text in texts]
+            together = list(zip(*found, strict=True))
+        except ValueError as e:
+            told = f"{path}:{call.lineno}: the message of {ast.unparse(call)} is not found"
+            raise ValueError(told) from e
+        yield from (one[0] if len(one) == 1 else (one[0], one[1]) for one in together)
+
+
+def of_page(path: Path) -> Iterator[Message]:
+    """The messages of a template."""
+    for call in Environment(autoescape=True).parse(path.read_text("utf-8")).find_all(nodes.Call):
+        if isinstance(call.node, nodes.Name) and call.node.name == "said":
+            if not call.args or not isinstance(call.args[0], nodes.Const):
+                raise ValueError(f"{path}:{call.lineno}: no message is found")
+            yield call.args[0].value
+
+
+def of_explanations(path: Path) -> Iterator[Message]:
+    """Titles and meanings of measures; line breaks are spaces."""
+    for name, text in tomllib.loads(path.read_text("utf-8")).items():
+        if name not in ("symbols", "works"):
+            yield from (" ".join(text[key].split()) for key in ("title", "meaning"))
+
+
+def _calls(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.Call, ast.AST]]:
+    """All calls, each with the function that it is in."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield child, scope
+        inside = child if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else scope
+        yield from _calls(child, inside)
+
+
+def _texts(node: ast.AST | None, above: Nodes, module: Nodes) -> Iterator[str]:
+    """The texts that an expression may be: literals, or names that were given some above."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.IfExp(body=one, orelse=other):
+            yield from (t for part in (one, other) for t in _texts(part, above, module))
+        case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            yield from (t for part in parts for t in _texts(part, above, module))
+        case ast.Subscript(value=whole):
+            yield from _texts(whole, above, module)
+        case ast.Name(id=name):
+            values = list(_given(name, above)) or list(_given(name, module)) or [None]
+            yield from (t for value in values for t in _texts(value, above, module))
+        case _:
+            raise ValueError("this is no literal")
+
+
+def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
+    """What a name is given, in the order of lines; ``None`` where that is not written there."""
+    for node in sorted(among, key=lambda n: getattr(n, "lineno", 0)):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = zip(names, values, strict=True)
+                yield from (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)
+            case ast.Assign(targets=targets, value=value):
+                known = [n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                yield from (value if n in targets else None for n in known if n.id == name)
+            case ast.AnnAssign(target=ast.Name(id=found), value=value) if found == name:
+                yield value
+            case ast.arg(arg=found) if found == name:
+                yield None
+            case ast.For() | ast.comprehension() | ast.AugAssign() | ast.NamedExpr():
+                known = [n for n in ast.walk(node.target) if isinstance(n, ast.Name)]
+                yield from (None for n in known if n.id == name)
+
+
+def updated(catalogue: Catalog) -> Catalog:
+    """The catalogue with all messages and no others; translations stay, close ones are fuzzy."""
+    template = Catalog()
+    for message, paths in messages().items():
+        template.add(message, locations=[(path, 1) for path in paths])
+    catalogue.update(template, update_creation_date=False)
+    for entry in catalogue:
+        entry.flags -= {"python-format"}  # "95 % confidence" is none
+    return catalogue
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """The catalogue as ``gettext`` reads it."""
+    made = io.BytesIO()
+    write_mo(made, catalogue)
+    return made.getvalue()
+
+
+if __name__ == "__main__":
+    with CATALOGUE.open("rb") as source:
+        current = updated(read_po(source, locale="pt_BR"))
+    with CATALOGUE.open("wb") as target:
+        write_po(target, current, 100, sort_output=True, include_lineno=False, ignore_obsolete=True)
+    CATALOGUE.with_suffix(".mo").write_bytes(compiled(current))
+    english = [entry.id for entry in current if entry.fuzzy or not "".join(entry.string or "")]
+    print(f"{len(current)} messages; to be translated: {english or 'none'}")
