@@ -53,7 +53,7 @@ def _card(own: Sequence[Stored]) -> Table:
         said("key"): _named(own, "key"),
         said("weight"): _named(own, "weight"),
         said("only records where"): _named(own, "where"),
-        said("missing values"): _named(own, "null"),
+        said("missing values"): [_nulls().get(rule, rule) for rule in _named(own, "null")],
     }
     for role, names in roles.items():
         if names:
@@ -63,6 +63,14 @@ def _card(own: Sequence[Stored]) -> Table:
         size = counted("{n} byte", "{n} bytes", int(file["bytes"]))
         card.add_row(said("file"), f"{path}, {size}, SHA-256 {file['sha256']}")
     return card
+
+
+def _nulls() -> dict[str, str]:
+    """What becomes of missing values."""
+    return {
+        "distinct": said("a value of their own"),
+        "drop": said("records with one are left out"),
+    }
 
 
 def _named(own: Sequence[Stored], key: str) -> list[str]:

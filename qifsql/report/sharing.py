@@ -79,7 +79,7 @@ def _unnamed(table: pl.DataFrame, column: str, known: set[str]) -> pl.DataFrame:
 
 
 def _without_folders(stored: Stored) -> dict[str, Any]:
-    """The manifest with names of files for their paths; SQL about one person goes."""
+    """The manifest with names of files for their paths; the seed and SQL about a person go."""
     note = dict(stored.manifest)
     inputs = [dict(file) for file in note.get("inputs", ())]
     sql = "" if stored.shows_people else str(note.get("sql", ""))
@@ -88,7 +88,7 @@ def _without_folders(stored: Stored) -> dict[str, Any]:
         sql = sql.replace(str(file["path"]).replace("'", "''"), name.replace("'", "''"))
         file["path"] = name
     spec = {k: v for k, v in note["spec"].items() if k != "target"}
-    return note | {"inputs": inputs, "sql": sql, "spec": spec}
+    return note | {"inputs": inputs, "sql": sql, "spec": spec, "seed": None}
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:

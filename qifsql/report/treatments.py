@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.report import words
+from qifsql.report.language import counted, said
 from qifsql.report.parts import Heading, Paragraph, Part, Table
 from qifsql.treatment.treat import Treatment
 
@@ -21,7 +21,14 @@ def treatment(result: Treatment) -> list[Part]:
 def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | None) -> list[Part]:
     """The records of before and after, and with quasi-identifiers the risks of both."""
     row = frame.row(0, named=True)
-    table = Table.of(list(row), right=range(len(row)))
+    heads = {
+        "records": said("records"),
+        "people": said("people"),
+        "people_with_several": said("people with several"),
+        "dropped": said("dropped"),
+        "without_key": said("without a key"),
+    }
+    table = Table.of([heads.get(name, name) for name in row], right=range(len(row)))
     table.add_row(*(words.count(n) for n in row.values()))
     found: list[Part] = [table, Paragraph(_dropped(row, seed))]
     if "comparison" in details and "changes" in details:
@@ -35,35 +42,40 @@ def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | 
 
 def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     """What was dropped and why, in a sentence or two."""
-    told = f"{words.count(row['dropped'])} of {several(row['records'], 'record')} are dropped: "
-    told += f"{several(row['people_with_several'], 'person')} had several (seed {seed})."
+    numbers = {name: words.count(n) for name, n in row.items()}
+    told = said("{dropped} of {records} records are dropped.", **numbers)
+    one = "{n} person had several records; one was drawn at random."
+    many = "{n} people had several records; of each, one was drawn at random."
+    told += " " + counted(one, many, row["people_with_several"])
+    if seed is not None:
+        told += " " + said("The seed is {seed}.", seed=seed)
     if row["without_key"]:
-        told += f" {several(row['without_key'], 'record')} without a key stay, each a person."
+        one = "{n} record without a key stays, a person of its own."
+        many = "{n} records without a key stay, each a person."
+        told += " " + counted(one, many, row["without_key"])
     return told
 
 
 def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     """One attack on the records before and after."""
-    table = Table.of(["", "before", "after"], right=(1, 2))
+    table = Table.of(["", said("before"), said("after")], right=(1, 2))
     shown = {
-        "records": ("records", words.count),
-        "singled out": ("singled_out", words.count),
-        "certain (deterministic)": ("posterior_deterministic", words.percent),
-        "best guess (probabilistic)": ("posterior_probabilistic", words.percent),
-        "the same without the release": ("prior_probabilistic", words.percent),
+        said("records"): ("records", words.count),
+        said("singled out"): ("singled_out", words.count),
+        said("certain (deterministic)"): ("posterior_deterministic", words.percent),
+        said("best guess (probabilistic)"): ("posterior_probabilistic", words.percent),
+        said("the same without the release"): ("prior_probabilistic", words.percent),
     }
     for name, (column, written) in shown.items():
         table.add_row(name, written(before[column]), written(after[column]))
-    return [
-        Heading(words.heading(before)),
-        table,
-    ]
+    return [Heading(words.heading(before)), table]
 
 
 def _changed(row: Mapping[str, int]) -> str:
     """Who is singled out when, in one sentence."""
-    return (
-        f"Of {several(row['singled_out_before'], 'record')} singled out before, "
-        f"{words.count(row['still_singled_out'])} still are and {words.count(row['lost'])} were "
-        f"dropped; {words.count(row['singled_out_only_after'])} are singled out only now."
+    numbers = {name: words.count(n) for name, n in row.items()}
+    return said(
+        "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
+        "{lost} were dropped; {singled_out_only_after} are singled out only now.",
+        **numbers,
     )
