@@ -20,7 +20,12 @@ def cell(value: Any) -> str:
     if isinstance(value, list):
         shown = [_counted(v) for v in value[:SHOWN]]
         return ", ".join(shown) + _left_out(len(value) - SHOWN)
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
+    return printable(str(value))
+
+
+def printable(text: str, but: str = "") -> str:
+    """Text without control characters and marks that turn its direction, ``but`` for some."""
+    return "".join(c if c.isprintable() or c in but else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _left_out(n: int) -> str:

@@ -36,7 +36,7 @@ def released(results: Sequence[Stored]) -> Section:
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         own = [s for s in results if s.spec.get("dataset") == name]
         parts += [Heading(name), _card(own)]
-        for described in (s for s in own if s.kind == "describe"):
+        for described in (s for s in own if s.kind == "describe" and s.is_known):
             parts += listings.description(described.frame, None)
     return Section("released", said("What was released"), parts)
 
@@ -87,7 +87,8 @@ def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
     """A chapter for each result, by its kind; of unknown kinds the table."""
     sections = []
     for i, stored in enumerate(results, 1):
-        if stored.kind in ELSEWHERE or (stored.shows_people and not reader.private):
+        elsewhere = stored.kind in ELSEWHERE and stored.is_known
+        if elsewhere or (stored.shows_people and not reader.private):
             continue
         title, parts = CHAPTERS.get(stored.kind, _other)(stored)
         sections.append(Section(f"result-{i}", title, parts))

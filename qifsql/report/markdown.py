@@ -9,7 +9,7 @@ from qifsql.report import cells
 from qifsql.report.language import said
 from qifsql.report.parts import Card, Document, Figure, Fold, Heading, Light, Paragraph, Part, Table
 
-MARKS = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]"} | {"\n": " ", "\r": " "})
+MARKS = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]~&"} | {"\n": " ", "\r": " "})
 
 
 def table(data: pl.DataFrame) -> str:
@@ -25,7 +25,7 @@ def rows(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def escaped(text: str) -> str:
     """Text of which no character is markup."""
-    return text.translate(MARKS)
+    return cells.printable(text, "\n\r").translate(MARKS)
 
 
 def document(whole: Document) -> str:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from qifsql import __version__
 from qifsql.errors import InputError
 from qifsql.export import Origin
+from qifsql.report import cells
 from qifsql.report.charts.files import vector
 from qifsql.report.charts.look import extra
 from qifsql.report.language import said, spoken
@@ -47,7 +48,7 @@ def page(document: Document) -> str:
         loader=FileSystemLoader(PAGE),
         autoescape=True,
         undefined=StrictUndefined,
-        trim_blocks=False,
+        finalize=_shown,
     )
     numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
     template = environment.get_template("parts.html")
@@ -70,6 +71,13 @@ def page(document: Document) -> str:
         scripts=scripts,
         digests=Markup(" ".join(map(_digest, scripts)) or "'none'"),  # noqa: S704 - our own
     )
+
+
+def _shown(value: Any) -> Any:
+    """What is put into a page: no mark in a name may turn the direction of the text around it."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return cells.printable(value, "\n\t")
+    return value
 
 
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def report(
         raise InputError("the least size of a group is at least 1")
     places = [results] if isinstance(results, str | Path) else list(results)
     stored = read(places)
-    origin = _origin(stored, places)
+    origin = _origin(stored)
     path = check_place(path, origin.paths)
     with speaking(lang, people):
         reader = Reader(minimum, private, labels)
@@ -93,11 +93,9 @@ def made(results: list[Stored], reader: Reader, title: str | None = None) -> Doc
     )
 
 
-def _origin(stored: list[Stored], places: Iterable[str | Path]) -> Origin:
+def _origin(stored: list[Stored]) -> Origin:
     """Where a report comes from: the results that it shows."""
-    files = [str(p) for p in map(Path, places) if p.is_file()]
-    folders = [p for p in map(Path, places) if p.is_dir()]
-    files += [str(f) for p in folders for f in sorted(p.glob("*.parquet"))]
+    files = [file for result in stored for file in result.files]
     spec = {"results": [s.name for s in stored]}
     return Origin.now(kind="report").about(spec, tuple(files))
 

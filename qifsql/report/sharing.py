@@ -1,18 +1,22 @@
 """What a report may show to others: no value of a person, no small group, no path of a machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
 
 from qifsql.report.language import said
 from qifsql.report.stored import Stored
 
 LISTS, NAMES = ("qids",), ("qid", "a", "b", "by", "secret", "column", "reveals")
-COUNTS = ("individuals", "singled_out", "individuals_certain")
-OF_PEOPLE = ("target", "best_guess")  # columns that hold values of one person
+OF_PEOPLE = ("target", "best_guess", "worst_values", "worst_counts")  # columns of values
+SHOWING = ("values", "worst")  # details of values
+TYPED = ("target", "order")  # what was asked that holds values
+ROLES = {"qids", "secrets", "key", "weight"}  # what was asked that names columns
 
 
 @dataclass(frozen=True)
@@ -30,52 +34,66 @@ class Reader:
 
 def shown(stored: Sequence[Stored], reader: Reader) -> list[Stored]:
     """The results as the reader may see them."""
-    mine = stored if reader.private else [_shared(s, reader.minimum) for s in stored]
+    known = {column for s in stored for column in _known(s)}
+    mine = stored if reader.private else [_shared(s, known, reader.minimum) for s in stored]
     return [_labelled(s, reader.labels or {}) for s in mine]
 
 
-def _shared(stored: Stored, minimum: int) -> Stored:
+def _shared(stored: Stored, known: Set[str], minimum: int) -> Stored:
     """A result without values of people, without small groups and without folders."""
     own = [c for c in OF_PEOPLE if c in stored.frame.columns]
-    nobody = [pl.lit(None, pl.String).alias(c) for c in own if c != "target"]
-    hidden = [pl.lit(said("one person")).alias("target")] if "target" in own else []
+    frame = stored.frame.drop(c for c in own if c != "target")
+    if "target" in own:
+        frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
+    if stored.kind == "check":  # how many are in a group is not known here
+        frame = _unnamed(frame, set(frame["by"].drop_nulls()))
     details = {
-        name: _grouped(name, table, stored, minimum) for name, table in stored.details.items()
+        name: _grouped(table, stored, known, minimum) if name == "groups" else table
+        for name, table in stored.details.items()
+        if name not in SHOWING
     }
-    frame = stored.frame.with_columns(*nobody, *hidden)
-    if stored.kind == "check":
-        frame = _unnamed(frame, "group", _known(stored))
     return replace(stored, frame=frame, details=details, manifest=_without_folders(stored))
 
 
-def _grouped(name: str, table: pl.DataFrame, stored: Stored, minimum: int) -> pl.DataFrame:
-    """A table of details; small groups are one line without numbers, known values have no names."""
-    if name == "values":  # of columns of a dataset
-        return table.clear()
-    if name != "groups":
-        return table
+def _grouped(table: pl.DataFrame, stored: Stored, known: Set[str], minimum: int) -> pl.DataFrame:
+    """Groups: small ones are one line without numbers, those of known values have no names."""
     few = pl.col("individuals") < minimum
     numbers = [c for c, kind in table.schema.items() if kind.is_numeric()]
     small = table.filter(few).with_columns(
         *(pl.lit(None, table.schema[c]).alias(c) for c in numbers),
         group=pl.lit(said("(smaller groups)")),
     )
-    large = _unnamed(table.filter(~few), "group", _known(stored))
+    hidden = set(table["by"]) if _columns(stored, str(stored.spec.get("by", ""))) & known else set()
+    large = _unnamed(table.filter(~few), hidden)
     return pl.concat([large, small.unique(["attack_id", "by"], maintain_order=True)])
 
 
-def _known(stored: Stored) -> set[str]:
-    """Quasi-identifiers and secrets: their values are those of people."""
-    return {*stored.spec.get("qids", ()), *stored.spec.get("secrets", ())}
+def _known(stored: Stored) -> Set[str]:
+    """The columns of quasi-identifiers and secrets: their values are those of people."""
+    names = [*stored.spec.get("qids", ()), *stored.spec.get("secrets", ())]
+    return {column for name in names for column in _columns(stored, str(name))}
 
 
-def _unnamed(table: pl.DataFrame, column: str, known: set[str]) -> pl.DataFrame:
-    """The table, where groups by what the adversary knows or wants have a number for a name."""
-    number = pl.col(column).rank("dense").over("by").cast(pl.String)
+def _columns(stored: Stored, text: str) -> Set[str]:
+    """The columns that a name or a named expression is made of, and the name itself."""
+    name, equal, expression = text.partition("=")
+    expressions = stored.spec.get("expressions") or {}
+    written = str(expressions.get(text) or (expression if equal else text))
+    found = {text, name, text.partition(":")[2] or text}
+    try:
+        tree = parse_one(written, read="duckdb")
+    except SqlglotError:  # a plain name that is no SQL
+        return found
+    return found | {column.name for column in tree.find_all(exp.Column)}
+
+
+def _unnamed(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
+    """The table, where groups ``by`` such columns have a number for a name."""
+    number = pl.col("group").rank("dense").over("by").cast(pl.String)
     before, _, after = said("group {n}", n="\0").partition("\0")
     name = pl.concat_str(pl.lit(before), number, pl.lit(after), ignore_nulls=False)
-    told = pl.when(pl.col("by").is_in(list(known))).then(name).otherwise(pl.col(column))
-    return table.with_columns(told.alias(column))
+    told = pl.when(pl.col("by").is_in(list(by))).then(name).otherwise(pl.col("group"))
+    return table.with_columns(told.alias("group"))
 
 
 def _without_folders(stored: Stored) -> dict[str, Any]:
@@ -87,8 +105,15 @@ def _without_folders(stored: Stored) -> dict[str, Any]:
         name = Path(str(file["path"])).name
         sql = sql.replace(str(file["path"]).replace("'", "''"), name.replace("'", "''"))
         file["path"] = name
-    spec = {k: v for k, v in note["spec"].items() if k != "target"}
+    spec = {k: _without_folder(v) for k, v in note["spec"].items() if k not in TYPED}
     return note | {"inputs": inputs, "sql": sql, "spec": spec, "seed": None}
+
+
+def _without_folder(value: Any) -> Any:
+    """What was asked, with the name of a file for its path."""
+    if isinstance(value, str) and Path(value).is_absolute():
+        return Path(value).name
+    return value
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
@@ -96,7 +121,14 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
     if not labels:
         return stored
     details = {name: _renamed(table, labels) for name, table in stored.details.items()}
-    return replace(stored, frame=_renamed(stored.frame, labels), details=details)
+    spec = dict(stored.spec)
+    for role in ROLES & set(spec):
+        names = spec[role]
+        one = isinstance(names, str)
+        told = [labels.get(n, n) for n in ([names] if one else names or ())]
+        spec[role] = told[0] if one else told
+    note = dict(stored.manifest) | {"spec": spec}
+    return replace(stored, frame=_renamed(stored.frame, labels), details=details, manifest=note)
 
 
 def _renamed(table: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ stands for all results in it.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
@@ -16,29 +16,42 @@ import polars as pl
 
 from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.errors import DatasetError
-from qifsql.export import ENDING, Origin, manifest
-from qifsql.report.files import Shown
+from qifsql.export import ENDING
 
-PEOPLE = ("blocks", "records", "receipt", "hyper")  # results that show values of people
+KINDS: dict[str, tuple[str, ...]] = {
+    "attack": ("model", "secret", "datasets", "qids", "posterior_probabilistic"),
+    "sweep": ("model", "secret"),
+    "check": ("rule", "measure", "by", "group", "met"),
+    "treat": ("records", "people", "dropped"),
+    "describe": ("column", "missing", "distinct"),
+    "levels": ("measure", "value"),
+    "compose": ("releases", "effective_posterior"),
+    "anonymise": ("classes", "certainty_penalty"),
+    "link": ("unique_in_both",),
+    "unhash": ("recovered_values",),
+    "unicity": ("points", "unicity"),
+    "dp": ("epsilon", "privacy_loss"),
+    "run": ("name", "model"),
+}
+"""Results about everybody, and columns by which they are known; others show values of people."""
+CHAPTERS = ("attack", "sweep", "check", "treat")  # of which a report reads more than a table
 TYPES = SCHEMA | INDIVIDUAL | GAIN
 JSON_KEYS = ("qifsql", "spec", "results")  # of a JSON file that are no tables of details
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A result: ``kind`` is the command that made it, ``manifest`` where it comes from."""
+    """A result: ``kind`` is the command that made it, ``manifest`` where it comes from.
+
+    ``files`` hold it.
+    """
 
     name: str
     kind: str
     frame: pl.DataFrame
     details: Mapping[str, pl.DataFrame]
     manifest: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, shown: Shown, name: str) -> "Stored":
-        """A result that was just made."""
-        origin: Origin = replace(shown.origin, notes=shown.notes)
-        return cls(name, origin.kind, shown.frame, dict(shown.details), manifest(origin))
+    files: tuple[str, ...] = ()
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -49,8 +62,12 @@ class Stored:
     @property
     def shows_people(self) -> bool:
         """Whether the result has rows of single people or values that they share."""
-        individual = "target" in self.frame.columns
-        return self.kind in PEOPLE or individual
+        return not self.is_known or "target" in self.frame.columns
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the result is of a kind that is about everybody, with the columns of that."""
+        return self.kind in KINDS and set(KINDS[self.kind]) <= set(self.frame.columns)
 
 
 def read(places: Iterable[str | Path]) -> list[Stored]:
@@ -69,7 +86,17 @@ def read(places: Iterable[str | Path]) -> list[Stored]:
             found += own
         else:
             found.append(_read(place))
-    return found
+    return _told_apart(found)
+
+
+def _told_apart(found: Sequence[Stored]) -> list[Stored]:
+    """The results, numbered where their names were met before."""
+    named: dict[str, Stored] = {}
+    for stored in found:
+        again = (f"{stored.name}-{i}" for i in range(2, len(found) + 2))
+        name = next(n for n in (stored.name, *again) if n not in named)
+        named[name] = replace(stored, name=name)
+    return list(named.values())
 
 
 def _in_folder(folder: Path) -> list[Stored]:
@@ -104,22 +131,37 @@ def _read(path: Path) -> Stored:
         raise DatasetError(
             f"{path} is no stored result; store it with -o FILE.parquet or FILE.json"
         )
+    told = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
     try:
-        return _parquet(path) if ending == ".parquet" else _json(path)
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as e:
-        told = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
+        stored = _parquet(path) if ending == ".parquet" else _json(path)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
         raise DatasetError(told, detail=str(e)) from e
+    except pl.exceptions.PolarsError as e:
+        raise DatasetError(told, detail=str(e)) from e
+    if stored.kind == "report" or (stored.kind in CHAPTERS and not stored.is_known):
+        raise DatasetError(told)
+    return stored
 
 
 def _parquet(path: Path) -> Stored:
     note = json.loads(pl.read_parquet_metadata(path)["qifsql"])
-    details = {}
+    details, files = {}, [str(path)]
     for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
         name = other.stem.removeprefix(f"{path.stem}.")
         beside = json.loads(pl.read_parquet_metadata(other).get("qifsql", "{}"))
         if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
             details[name] = pl.read_parquet(other, glob=False)
-    return Stored(path.stem, note["result"], pl.read_parquet(path, glob=False), details, note)
+            files.append(str(other))
+    frame = pl.read_parquet(path, glob=False)
+    return Stored(path.stem, str(note["result"]), frame, details, _checked(note), tuple(files))
+
+
+def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A manifest; KeyError or TypeError where it is none."""
+    dict(note["spec"]).items()
+    for file in note["inputs"]:
+        str(file["path"]), int(file["bytes"]), str(file["sha256"])
+    return note
 
 
 def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -134,4 +176,4 @@ def _json(path: Path) -> Stored:
     note = json.loads(path.with_name(path.name + ENDING).read_text("utf-8"))
     tables = {name: _table(rows) for name, rows in document.items() if name not in JSON_KEYS}
     frame = _table(document["results"])
-    return Stored(path.stem, note["result"], frame, tables, note)
+    return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

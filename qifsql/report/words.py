@@ -21,7 +21,7 @@ def chance(p: float) -> str:
     if p > 0.9999:
         return said("more than {n} of 100", n=number("99.99"))
     if p >= 0.5:
-        return said("{n} of 100", n=digits(100 * p))
+        return said("{n} of 100", n=_of_hundred(p))
     return said("1 in {n}", n=digits(1 / p))
 
 
@@ -29,7 +29,7 @@ def compared(p: float, q: float) -> tuple[str, str]:
     """Two chances in the same form, so that they can be compared."""
     if min(p, q) < 0.01:
         return chance(p), chance(q)
-    return said("{n} of 100", n=digits(100 * p)), said("{n} of 100", n=digits(100 * q))
+    return said("{n} of 100", n=_of_hundred(p)), said("{n} of 100", n=_of_hundred(q))
 
 
 def frequency(p: float) -> str:
@@ -101,7 +101,7 @@ def base_rate(row: Row) -> str:
     base = row["prior_probabilistic"]
     if row["secret"] is None or not 0.5 <= base < 1 or row["posterior_probabilistic"] >= 1.1 * base:
         return ""
-    return " " + said("{n} of 100 could be guessed without the release.", n=digits(100 * base))
+    return " " + said("{n} of 100 could be guessed without the release.", n=_of_hundred(base))
 
 
 def goal(row: Row) -> str:
@@ -181,6 +181,13 @@ def digits(x: float) -> str:
     if x >= 9.995:
         return number(f"{x:.1f}".removesuffix(".0"))
     return number(f"{x:.2f}".rstrip("0").rstrip("."))
+
+
+def _of_hundred(p: float) -> str:
+    """A chance as a number of a hundred, which is a hundred only where it is certain."""
+    if 0.9995 <= p < 1:
+        return number("99.99" if p >= 0.9999 else f"{100 * p:.2f}")
+    return digits(100 * p)
 
 
 def _rounded(x: float) -> int:

@@ -1,13 +1,13 @@
 // Charts are drawn already; where scripts run, one that comes into view is drawn again, to hover.
 (() => {
   const wake = (figure) => {
-    const place = figure.querySelector(".drawing");
-    const still = place.innerHTML;
+    const still = figure.querySelector(".drawing svg");
+    const place = document.createElement("div");
     const specification = JSON.parse(figure.querySelector("script").textContent);
     const options = { mode: "vega", renderer: "svg", actions: false, ast: true, logLevel: 1, tooltip: { disableDefaultStyle: true } };
     vegaEmbed(place, specification, options)
-      .then(() => { figure.dataset.chart = "awake"; })
-      .catch(() => { place.innerHTML = still; figure.dataset.chart = "still"; });
+      .then(() => { still.replaceWith(place); figure.dataset.chart = "awake"; })
+      .catch(() => { figure.dataset.chart = "still"; });
   };
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) {

@@ -1,0 +1,140 @@
+"""What two anonymised releases tell together: the shape of Ganta et al.'s figures, on public data.
+
+    python benchmarks/composition.py [--data DIR] [--out benchmarks/composition.md]
+
+Two samples, each of half of the people and with half of them in common, are anonymised apart, with
+Mondrian and with microaggregation, and intersected on the people in both. DIR holds adult.parquet
+and acs_us2019.parquet (by default ../shared/data or $QIFSQL_SHARED/data).
+"""
+
+import argparse
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import qifsql
+
+HERE = Path(__file__).resolve().parent
+KS = (2, 3, 5, 7, 10, 15, 20)
+
+
+@dataclass(frozen=True)
+class Data:
+    """One table: what is known, and what is secret."""
+
+    name: str
+    qids: tuple[str, ...]
+    secret: str
+
+
+DATA = (
+    Data("adult", ("age", "workclass", "education", "marital-status", "race", "sex"), "occupation"),
+    Data("acs_us2019", ("AGEP", "SEX", "RAC1P", "MSP", "EDU", "PUMA"), "INDP_CAT"),
+    Data("acs_us2019", ("AGEP", "SEX", "RAC1P", "MSP", "EDU", "PUMA"), "PINCP"),
+)
+WAYS: dict[str, dict[str, Any]] = {
+    "Mondrian": {"method": "mondrian"},
+    "MDAV": {"method": "mdav"},
+    "Mondrian, l = 3": {"method": "mondrian", "l": 3},
+    "Mondrian, t = 0.3": {"method": "mondrian", "t": "0.3"},
+}
+
+
+def measured(data: Data, source: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """A row for each way and k: what the intersection of both releases leaves of the overlap."""
+    table = pl.read_parquet(source).drop_nulls([*data.qids, data.secret]).with_row_index("person")
+    table = table.select("person", *data.qids, data.secret)
+    part = table["person"].hash(seed=7) % 4  # quarters: in A alone, in B alone, in both, in none
+    samples = {"a": table.filter(part.is_in([0, 2])), "b": table.filter(part.is_in([1, 2]))}
+    people = folder / "people.parquet"
+    table.filter(part == 2).write_parquet(people)
+    for name, sample in samples.items():
+        sample.drop("person").write_parquet(folder / f"{name}.parquet")
+    for way, asked in WAYS.items():
+        for k in KS:
+            try:
+                yield {"way": way, "k": k} | _one(data, folder, people, {"k": k, **asked})
+            except qifsql.QifError as e:
+                yield {"way": way, "k": k, "refused": str(e)}
+
+
+def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    releases = []
+    for name in ("a", "b"):
+        out = folder / f"{name}_anonymous.parquet"
+        qifsql.anonymise(
+            folder / f"{name}.parquet", out, qids=list(data.qids), secret=data.secret, **asked
+        )
+        releases.append(out)
+    known = {"qids": list(data.qids), "secret": data.secret}
+    found = qifsql.compose(releases, people=people, confidence=["0.25", "0.5", "1"], **known)
+    row = found.frame.row(-1, named=True)
+    curve = {r["confidence"]: r["share"] for r in found.curve.iter_rows(named=True)}
+    return {
+        "effective_prior": row["effective_prior"],
+        "effective_posterior": row["effective_posterior"],
+        "vulnerable": row["vulnerable_share"],
+        "quarter": curve.get(0.25),
+        "breach": row["perfect_breach_share"],
+        "breach_before": row["perfect_breach_before"] / row["people"],
+    }
+
+
+def entropy(column: pl.Series) -> float:
+    """Shannon entropy in bits."""
+    shares = column.drop_nulls().value_counts()["count"] / column.drop_nulls().len()
+    return -math.fsum(p * math.log2(p) for p in shares)
+
+
+def written(data: Data, source: Path, rows: list[dict[str, Any]]) -> str:
+    """The rows as Markdown."""
+    column = pl.read_parquet(source)[data.secret]
+    lines = [
+        f"### {data.name}, secret {data.secret}",
+        "",
+        f"{column.drop_nulls().n_unique()} values, entropy {entropy(column):.2f} bits; known: "
+        f"{', '.join(data.qids)}.",
+        "",
+        "| releases | k | values possible in one release | in both | people who lose anonymity | "
+        "confidence of at least 25 % | one value left | by one release alone |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for row in rows:
+        if "refused" in row:
+            lines.append(f"| {row['way']} | {row['k']} | refused: {row['refused']} | | | | | |")
+            continue
+        shares = (row[c] for c in ("vulnerable", "quarter", "breach", "breach_before"))
+        lines.append(
+            f"| {row['way']} | {row['k']} | {row['effective_prior']:.2f} | "
+            f"{row['effective_posterior']:.2f} | "
+            + " | ".join("" if s is None else f"{100 * s:.1f} %" for s in shares)
+            + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure all tables and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    shared = os.environ.get("QIFSQL_SHARED", str(HERE.parent.parent / "shared"))
+    parser.add_argument("--data", type=Path, default=Path(shared) / "data")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    parts = []
+    for data in DATA:
+        source = given.data / f"{data.name}.parquet"
+        with tempfile.TemporaryDirectory() as folder:
+            parts.append(written(data, source, list(measured(data, source, Path(folder)))))
+        print(parts[-1], flush=True)
+    if given.out:
+        given.out.write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
