@@ -88,3 +88,16 @@ def test_charts_are_refused_before_any_work(here: Path) -> None:
     done = run("attack", "crs", "first.csv", "--charts", "c", "--chart-format", "gif")
     assert done.code == 2
     assert "not as gif" in done.err
+
+
+def test_each_chart_of_a_report_is_a_file_of_its_own(here: Path) -> None:
+    for name, by in (("one", "id"), ("two", "disability")):
+        more = ("--by", by, "--histogram", "--quiet", "-o", f"{name}.parquet")
+        run("attack", "crs", "first.csv", "--qids", "school", *more)
+    asked = ("one.parquet", "two.parquet", "-o", "r.html", "--quiet", "--minimum", "1")
+    done = run("report", *asked, "--charts", "charts", "--chart-format", "svg")
+    assert (done.code, done.err) == (0, "")
+    written = {p.name for p in Path("charts").glob("*.svg")}
+    assert len(written) == Path("r.html").read_text().count("<figure ") == 6
+    done = run("report", *asked, "--charts", "charts", "--chart-format", "gif")
+    assert done.code == 2

@@ -64,6 +64,17 @@ def report(
             rich_help_panel=DATA,
         ),
     ] = False,
+    charts: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts",
+            help="A folder for the charts, each in a file of its own (qifsql\\[charts]).",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    chart_format: Annotated[
+        str, typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN)
+    ] = "svg",
     quiet: Annotated[
         bool, typer.Option("--quiet", help="No remarks on stderr.", rich_help_panel=RUN)
     ] = False,
@@ -76,7 +87,8 @@ def report(
 
     labels = dict(map(_label, label or ()))
     reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
-    run(results, out, lang=lang, title=title, private=private, **reader)
+    drawn: dict[str, Any] = {"charts": charts, "chart_format": chart_format}
+    run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
     each = out.suffix.casefold() in (".csv", ".parquet")
     running.remarks([f"written: {out.with_stem(f'{out.stem}.*') if each else out}"], quiet=quiet)
 

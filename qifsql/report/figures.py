@@ -11,6 +11,7 @@ from qifsql.export import Origin
 from qifsql.mechanisms.tradeoff import Tradeoff
 from qifsql.report.charts import files, noise, people, steps, subsets
 from qifsql.report.charts.look import Chart, extra
+from qifsql.report.parts import Document
 from qifsql.sweep.result import Sweep
 
 PANELS = 4  # sizes of subsets whose histograms are drawn
@@ -65,6 +66,11 @@ def of_attack(result: Assessment) -> dict[str, Chart]:
 def of_noise(result: Tradeoff) -> dict[str, Chart]:
     """The chart of noisy counts."""
     return {"tradeoff": noise.tradeoff(result.frame)}
+
+
+def of_report(document: Document) -> dict[str, Chart]:
+    """The charts of a report."""
+    return {figure.name: figure.chart for figure in document.figures}
 
 
 def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:

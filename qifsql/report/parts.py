@@ -116,3 +116,15 @@ class Document:
     sections: tuple[Section, ...]
     made: str = ""
     confidential: bool = False
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All charts, in their order; each under a name of its own."""
+        found: dict[str, Figure] = {}
+        for section in self.sections:
+            for part in section.parts:
+                if isinstance(part, Figure):
+                    name = f"{section.name}-{part.name}"
+                    name = name if name not in found else f"{name}-{len(found)}"
+                    found[name] = Figure(name, part.chart)
+        return list(found.values())

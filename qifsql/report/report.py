@@ -7,7 +7,7 @@ import polars as pl
 
 from qifsql.errors import InputError
 from qifsql.export import Origin, check_ending, check_place, write
-from qifsql.report import chapters, markdown, pages
+from qifsql.report import chapters, figures, markdown, pages
 from qifsql.report.files import comma_separated
 from qifsql.report.language import said, speaking
 from qifsql.report.method import method
@@ -29,6 +29,8 @@ def report(
     labels: Mapping[str, str] | None = None,
     minimum: int = 10,
     private: bool = False,
+    charts: str | Path | None = None,
+    chart_format: str = "svg",
 ) -> Document:
     """Write a report of stored results; the data are not needed.
 
@@ -42,6 +44,8 @@ def report(
         labels: other names of columns, such as ``{"NU_DIA": "day of birth"}``.
         minimum: the least size of a group that is shown.
         private: show blocks, records and small groups; marked as confidential.
+        charts: a folder for the charts, each in a file of its own.
+        chart_format: of these: html, svg, png or json.
 
     Raises:
         DatasetError: where there are no results.
@@ -50,6 +54,8 @@ def report(
     """
     path = Path(out)
     check_ending(path, ENDINGS)
+    if charts is not None:
+        figures.check(Path(charts), chart_format)
     if minimum < 1:
         raise InputError("the least size of a group is at least 1")
     places = [results] if isinstance(results, str | Path) else list(results)
@@ -67,6 +73,8 @@ def report(
         else:
             safe = [s for s in shown(stored, reader) if private or not s.shows_people]
             write(_tables(safe, path), origin)
+        if charts is not None:
+            figures.write(figures.of_report(document), Path(charts), chart_format, origin)
     return document
 
 
