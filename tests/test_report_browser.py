@@ -90,7 +90,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     more = ("--threshold", "0.5", "--threshold", "1", "--by", "region")
     for name, command in {
         "attack": ("attack", "crs,cas", data, *asked, *more),
-        "sweep": ("sweep", data, *asked),
+        "sweep": ("sweep", data, *asked, "--workspace", data.with_name("work.sweep")),
         "columns": ("describe", data),
         "levels": ("check", data, "--policy", policy),
     }.items():
@@ -283,7 +283,7 @@ def test_every_chart_has_a_name_and_is_told_in_words(browser: Any, shown: Path) 
         for figure in page.locator("figure").all():
             assert figure.locator(".drawing").get_attribute("aria-label")
             figure.locator("summary").click()
-            assert len(figure.locator("figcaption p").inner_text()) > 20
+            assert len(figure.locator("figcaption details p").inner_text()) > 20
 
 
 def test_a_chart_tells_its_numbers_to_the_mouse(browser: Any, shown: Path) -> None:
@@ -524,3 +524,16 @@ def test_scripts_that_came_in_are_not_run(browser: Any, shown: Path, tmp_path: P
         assert page.evaluate("typeof hacked") == "undefined"
         refused = [told for told in page.told if "Content Security Policy" in told]
         assert len(refused) >= 5
+
+
+def test_a_set_that_is_picked_stands_out_in_all_panels(browser: Any, shown: Path) -> None:
+    with opened(browser, shown) as page:
+        figure = page.locator("figure:has(.hint)").first
+        figure.scroll_into_view_if_needed()
+        page.wait_for_function("e => e.dataset.chart === 'awake'", arg=figure.element_handle())
+        assert figure.locator(".hint").is_visible()
+        picked = figure.locator("path[fill='#D55E00']")
+        assert picked.count() == 0
+        figure.locator("path[fill='#0072B2']").first.click(force=True)
+        page.wait_for_timeout(300)
+        assert picked.count() == 2 * figure.locator(".mark-rule.role-mark").count() / 2 > 1

@@ -86,12 +86,14 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
     specification["config"] |= {"background": None}
     _, converter = extra()
     compiled = converter.vegalite_to_vega(specification)  # browsers have less to do, or to warn of
+    picks = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
     text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")
     return {
         "number": number,
         "title": specification["title"]["text"],
         "description": specification["description"],
         "words": said("The chart in words"),
+        "hint": said("A click on a dot shows the same set everywhere.") if picks else "",
         "svg": vector(specification),
         "specification": text,
     }

@@ -156,7 +156,12 @@ def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
         size.mark_bar(color=SKY, size=12).encode(y=middle, y2="quartile_3"),
         size.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
     ]
-    dot = subset.mark_circle(color=BLUE, aria=False, size=30, opacity=0.4 if dots else 1)
+    pick = alt.selection_point(name="pick", fields=["subset"], empty=False)
+    dot = subset.mark_circle(aria=False, opacity=0.4 if dots else 1).add_params(pick)
+    dot = dot.encode(
+        color=alt.when(pick).then(alt.value(ORANGE)).otherwise(alt.value(BLUE)),
+        size=alt.when(pick).then(alt.value(140)).otherwise(alt.value(30)),
+    )
     return [
         *([] if dots else ranges),
         prior.mark_rule(color=ORANGE, strokeDash=[6, 4], size=2),
