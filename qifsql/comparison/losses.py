@@ -62,6 +62,11 @@ class Scale:
     unit: float
     whole: int
 
+    @property
+    def by_distance(self) -> bool:
+        """Whether what is lost is measured by distances, and not by numbers of values."""
+        return self.raw.hierarchy is None and measured(self.raw.type)
+
 
 def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> list[Scale]:
     """Make the tables of places and positions of the original's values; the scales."""
@@ -80,8 +85,6 @@ def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> l
 
 
 def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
-    if raw.hierarchy is not None or not measured(raw.type):
-        return Scale(raw, values, 0.0, 0)
     if not apart or apart != apart or apart == float("inf"):
         return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
     kind = family(raw.type)
@@ -146,7 +149,7 @@ def _column(
     tables.make("held", held.group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"))
     names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
-    tables.make("units", _units(scale, 1))
+    tables.make("units", units(scale, 1))
     tables.make("contained", spread("contained", names=names, folder="comparison"))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
     found = [n for (n,) in tables.rows(widths)]
@@ -155,16 +158,16 @@ def _column(
     _, generalised, outside, suppressed, listed, spanned = row
     cells = tables.count("held")
     tables.drop("units")
-    tables.make("units", _units(scale, parts))
+    tables.make("units", units(scale, parts))
     tables.make("shares", spread("shares", names=names, folder="comparison"))
     distances = utility.distances(
         _masses(tables, names), original=original, release=records, parts=parts
     )
     tables.drop("held", "units", "contained", "shares")
-    measure = bool(scale.unit) or bool(scale.whole)
+    by_distance = scale.by_distance
     penalty = utility.penalty(
-        int(spanned if measure else listed),
-        scale.whole if measure else scale.values,
+        int(spanned if by_distance else listed),
+        scale.whole if by_distance else scale.values,
         suppressed=suppressed,
         records=records,
     )
@@ -186,8 +189,8 @@ def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
             yield Mass(int(people), int(mass), int(values))
 
 
-def _units(scale: Scale, parts: int) -> exp.Select:
-    """One row: units per position, units in all, and parts of a record."""
+def units(scale: Scale, parts: int) -> exp.Select:
+    """The one row of ``units``: units per position, units in all, and parts of a record."""
     told = {"unit": repr(scale.unit), "whole": str(scale.whole), "parts": str(parts)}
     types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
     return exp.select(
