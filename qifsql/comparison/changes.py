@@ -85,8 +85,7 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> int:
         found = [
             (len(q.name), i)
             for i, q in enumerate(qids, 1)
-            if same(text).startswith(same(q.name))
-            and text[len(q.name) :].lstrip().startswith(sign)
+            if same(text).startswith(same(q.name)) and text[len(q.name) :].lstrip().startswith(sign)
         ]
         if found:
             return max(found)[1]
@@ -218,8 +217,8 @@ def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) ->
         )
     if not isinstance(attribute.expression, exp.Column):
         raise InputError(
-            f"change {quoted(change.text)} comes after another of {quoted(attribute.name)}; a level "
-            "of a hierarchy must be its first"
+            f"change {quoted(change.text)} comes after another of {quoted(attribute.name)}; a "
+            "level of a hierarchy must be its first"
         )
     # A missing value stays missing, whatever the hierarchy says.
     lines = {line[0]: line[int(level)] for line in hierarchy.lines}

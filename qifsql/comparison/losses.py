@@ -1,5 +1,6 @@
 """What a release has lost of each column of the original: counted in SQL, divided in Python."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +75,9 @@ def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> l
     for raw, qid in zip(raws, attack.qids, strict=True):
         j = raw.number
         rows = rows_of(attack, [exp.alias_(normal(qid), "value")]).subquery("rows")
-        make_places(tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1"))
+        make_places(
+            tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1")
+        )
         kind = raw.type if raw.hierarchy is None and measured(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
         tables.make(f"positions_{j}", exp.select("place", at).from_(f"places_{j}"))
@@ -85,7 +88,7 @@ def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> l
 
 
 def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
-    if not apart or apart != apart or apart == float("inf"):
+    if not apart or not math.isfinite(apart):
         return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
     kind = family(raw.type)
     if kind in NUMBERS and kind in WHOLE:
@@ -93,7 +96,9 @@ def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
     return Scale(raw, values, 1.0, int(apart))
 
 
-def lost(tables: Tables, file: Compared, scales: Sequence[Scale]) -> tuple[list[dict[str, Any]], int]:
+def lost(
+    tables: Tables, file: Compared, scales: Sequence[Scale]
+) -> tuple[list[dict[str, Any]], int]:
     """The rows of ``COLUMNS`` of a release, and how many of its records are all suppressed."""
     known = {g.raw.number: (g, a) for g, a in file.cells}
     counted = f"counted_{file.number}"
@@ -198,9 +203,7 @@ def units(scale: Scale, parts: int) -> exp.Select:
     )
 
 
-def _gone(
-    tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]
-) -> dict[str, Any]:
+def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
     """A column that the release has not: every record may have any value."""
     original, records = sizes
     people = exp.select("people", "1", "count(*)").from_(f"places_{scale.raw.number}")

@@ -17,8 +17,10 @@ from qifsql.plan import Plan
 from qifsql.profile import Profile
 from qifsql.spec import BoundAttack
 
-SUCCESS = ("prior_deterministic", "posterior_deterministic", "prior_probabilistic")
-SUCCESS += ("posterior_probabilistic",)
+SUCCESS = (
+    *("prior_deterministic", "posterior_deterministic"),
+    *("prior_probabilistic", "posterior_probabilistic"),
+)
 PARTITION: dict[str, pl.DataType] = {
     "records": pl.Int64(),
     "blocks": pl.Int64(),

@@ -5,7 +5,7 @@ record keeps the number of its value in every state; a release that was changed 
 choice of columns of one table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -48,7 +48,7 @@ class States:
         *,
         seed: int | None = None,
     ) -> None:
-        """Make ``codes_j`` of each quasi-identifier and ``released``; ``seed`` where lots are drawn.
+        """Make ``codes_j`` of each quasi-identifier and ``released``; ``seed``: lots are drawn.
 
         ``forms`` are those of each quasi-identifier over the column ``value``, the first being its
         values as they are.
@@ -86,7 +86,9 @@ class States:
         for j, _ in enumerate(attack.secrets, 1):
             order = f"dense_rank() OVER (ORDER BY secret_{j} ASC NULLS LAST)::INTEGER AS code"
             values = exp.select(f"secret_{j}").distinct().from_(rows.copy()).subquery("different")
-            self.tables.make(f"secrets_{j}", exp.select(f"secret_{j} AS value", order).from_(values))
+            self.tables.make(
+                f"secrets_{j}", exp.select(f"secret_{j} AS value", order).from_(values)
+            )
         query = exp.select().from_(rows)
         for j, width in enumerate(widths, 1):
             query = query.join(

@@ -5,6 +5,7 @@ And the smallest change that keeps bounds on the risk (``qifsql.comparison.searc
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted, several
-from qifsql.expressions import SOURCE
 from qifsql.export import Origin
+from qifsql.expressions import SOURCE
 from qifsql.plan import Plan
 from qifsql.relation import openings
 from qifsql.sanitise.hierarchies import Hierarchy
@@ -105,11 +106,11 @@ def what_if(
         raise InputError(f"nothing is asked for; name a change ({changes.HOW}) or a bound (until)")
     models = "crs,cas" if options.get("secret") else "crs"
     given = {name: value for name, value in options.items() if value}
-    spec = Attack.of(models, Dataset.open(source), **given)  # type: ignore[typeddict-item]
+    spec = Attack.of(models, Dataset.open(source), **given)
     trees = {name: str(path) for name, path in (hierarchies or {}).items()}
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, spec.dataset)
-        bound = bind(Attack.of(models, catalog.dataset, **given), catalog)  # type: ignore
+        bound = bind(Attack.of(models, catalog.dataset, **given), catalog)
         asked = [changes.read(text, bound.qids) for text in wanted]
         names = [s.name for s in bound.secrets]
         rules = bounds.until(limits, names)
@@ -194,7 +195,9 @@ class _Work:
         scales = losses.read_original(self.tables, self.raws, self.bound)
         rungs = ladders.named(asked, self.bound.qids)
         if not asked:
-            lengths = [self._length(q, scale) for q, scale in zip(self.bound.qids, scales, strict=True)]
+            lengths = [
+                self._length(q, scale) for q, scale in zip(self.bound.qids, scales, strict=True)
+            ]
             rungs = ladders.usual(self.bound.qids, scales, lengths, self.trees)
         forms = [[_raw(q)] for q in self.bound.qids]
         # A rung is made to the values as they are.
@@ -238,10 +241,8 @@ class _Work:
 
     def _nested(self, states: States, j: int, own: Sequence[int | None]) -> bool:
         """Whether each rung merges values of the one before; to drop merges all."""
-        pairs = zip(own, own[1:], strict=False)
-        return all(
-            b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs
-        )
+        pairs = pairwise(own)
+        return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
     def _length(self, qid: Attribute, scale: Scale) -> int | None:
         """How long the texts of a column are, where they are all equally long."""
@@ -250,9 +251,7 @@ class _Work:
         text = exp.cast(exp.column("value"), "VARCHAR")
         length = exp.Anonymous(this="length", expressions=[text])
         ends = [exp.Min(this=length), exp.Max(this=length.copy())]
-        ((least, most),) = self.tables.rows(
-            exp.select(*ends).from_(f"places_{scale.raw.number}")
-        )
+        ((least, most),) = self.tables.rows(exp.select(*ends).from_(f"places_{scale.raw.number}"))
         return most if least == most else None
 
     def _rows(

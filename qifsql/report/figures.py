@@ -6,10 +6,13 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.assessment import Assessment
+from qifsql.comparison.compare import Comparison
+from qifsql.comparison.what_if import WhatIf
 from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
 from qifsql.mechanisms.tradeoff import Tradeoff
-from qifsql.report.charts import files, noise, people, steps, subsets
+from qifsql.report import comparisons
+from qifsql.report.charts import files, noise, people, releases, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.sweep.result import Sweep
 
@@ -65,6 +68,18 @@ def of_attack(result: Assessment) -> dict[str, Chart]:
 def of_noise(result: Tradeoff) -> dict[str, Chart]:
     """The chart of noisy counts."""
     return {"tradeoff": noise.tradeoff(result.frame)}
+
+
+def of_comparison(result: Comparison) -> dict[str, Chart]:
+    """The chart of releases beside the original."""
+    names = [f"{row['release']}" for row in result.frame.iter_rows(named=True)]
+    return {"risk_utility": releases.risk_utility(result.frame, names)}
+
+
+def of_what_if(result: WhatIf) -> dict[str, Chart]:
+    """The chart of changes beside what is there."""
+    names = [comparisons.change(row) for row in result.frame.iter_rows(named=True)]
+    return {"risk_utility": releases.risk_utility(result.frame, names)}
 
 
 def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:
