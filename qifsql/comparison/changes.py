@@ -55,12 +55,11 @@ class Change:
 
 def read(text: str, qids: Sequence[Attribute]) -> Change:
     """The change that a text says; InputError where it says none."""
-    text = text.strip()
-    if found := re.fullmatch(r"sample\s*=\s*(.*)", text, re.S):
+    if found := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
         return Change(text, "sample", 0, str(_rate(found[1])))
-    if found := re.fullmatch(r"drop\s*=\s*(.*)", text, re.S):
+    if found := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
         return Change(text, "drop", _number(found[1], text, qids), "")
-    if found := re.fullmatch(r"(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
+    if found := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, found[1], _number(found[2], text, qids), found[3].strip())
     for sign in "=:":
         number = _beginning(text, sign, qids)

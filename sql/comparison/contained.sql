@@ -9,11 +9,11 @@ SELECT
     spans.enumerated,
     greatest(spans.least, 1) AS first,
     spans.high AS last,
-    NOT spans.enumerated AND spans.low = 0 AND absent.there AS missing,
+    NOT spans.enumerated AND coalesce(spans.low = 0, FALSE) AND absent.there AS missing,
     CASE
         WHEN spans.enumerated THEN spans.width
         ELSE greatest(0, spans.high - greatest(spans.least, 1) + 1)
-            + (spans.low = 0 AND absent.there)::INTEGER
+            + (coalesce(spans.low = 0, FALSE) AND absent.there)::INTEGER
     END::BIGINT AS width,
     lowest.position AS lower,
     highest.position AS upper
