@@ -61,11 +61,10 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
         return Change(text, "drop", _number(found[1], text, qids), "")
     if found := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, found[1], _number(found[2], text, qids), found[3].strip())
-    for sign in "=:":
-        number = _beginning(text, sign, qids)
-        if not number:
-            continue
-        how = text[text.index(sign, len(qids[number - 1].name)) + 1 :].strip()
+    beginnings = [(_beginning(text, sign, qids), sign) for sign in "=:"]
+    (length, number), sign = max(beginnings)  # the longest name
+    if number:
+        how = text[text.index(sign, length) + 1 :].strip()
         if sign == "=":
             return Change(text, "expression", number, how)
         return Change(text, "level" if how.startswith("@") else "coarser", number, how)
@@ -78,8 +77,11 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
     )
 
 
-def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> int:
-    """The number of the quasi-identifier that a text begins with, before the sign; 0 for none."""
+def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
+    """The quasi-identifier that a text begins with, before the sign: its length and number; 0, 0.
+
+    Names are looked for as they are written, and only then without regard to case.
+    """
     for same in (str, str.casefold):
         found = [
             (len(q.name), i)
@@ -87,8 +89,8 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> int:
             if same(text).startswith(same(q.name)) and text[len(q.name) :].lstrip().startswith(sign)
         ]
         if found:
-            return max(found)[1]
-    return 0
+            return max(found)
+    return 0, 0
 
 
 def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
