@@ -65,10 +65,12 @@ class Search:
         hopeful = [c for c in combinations(movable, size) if self._hopeful(c)]
         by_steps: dict[int, list[Rungs]] = {}
         for chosen in hopeful:
-            for climbed in product(*(range(1, self.heights[i] + 1) for i in chosen)):
+            least = [self._least(chosen, i) for i in chosen]
+            ways = (range(n, self.heights[i] + 1) for n, i in zip(least, chosen, strict=True))
+            for climbed in product(*ways):
                 by_steps.setdefault(sum(climbed), []).append(self._rungs(chosen, climbed))
         for steps in sorted(by_steps):
-            met = [rungs for rungs in by_steps[steps] if self._keeps(rungs)]
+            met = [r for r in by_steps[steps] if not self._doomed(r) and self._keeps(r)]
             if met:
                 return max(met, key=lambda rungs: self._known[rungs][0].partition["blocks"])
         return None
@@ -78,6 +80,25 @@ class Search:
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return True
         return self._keeps(self._rungs(chosen, [self.heights[i] for i in chosen]))
+
+    def _least(self, chosen: Sequence[int], which: int) -> int:
+        """The least rung of one ladder that may do, the others being at their last."""
+        if not (self.monotone and all(self.nested[i] for i in chosen)):
+            return 1
+        for rung in range(1, self.heights[which]):
+            climbed = [rung if i == which else self.heights[i] for i in chosen]
+            if self._keeps(self._rungs(chosen, climbed)):
+                return rung
+        return self.heights[which]
+
+    def _doomed(self, rungs: Rungs) -> bool:
+        """Whether a coarser change is known to break a bound."""
+        if not (self.monotone and all(self.nested)):
+            return False
+        return any(
+            all(a <= b for a, b in zip(rungs, known, strict=True)) and not self.met(found)
+            for known, found in self._known.items()
+        )
 
     def _rungs(self, chosen: Sequence[int], climbed: Sequence[int]) -> Rungs:
         at = dict(zip(chosen, climbed, strict=True))
