@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.assessment import Assessment
     from qifsql.checking import Verdict, check
     from qifsql.collection import Collection
+    from qifsql.comparison.compare import Comparison, compare
+    from qifsql.comparison.what_if import WhatIf, what_if
     from qifsql.composition.compose import Composed, compose
     from qifsql.dataset import Dataset
     from qifsql.demonstration import demo
@@ -52,6 +54,7 @@ __all__ = [
     "Attack",
     "Blocks",
     "Collection",
+    "Comparison",
     "Composed",
     "Dataset",
     "Description",
@@ -71,11 +74,13 @@ __all__ = [
     "Unhashed",
     "Unicity",
     "Verdict",
+    "WhatIf",
     "__version__",
     "anonymise",
     "attack",
     "blocks",
     "check",
+    "compare",
     "compose",
     "demo",
     "describe",
@@ -96,6 +101,7 @@ __all__ = [
     "treat",
     "unhash",
     "unicity",
+    "what_if",
 ]
 
 _HOME = {
@@ -104,6 +110,7 @@ _HOME = {
     "Attack": "spec",
     "Blocks": "partition",
     "Collection": "collection",
+    "Comparison": "comparison.compare",
     "Composed": "composition.compose",
     "Dataset": "dataset",
     "Description": "description",
@@ -123,10 +130,12 @@ _HOME = {
     "Unhashed": "linkage.unhash",
     "Unicity": "linkage.unicity",
     "Verdict": "checking",
+    "WhatIf": "comparison.what_if",
     "anonymise": "sanitise.anonymise",
     "attack": "assess",
     "blocks": "partition",
     "check": "checking",
+    "compare": "comparison.compare",
     "compose": "composition.compose",
     "demo": "demonstration",
     "describe": "description",
@@ -147,6 +156,7 @@ _HOME = {
     "treat": "treatment.treat",
     "unhash": "linkage.unhash",
     "unicity": "linkage.unicity",
+    "what_if": "comparison.what_if",
 }
 
 

@@ -97,14 +97,14 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
     text = str(value)
     if isinstance(value, bytes):
         text = "".join(f"\\x{byte:02X}" for byte in value)
-    if not (_is_exact(text, qid.type) and catalog.fits(text, qid.type)):
+    if not (is_exact(text, qid.type) and catalog.fits(text, qid.type)):
         raise TargetError(
             f"the target's value for {quoted(qid.name)} does not fit its type {family(qid.type)}"
         )
     return text
 
 
-def _is_exact(text: str, type_: str) -> bool:
+def is_exact(text: str, type_: str) -> bool:
     """Whether reading the text as that type would neither round it nor cut it."""
     text, kind = text.strip(), family(type_)
     if kind == "DECIMAL":

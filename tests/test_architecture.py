@@ -51,6 +51,7 @@ ROOMS = (
     *("mechanisms.*", "mechanisms"),
     *("sanitise.*", "sanitise", "composition.*", "composition"),
     *("grading.*", "grading"),
+    *("comparison.*", "comparison"),
     *("linkage.*", "linkage"),
     *(
         "demonstration",

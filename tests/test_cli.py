@@ -387,6 +387,7 @@ def test_every_command_is_documented_and_has_a_function_of_its_name():
     readme = (SAMPLES.parent / "README.md").read_text()
     for command in app.registered_commands:
         name = command.callback.__name__
+        spoken = name.replace("_", "-")
         assert callable(getattr(qifsql, name))
         assert command.callback.__doc__
-        assert f"qifsql {name}" in readme or f"make {name}" in readme
+        assert f"qifsql {spoken}" in readme or f"make {spoken}" in readme

@@ -26,6 +26,7 @@ from qifsql.cli import (
     studying,
     sweeping,
     treating,
+    weighing,
 )
 from qifsql.cli.grouping import grouped
 from qifsql.cli.running import guarded, talk
@@ -61,6 +62,8 @@ for _command in (
     comparing.refines,
     noising.dp,
     composing.compose,
+    weighing.compare,
+    weighing.what_if,
     explaining.explain,
     inspecting.sql,
     inspecting.shell,

@@ -157,7 +157,7 @@ def compose(
             key=names(known.key),
             truth=told.truth,
             where=data.where,
-            hierarchies=_hierarchies(reading.hierarchy or (), qids),
+            hierarchies=hierarchies(reading.hierarchy or (), qids),
             plain=names(reading.plain),
             suppressed=reading.suppressed,
             strict=reading.strict,
@@ -182,7 +182,7 @@ def compose(
     )
 
 
-def _hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
+def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
     """COLUMN=FILE, where the name of a column may hold an equals sign."""
     found: dict[str, str] = {}
     for text in texts:

@@ -25,20 +25,20 @@ def bind(engine: DuckDB, spec: Composition) -> Bound:
     """Look everything up; ColumnError, ExpressionError or InputError where something is amiss."""
     catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)
-    names, tags = _tags(spec.qids, len(catalogs), people.schema)
-    qids = _typed(naming.attributes(names, people.schema, QID), people, QID)
+    names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
+    qids = typed(naming.attributes(names, people.schema, QID), people, QID)
     if not qids:
         raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
     for _, name in tags:
         if name not in {q.name for q in qids}:
             hint = did_you_mean(name, (q.name for q in qids))
             raise ColumnError(f"no quasi-identifier of the people is called {quoted(name)}{hint}")
-    raws = _raws(spec, qids, people.schema)
-    titles = _titles(spec.releases)
+    raws = raw_columns(spec, qids, people.schema)
+    titles = titles_of(spec.releases)
     secret, told = _secret(spec, len(catalogs))
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
     every = {q.name for q in qids} - {
-        name for _, name in tags if name not in _untagged(spec, people.schema)
+        name for _, name in tags if name not in names_of_all(spec, people.schema)
     }
     releases = []
     for number, catalog in enumerate(catalogs, 1):
@@ -46,13 +46,13 @@ def bind(engine: DuckDB, spec: Composition) -> Bound:
             raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
             for raw in raws
         }
-        cells = _cells(catalog, number, written, tags=tags, plain=spec.plain)
+        cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         release = Release(
             number,
             titles[number - 1],
             _dataset(catalog),
             tuple((replace(g, release=titles[number - 1]), a) for g, a in cells),
-            _of_release(catalog, told.get((number, secret), told.get((0, secret), secret)), secret),
+            of_release(catalog, told.get((number, secret), told.get((0, secret), secret)), secret),
             catalog.schema[keys[number]] if keys else None,
         )
         _check_release(release)
@@ -66,7 +66,7 @@ def bind(engine: DuckDB, spec: Composition) -> Bound:
             )
     truth = None
     if spec.truth is not None:
-        (truth,) = _typed(
+        (truth,) = typed(
             naming.attributes([spec.truth], people.schema, "truth")[:1], people, "truth"
         )
         _check_same(
@@ -91,7 +91,7 @@ def _dataset(catalog: Catalog) -> Dataset:
     return catalog.dataset
 
 
-def _tags(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
+def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
     """The names of the people's quasi-identifiers, and how releases write them.
 
     ``2:age=AGE`` is the quasi-identifier age in release 2; ``2:age`` the same under that name.
@@ -115,13 +115,13 @@ def _tags(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], T
     return list(names), tags
 
 
-def _untagged(spec: Composition, schema: Schema) -> set[str]:
+def names_of_all(spec: Composition, schema: Schema) -> set[str]:
     """The names that mean every release that has them."""
     texts = [t for t in spec.qids if schema.find(t) or tag_of(t, len(spec.releases)) is None]
     return {a.name for a in naming.attributes(texts, schema, QID)} if texts else set()
 
 
-def _typed(found: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
+def typed(found: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
     """The attributes with their types; ColumnError where one is nested."""
     whats = [f"{role} {quoted(a.name)}" for a in found]
     types = catalog.types([a.expression for a in found], whats)
@@ -134,7 +134,7 @@ def _typed(found: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Att
     return tuple(replace(a, type=t) for a, t in zip(found, types, strict=True))
 
 
-def _raws(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
+def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
     """The quasi-identifiers with their hierarchies."""
     names = [q.name for q in qids]
     for name in (*spec.hierarchies, *spec.plain):
@@ -147,7 +147,7 @@ def _raws(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple
     )
 
 
-def _titles(datasets: Sequence[Dataset]) -> list[str]:
+def titles_of(datasets: Sequence[Dataset]) -> list[str]:
     """What releases are called: their names, or paths where names are the same."""
     names = [d.name for d in datasets]
     return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
@@ -174,7 +174,7 @@ def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
     return names[0], tags
 
 
-def _cells(
+def cells_of(
     catalog: Catalog,
     number: int,
     written: Mapping[Raw, str | None],
@@ -188,13 +188,13 @@ def _cells(
         tagged = (number, raw.name) in tags
         if text is None or (not tagged and catalog.schema.find(text) is None):
             continue
-        cell = _of_release(catalog, text, raw.name)
+        cell = of_release(catalog, text, raw.name)
         told = text if tagged else cell.name
         found.append((Generalised(raw, number, "", told, cell.type, raw.name in plain), cell))
     return found
 
 
-def _of_release(catalog: Catalog, written: str, name: str) -> Attribute:
+def of_release(catalog: Catalog, written: str, name: str) -> Attribute:
     """A column of a release, or an expression over its columns; with its type."""
     schema = catalog.schema
     column = schema.find(written) or schema.find(written.strip())

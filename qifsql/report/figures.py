@@ -6,10 +6,13 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.assessment import Assessment
+from qifsql.comparison.compare import Comparison
+from qifsql.comparison.what_if import WhatIf
 from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
 from qifsql.mechanisms.tradeoff import Tradeoff
-from qifsql.report.charts import files, noise, people, steps, subsets
+from qifsql.report import comparisons
+from qifsql.report.charts import files, noise, people, releases, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.report.parts import Document
 from qifsql.sweep.result import Sweep
@@ -71,6 +74,18 @@ def of_noise(result: Tradeoff) -> dict[str, Chart]:
 def of_report(document: Document) -> dict[str, Chart]:
     """The charts of a report."""
     return {figure.name: figure.chart for figure in document.figures}
+
+
+def of_comparison(result: Comparison) -> dict[str, Chart]:
+    """The chart of releases beside the original."""
+    names = [f"{row['release']}" for row in result.frame.iter_rows(named=True)]
+    return {"risk_utility": releases.risk_utility(result.frame, names)}
+
+
+def of_what_if(result: WhatIf) -> dict[str, Chart]:
+    """The chart of changes beside what is there."""
+    names = [comparisons.change(row) for row in result.frame.iter_rows(named=True)]
+    return {"risk_utility": releases.risk_utility(result.frame, names)}
 
 
 def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:

@@ -73,8 +73,8 @@ def make_scales(engine: DuckDB, attack: BoundAttack) -> list[Scale]:
     for i, qid in enumerate(attack.qids, 1):
         dictionary(engine, attack, f"qid_{i}")
         own = own_table(f"dictionary_qid_{i}")
-        position = exp.alias_(_position(qid), "position")
-        told = exp.select("value", "code", "people", position).from_(own)
+        placed = exp.alias_(position(qid.type), "position")
+        told = exp.select("value", "code", "people", placed).from_(own)
         doc = "One row per value: where it is, as a number."
         plan = Plan((Step("measured", doc, told),), query("scale"))
         engine.keep(scale_table(i), plan, f"measuring qid_{i}", attack.dataset.name, catalog=LOADED)
@@ -123,12 +123,12 @@ def code(engine: DuckDB, attack: BoundAttack) -> None:
     engine.keep("coded", plan, "coding records", attack.dataset.name, catalog=LOADED)
 
 
-def _position(qid: Attribute) -> exp.Expr:
+def position(type_: str) -> exp.Expr:
     """A value as a number; NULL where it is none."""
-    kind, value = family(qid.type), exp.column("value")
+    kind, value = family(type_), exp.column("value")
     if kind in NUMBERS:
         return exp.cast(value, "DOUBLE")
-    if not measured(qid.type):
+    if not measured(type_):
         return exp.cast(exp.null(), "DOUBLE")
     since: exp.Expr = exp.Anonymous(this="epoch_us", expressions=[value])
     if kind == "DATE":

@@ -24,12 +24,13 @@ def spread(
     over: Sequence[int] | None = None,
     names: Mapping[str, str] | None = None,
     domain: Domain | None = None,
+    folder: str = "sanitise",
 ) -> exp.Select:
-    """The query of a template, tables called ``names``.
+    """The query of a template in a folder of ``sql/``, tables called ``names``.
 
     With ``over`` for the columns of these numbers; without it is about one column.
     """
-    query = splice(load(f"sanitise/{template}"), width=0, names=names)
+    query = splice(load(f"{folder}/{template}"), width=0, names=names)
     if over is not None:
         _over(query, over)
     for node in list(query.find_all(exp.Anonymous)):

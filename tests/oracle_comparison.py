@@ -1,0 +1,83 @@
+"""A slow, exact oracle for what releases still tell: one record after the other, in fractions.
+
+Written from spec sections 2, 6 and 7. A block is a dictionary entry, a cell a list of the values of
+the original that it contains.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+
+def risk(keys: Sequence[Hashable], secrets: Sequence[Hashable]) -> dict[str, Any]:
+    """What holds of a release of which these are the blocks' keys and secrets, record by record."""
+    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for key, secret in zip(keys, secrets, strict=True):
+        blocks[key][secret] += 1
+    n = len(keys)
+    sizes = [sum(block.values()) for block in blocks.values()]
+    whole = Counter(secrets)
+    return {
+        "records": n,
+        "blocks": len(blocks),
+        "average_class_size": float(Fraction(n, len(blocks))),
+        "k": min(sizes),
+        "singled_out": sizes.count(1),
+        "l": min(map(len, blocks.values())),
+        "crs_prior_deterministic": float(n == 1),
+        "crs_posterior_deterministic": float(Fraction(sizes.count(1), n)),
+        "crs_prior_probabilistic": float(Fraction(1, n)),
+        "crs_posterior_probabilistic": float(Fraction(len(blocks), n)),
+        "cas_prior_deterministic": float(len(whole) == 1),
+        "cas_posterior_deterministic": float(
+            Fraction(sum(sum(b.values()) for b in blocks.values() if len(b) == 1), n)
+        ),
+        "cas_prior_probabilistic": float(Fraction(max(whole.values()), n)),
+        "cas_posterior_probabilistic": float(
+            Fraction(sum(max(b.values()) for b in blocks.values()), n)
+        ),
+    }
+
+
+def number(value: Any) -> Fraction:
+    """Where a number or date stands."""
+    return Fraction(value.toordinal() if isinstance(value, date) else value)
+
+
+def penalty(
+    contained: Sequence[Sequence[Any]], everything: Sequence[bool], values: set[Any], ordered: bool
+) -> Fraction:
+    """The mean share of the values that a cell contains, or of their range that it spans."""
+    known = [number(v) for v in values if v is not None] if ordered else []
+    total = Fraction(0)
+    for inside, all_ in zip(contained, everything, strict=True):
+        if all_:
+            total += 1
+        elif ordered:
+            own = [number(v) for v in inside if v is not None]
+            if own and max(own) > min(own):
+                total += (max(own) - min(own)) / (max(known) - min(known))
+        elif len(inside) > 1:
+            total += Fraction(len(inside), len(values))
+    return total / len(contained)
+
+
+def distances(
+    original: Sequence[Any], contained: Sequence[Sequence[Any]]
+) -> tuple[Fraction, float]:
+    """Total variation and divergence (bits) of the original's values and the spread-out cells."""
+    p = {v: Fraction(n, len(original)) for v, n in Counter(original).items()}
+    q: dict[Any, Fraction] = defaultdict(Fraction)
+    outside = Fraction(0)
+    for inside in contained:
+        for value in inside:
+            q[value] += Fraction(1, len(inside) * len(contained))
+        if not inside:
+            outside += Fraction(1, len(contained))
+    variation = (sum((abs(p[v] - q[v]) for v in p), Fraction(0)) + outside) / 2
+    if any(not q[v] for v in p):
+        return variation, math.inf
+    return variation, sum(float(p[v]) * math.log2(p[v] / q[v]) for v in p)
