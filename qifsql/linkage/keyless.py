@@ -30,7 +30,7 @@ from qifsql.export import Origin
 from qifsql.linkage import learning, moves
 from qifsql.linkage.chain import Chain
 from qifsql.linkage.outcomes import Outcome, Outcomes
-from qifsql.linkage.releases import Release, plain, releases
+from qifsql.linkage.releases import Release, releases
 from qifsql.linkage.transitions import Rule, probability, rules
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success

@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from qifsql.dataset import Column, Dataset, Schema
+from qifsql.dataset import Column, Dataset
 from qifsql.datatypes import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
