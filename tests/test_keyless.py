@@ -1,0 +1,163 @@
+"""Longitudinal attacks without a person key: held against the oracle, and against CRL and CAL."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_keyless import Law, attack, vulnerability
+
+import qifsql
+from qifsql.assess import attack as with_key
+from qifsql.dataset import Dataset
+from qifsql.errors import QifError
+
+COLUMNS = {"id": pa.int64(), "e": pa.int32(), "age": pa.int32(), "c": pa.string(), "d": pa.int8()}
+COLUMNS |= {"q": pa.string(), "s": pa.string()}
+TABLE = {("a", "a"): Fraction(1, 2), ("a", "b"): Fraction(1, 2), ("b", "b"): Fraction(3, 4)}
+TABLE |= {("b", "a"): Fraction(1, 4), (None, None): Fraction(1)}
+LAWS = {
+    "e": Law("e"),
+    "age:+1": Law("age", shift=1),
+    "c:stay=0.75": Law("c", stay=Fraction(3, 4)),
+    "c:table=moves.csv": Law("c", table=TABLE),
+    "d:stay=0.9": Law("d", stay=Fraction(9, 10)),
+    "d:stay=1": Law("d", stay=Fraction(1)),
+}
+NEAR = pytest.approx
+
+rows = st.fixed_dictionaries(
+    {
+        "e": st.sampled_from([1, 2, None]),
+        "age": st.sampled_from([7, 8, 9]),
+        "c": st.sampled_from(["a", "b", None]),
+        "d": st.sampled_from([0, 1]),
+        "q": st.sampled_from(["x", "y", None]),
+        "s": st.sampled_from(["u", "v", None]),
+    }
+)
+rules = st.lists(st.sampled_from(list(LAWS)), min_size=1, max_size=4, unique_by=lambda r: r[0])
+presences = st.sampled_from(["1", "0.92", "0.5", "0"])
+
+
+def written(folder: Path, releases: Sequence[Sequence[dict[str, Any]]]) -> list[str]:
+    paths = []
+    for i, release in enumerate(releases):
+        columns = {
+            name: pa.array([row.get(name, n) for n, row in enumerate(release)], kind)
+            for name, kind in COLUMNS.items()
+        }
+        paths.append(str(folder / f"r{i}.parquet"))
+        pq.write_table(pa.table(columns), paths[-1])
+    lines = ["from,to,probability"]
+    lines += [f"{a or ''},{b or ''},{float(p)}" for (a, b), p in TABLE.items()]
+    (folder / "moves.csv").write_text("\n".join(lines) + "\n")
+    return paths
+
+
+def by_knowledge(result: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["model"], row["knowledge"]): row for row in result.rows()}
+
+
+def linked(folder: Path, paths: list[str], link: Sequence[str], **asked: Any) -> Any:
+    text = "; ".join(link).replace("moves.csv", str(folder / "moves.csv"))
+    return qifsql.attack(asked.pop("model", "crl,cal"), paths, link=text, secret="s", **asked)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    releases=st.lists(st.lists(rows, min_size=1, max_size=5), min_size=2, max_size=3),
+    link=rules,
+    presence=presences,
+    distinct=st.booleans(),
+    qids=st.sampled_from([["e", "q"], ["c", "q"], ["1:q", "2:c"], ["2:q"], ["1:d"]]),
+)
+def test_the_numbers_are_those_of_the_definitions(
+    tmp_path_factory: pytest.TempPathFactory,
+    releases: list[list[dict[str, Any]]],
+    link: list[str],
+    presence: str,
+    distinct: bool,
+    qids: list[str],
+) -> None:
+    folder = tmp_path_factory.mktemp("keyless")
+    paths = written(folder, releases)
+    laws = [LAWS[rule] for rule in link]
+    chance = vulnerability(laws, releases, Fraction(1))
+    absent = "distinct" if distinct else "null"
+    asked = {"qids": qids, "presence": presence, "absent": absent}
+    if any(not _some(laws, releases, i) for i in range(1, len(releases))):
+        with pytest.raises(QifError, match="has a candidate"):
+            linked(folder, paths, link, **asked)
+        return
+    result = linked(folder, paths, link, **asked)
+    rho = Fraction(presence)
+    chance = vulnerability(laws, releases, rho)
+    known = [
+        [q.partition(":")[2] or q for q in qids if ":" not in q or q.startswith(f"{n}:")]
+        for n in range(1, len(releases) + 1)
+    ]
+    found = by_knowledge(result)
+    secrets = {"CRL": lambda i: i, "CAL": lambda i: releases[0][i]["s"]}
+    alone = attack(laws, releases, rho, known, secrets["CRL"], distinct=distinct).alone
+    for model, secret in secrets.items():
+        row = found[model, "linked"]
+        true = attack(laws, releases, rho, known, secret, distinct=distinct)
+        assert row["posterior_probabilistic"] == NEAR(float(true.probabilistic), rel=1e-13)
+        assert row["posterior_deterministic"] == NEAR(float(true.deterministic), rel=1e-13)
+        assert row["worst_case"] == NEAR(float(true.worst), rel=1e-13)
+        assert (row["blocks"], row["singled_out"]) == (true.observations, alone)
+        assert row["link_vulnerability"] == NEAR(float(chance), rel=1e-13)
+        if known[0]:
+            true = attack([], releases[:1], rho, known[:1], secret)
+            row = found[model, "focal alone"]
+            assert row["posterior_probabilistic"] == NEAR(float(true.probabilistic), rel=1e-15)
+            assert row["posterior_deterministic"] == NEAR(float(true.deterministic), rel=1e-15)
+
+
+def _some(laws: list[Law], releases: list[list[dict[str, Any]]], i: int) -> bool:
+    """Whether a record of the release before has a candidate in this one."""
+    weights = [
+        [law.chance(x[law.column], y[law.column], 1, releases[i]) for law in laws]
+        for x in releases[i - 1]
+        for y in releases[i]
+    ]
+    return any(all(own) for own in weights)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    releases=st.lists(st.lists(rows, min_size=1, max_size=8), min_size=2, max_size=3),
+    absent=st.sampled_from(["null", "distinct"]),
+    qids=st.sampled_from([["e", "q"], ["1:q", "2:c"], ["1:d", "2:d", "2:q"]]),
+)
+def test_with_the_key_and_presence_1_the_results_are_those_with_the_key(
+    tmp_path_factory: pytest.TempPathFactory,
+    releases: list[list[dict[str, Any]]],
+    absent: Any,
+    qids: list[str],
+) -> None:
+    """Spec section 8: with E = the key and rho = 1 this is exactly CRL and CAL."""
+    folder = tmp_path_factory.mktemp("keyless")
+    shifted = [[row | {"id": n + i} for n, row in enumerate(r)] for i, r in enumerate(releases)]
+    shifted[1] = shifted[1] + [releases[1][0] | {"id": 0}]  # somebody is in both
+    if len(shifted) > 2:
+        shifted[2] = shifted[2] + [releases[2][0] | {"id": 1 if len(shifted[2]) < 9 else 0}]
+        shifted[2] = list({row["id"]: row for row in [*shifted[2], *shifted[1][:1]]}.values())
+    paths = written(folder, shifted)
+    true = with_key("crl,cal", paths, key="id", qids=qids, secret="s", absent=absent)
+    result = linked(folder, paths, ["id"], qids=qids, absent=absent, truth="id")
+    numbers = [c for c in true.frame.columns if c != "seconds"]
+    found = by_knowledge(result)
+    for row in true.rows():
+        mine = found[row["model"], "linked"]
+        assert {c: mine[c] for c in numbers} == {c: row[c] for c in numbers}
+        keyed = found[row["model"], "with the key"]
+        assert {c: keyed[c] for c in numbers} == {c: row[c] for c in numbers}
+    first = result.details["links"].row(0, named=True)
+    assert first["link_vulnerability"] == first["link_accuracy"]
