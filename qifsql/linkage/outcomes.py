@@ -14,6 +14,7 @@ from qifsql.errors import TargetError
 from qifsql.linkage.chain import SLICE, UNIT, Chain
 from qifsql.measures.bayes import Success
 from qifsql.plan import Plan, Step
+from qifsql.relation import LOADED
 from qifsql.templates import load
 
 Sights = Sequence[int]  # the observation of a target in each release, by its number
@@ -36,6 +37,7 @@ class Outcomes:
         self.chain = chain
         self.target = target
         self.secrets = len(chain.releases[0].secrets)
+        self.prefix = ""
 
     def alone(self) -> list[Outcome]:
         """Re-identification, then each secret, from the focal release alone."""
@@ -50,10 +52,13 @@ class Outcomes:
 
     def linked(self) -> list[Outcome]:
         """The same from all releases, linked without a key."""
-        slices = 1
-        if self.target is None:
-            slices = max(1, -(-max(self.chain.estimates.values()) // SLICE))
         counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
+        pairs = 0
+        if self.target is None:
+            pairs = max(self.chain.estimates.values())
+            if self.chain.last == 2:
+                counted, pairs = self._settle()
+        slices = max(1, -(-pairs // SLICE))
         for i in range(slices):
             self._follow(slices, i)
             for j in range(self.secrets + 1):
@@ -61,6 +66,28 @@ class Outcomes:
             if i + 1 < slices or self.target is None:
                 self.chain.drop("endings")
         return [self._outcome(rows) for rows in counted]
+
+    def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
+        """The sums over people whom no later release tells apart, and pairs left for the others.
+
+        Where one observation of the focal release is of one kind of record, the later ones are as
+        likely for each of its people: the best guess stays what it was.
+        """
+        chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
+        countable = chain.step("countable", **names)
+        chain.keep("settled", Plan((countable,), chain.query("settled")))
+        rows: list[list[tuple[int, ...]]] = []
+        for j in range(self.secrets + 1):
+            blocks = "settled_secrets" if j else "settled_blocks"
+            own = {"secret_crowd": f"secret_crowd_{j}"} if j else {}
+            query = chain.query("settled_success", settled_blocks=blocks)
+            rows.append(chain.rows(Plan((chain.step(blocks, **own),), query), "measuring"))
+            table = f"secret_crowd_{j}" if j else "crowd"
+            chain.keep(f"open_{table}", Plan((), chain.query("open_crowd", crowd=table)))
+        query = chain.query("open_pairs", totals="totals_1_2")
+        ((pairs,),) = chain.rows(Plan((), query), "counting candidates")
+        self.prefix = "open_"
+        return rows, int(pairs)
 
     def best_guess(self, secret: int) -> str | None:
         """The likeliest secret of the target, of several the least, as text; None if missing."""
@@ -126,7 +153,9 @@ class Outcomes:
         table = f"secret_crowd_{secret}" if secret else "crowd"
         name = "secret_crowd" if secret else "crowd"
         sight = exp.column("first_sight")
-        query = exp.select("*").from_(exp.table_(table, db="main", catalog="memory"))
+        query = exp.select("*").from_(
+            exp.table_(f"{self.prefix}{table}", db="main", catalog=LOADED)
+        )
         if self.target is not None:
             query = query.where(exp.EQ(this=sight, expression=exp.Literal.number(self.target[0])))
         elif slices > 1:
