@@ -55,9 +55,7 @@ class Found:
     alone: int
 
 
-def likelihood(
-    laws: Sequence[Law], x: Row, y: Row, steps: int, later: Sequence[Row]
-) -> Fraction:
+def likelihood(laws: Sequence[Law], x: Row, y: Row, steps: int, later: Sequence[Row]) -> Fraction:
     result = Fraction(1)
     for law in laws:
         result *= law.chance(x[law.column], y[law.column], steps, later)

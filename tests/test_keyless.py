@@ -14,7 +14,6 @@ from oracle_keyless import Law, attack, vulnerability
 
 import qifsql
 from qifsql.assess import attack as with_key
-from qifsql.dataset import Dataset
 from qifsql.errors import QifError
 
 COLUMNS = {"id": pa.int64(), "e": pa.int32(), "age": pa.int32(), "c": pa.string(), "d": pa.int8()}

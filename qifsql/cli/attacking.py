@@ -56,7 +56,7 @@ def attack(
             return keyless.attack(result)
         return attacks.attack(result.rows(), result.details)
 
-    aside = () if details.histogram else ("histogram",)
+    aside: tuple[str, ...] = () if details.histogram else ("histogram",)
     aside += ("links", "calibration") if links.link is not None else ()
     title = f"qifsql: {options.named(source)}"
     told = show.Shown(

@@ -59,7 +59,7 @@ class Chain:
     def _read(self, release: Release) -> int:
         """Keep the records of a release; how many there are."""
         i = release.number
-        plan = Plan((), release.given.query, openings(release.dataset))
+        plan = Plan((), release.given.query, tuple(openings(release.dataset)))
         self.keep(f"given_{i}", plan)
         counted = exp.select(exp.Count(this=exp.Star())).from_(f"given_{i}")
         ((records,),) = self.rows(Plan((), counted), "counting records")

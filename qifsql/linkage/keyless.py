@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 import polars as pl
+from sqlglot import exp
 
 from qifsql import assess, targets
 from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
@@ -51,6 +52,8 @@ person of one release is in the next, the chance that the best link of a record 
 collections: the best chain of them) is right, and the share of best links that is right by the
 truth, for two releases."""
 
+Result = tuple[str, int, list[Outcome]]  # what is known, of how many releases, what it gives
+KEYED = ("qids", "secret", "where", "absent", "target")  # what the attack with the key takes, too
 MODELS = ("crl", "cal", "irl", "ial")
 REFUSED = ("gain", "prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
 
@@ -77,8 +80,8 @@ def attack(
 
     The result has the columns of ``assessment.SCHEMA`` and ``KEYLESS``, a row per secret and
     knowledge; its details are ``links`` and, with the truth, ``calibration``
-    (``qifsql.linkage.learning``). ``blocks`` are the observations that are possible, ``singled_out``
-    those that only one record may give; ``posterior_deterministic`` is the chance of these, and
+    (``qifsql.linkage.learning``). ``blocks`` are the observations that are possible,
+    ``singled_out`` those that only one record may give; ``posterior_deterministic`` is the chance of these, and
     ``individuals_certain`` that chance in people, rounded down.
 
     Raises InputError and EngineError as all attacks do.
@@ -169,7 +172,7 @@ def _run(
         "truth": list(known) or None,
         "where": options.get("where"),
         "absent": options.get("absent", "null"),
-        "target": {k: v for k, v in target.items()} or None,
+        "target": dict(target) or None,
     }
     paths = (*(p for d in datasets for p in d.paths), *(r.table for _, r in _tables(law)))
     origin = origin.about(spec, tuple(dict.fromkeys(paths))).sending(chain.sent)
@@ -288,9 +291,7 @@ def _sights(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
     return numbers
 
 
-def _one(tree: Any) -> Any:
-    from sqlglot import exp
-
+def _one(tree: exp.Expr) -> exp.Select:
     return exp.select(exp.alias_(tree, "observed"))
 
 
@@ -298,7 +299,7 @@ def _rows(
     models: Sequence[Model], outcomes: Outcomes, chain: Chain, secrets: Sequence[str]
 ) -> list[dict[str, Any]]:
     focal = chain.releases[0]
-    results = [("focal alone", 1, outcomes.alone())] if focal.qids else []
+    results: list[Result] = [("focal alone", 1, outcomes.alone())] if focal.qids else []
     results.append(("linked", chain.last, outcomes.linked()))
     records = chain.records[0]
     priors = [Success(Fraction(records == 1), Fraction(1, records), 1 / records, int(records == 1))]
@@ -314,30 +315,24 @@ def _rows(
     for m in models:
         numbers = (0,) if m.goal == "re-identification" else range(1, len(secrets) + 1)
         for j in numbers:
-            for knowledge, n, found in results:
-                rows.append(_row(m, j, knowledge, n, found, priors[j], outcomes, secrets))
+            rows += [
+                _row(m, j, result, priors[j], outcomes=outcomes, secrets=secrets)
+                for result in results
+            ]
     return rows
 
 
-def _secret(node: Any, j: int) -> Any:
-    from sqlglot import exp
-
+def _secret(node: exp.Expr, j: int) -> exp.Expr:
     if isinstance(node, exp.Column) and node.name == "secret":
         return exp.column(f"secret_{j}")
     return node
 
 
 def _row(
-    m: Model,
-    j: int,
-    knowledge: str,
-    n: int,
-    found: Sequence[Outcome],
-    prior: Success,
-    outcomes: Outcomes,
-    secrets: Sequence[str],
+    m: Model, j: int, result: Result, prior: Success, *, outcomes: Outcomes, secrets: Sequence[str]
 ) -> dict[str, Any]:
     chain = outcomes.chain
+    knowledge, n, found = result
     qids = _qids(chain.releases[:n])
     after, everybody = found[j].success, found[0]
     if m.individual:
@@ -369,9 +364,7 @@ def _with_key(
     options: Options,
 ) -> list[dict[str, Any]]:
     """The rows of the same attack where everybody's key is known."""
-    asked = {
-        n: options[n] for n in ("qids", "secret", "where", "absent", "target") if options.get(n)
-    }  # type: ignore[literal-required]
+    asked: dict[str, Any] = {n: v for n, v in options.items() if n in KEYED and v}
     result = assess.attack(
         [m.acronym for m in models], datasets, key=list(truth), settings=settings, **asked
     )

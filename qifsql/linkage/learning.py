@@ -152,7 +152,7 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
         steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
         mass, linkable = _best(chain, i, "prospects", steps)
         records = chain.records[i - 1]
-        row = {"step": i, "records": records, "with_candidates": linkable}
+        row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
         row |= {"link_vulnerability": float(Fraction(mass, UNIT * records))}
         if truth:
             found = _hits(chain, i)

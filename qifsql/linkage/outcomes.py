@@ -99,7 +99,7 @@ class Outcomes:
         ]
         query = exp.select(value).from_("shares").order_by(*order).limit(1)
         ((guess,),) = self.chain.engine.rows(Plan(steps, query), "guessing", self.chain.where)
-        return guess
+        return None if guess is None else str(guess)
 
     def _follow(self, slices: int, i: int) -> None:
         """Keep ``endings``: all that may be observed later of the people of a slice."""
@@ -167,6 +167,7 @@ class Outcomes:
         """The sums over the observations of a slice."""
         chain = self.chain
         crowd = self._crowd(secret, slices, i)
+        steps: tuple[Step, ...]
         if secret:
             steps = (crowd, chain.step("shares"), chain.step("secret_observations"))
             query = chain.query("success", observations="secret_observations")

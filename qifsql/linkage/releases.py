@@ -96,16 +96,15 @@ def releases(
         raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
     hidden = naming.attributes(secrets, both, SECRET)
     found: list[Release] = []
+    first: dict[Rule, Attribute] = {}
     for i, catalog in enumerate(catalogs):
         number = i + 1
         own = typed([q for q in known if q.number == number], catalog)
         sought = typed(hidden, catalog) if number == 1 else ()
         _disjoint(sought, own)
         columns = {rule: _linking(rule, catalog.schema) for rule in rules}
-        if found:
-            _check_types(columns, first, catalogs[0].schema, catalog.schema)
-        else:
-            first = columns
+        first = first or columns
+        _check_types(columns, first, catalogs[0].schema, catalog.schema)
         exact = tuple(_fixed(r, a, i) for r, a in columns.items() if not r.drifts)
         drift = tuple(a for r, a in columns.items() if r.drifts)
         key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None

@@ -168,6 +168,7 @@ def _untagged(attribute: Attribute) -> exp.Expr:
 
 
 def person_key(name: str, schema: Schema) -> Attribute:
+    """The column that tells who is who; ColumnError where it is not there or nested."""
     found: Column = schema[name]
     if nested(found.type):
         raise ColumnError(f"key {quoted(found.name)} of {schema.dataset} is nested; name another")
@@ -175,6 +176,7 @@ def person_key(name: str, schema: Schema) -> Attribute:
 
 
 def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
+    """A filter of one dataset, checked; none where none is given."""
     if where is None:
         return None
     what = f"the filter (where) of {catalog.schema.dataset}"
