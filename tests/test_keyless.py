@@ -76,7 +76,7 @@ def linked(folder: Path, paths: list[str], link: Sequence[str], **asked: Any) ->
     distinct=st.booleans(),
     qids=st.sampled_from([["e", "q"], ["c", "q"], ["1:q", "2:c"], ["2:q"], ["1:d"]]),
 )
-def test_the_numbers_are_those_of_the_definitions(
+def test_the_numbers_are_those_of_the_definitions(  # noqa: PLR0917 - what hypothesis draws
     tmp_path_factory: pytest.TempPathFactory,
     releases: list[list[dict[str, Any]]],
     link: list[str],
@@ -160,3 +160,128 @@ def test_with_the_key_and_presence_1_the_results_are_those_with_the_key(
         assert {c: keyed[c] for c in numbers} == {c: row[c] for c in numbers}
     first = result.details["links"].row(0, named=True)
     assert first["link_vulnerability"] == first["link_accuracy"]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[str]:
+    one = {"e": 1, "age": 7, "c": "a", "d": 0, "q": "x", "s": "u"}
+    other = {"e": 2, "age": 8, "c": "b", "d": 1, "q": "y", "s": "v"}
+    later = [row | {"age": row["age"] + 1} for row in (one, other)]
+    return written(tmp_path, [[one, other, one | {"s": "v"}], later])
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("", "no link rules"),
+        ("e; agee:+1", 'agee.*did you mean "age"'),
+        ("e; c:stay=1.2", "outside 0 to 1"),
+        ("e; c:stay=-0.1", "outside 0 to 1"),
+        ("e; c:stay=nan", "0 to 1"),
+        ("e; c:stay=often", "0 to 1"),
+        ("e; c:+1", "not a number"),
+        ("e; age:+0.5", "whole numbers"),
+        ("e; c:moves", "not understood"),
+        ("e; e:stay=0.5", "twice"),
+        ('e; "c:stay=0.5', "not closed"),
+        ("e; :stay=0.5", "names no column"),
+        ("e; age", "has a candidate"),
+        ("e; c:table=missing.csv", "missing.csv"),
+        ("c:stay=?; d:stay=?", "two releases"),
+    ],
+)
+def test_link_rules_that_cannot_be_are_refused(pair: list[str], link: str, words: str) -> None:
+    with pytest.raises(QifError, match=words):
+        qifsql.attack("crl", pair, link=link, qids="q")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("a,a,0.5\na,b,0.4\n", "add up to 1"),
+        ("a,a,1.5\n", "from 0 to 1"),
+        ("a,a,\n", "from 0 to 1"),
+        ("a,a,0.5\na,a,0.5\n", "each pair has one"),
+        ("", "no transitions"),
+    ],
+)
+def test_tables_that_are_no_law_are_refused(
+    pair: list[str], tmp_path: Path, lines: str, words: str
+) -> None:
+    path = tmp_path / "law.csv"
+    path.write_text("from,to,probability\n" + lines)
+    with pytest.raises(QifError, match=words):
+        qifsql.attack("crl", pair, link=f"e; c:table={path}", qids="q")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"presence": 1.5}, "outside 0 to 1"),
+        ({"presence": "x"}, "presence"),
+        ({"gain": "tries:2"}, "gain"),
+        ({"weight": "d"}, "weight"),
+        ({"by": "d"}, "by"),
+        ({"measures": "all"}, "measures"),
+        ({"histogram": True}, "histogram"),
+        ({"progressive": True}, "progressive"),
+        ({"null": "drop"}, "missing"),
+        ({"model": "crs"}, "crl, cal, irl, ial"),
+        ({"model": "cml"}, "crl, cal, irl, ial"),
+        ({"model": "cal"}, "--secret"),
+        ({"model": "cal", "secret": "q"}, "among the quasi-identifiers"),
+        ({"truth": "c"}, "unique|no person in common"),
+        ({"qids": []}, "no quasi-identifiers"),
+        ({"where": "e > 5"}, "no records"),
+        ({"link": None, "presence": 0.5}, "name --link"),
+    ],
+)
+def test_what_has_no_meaning_without_a_key_is_refused(
+    pair: list[str], asked: dict[str, Any], words: str
+) -> None:
+    given_ = {"model": "crl", "link": "e; age:+1", "qids": "q"} | asked
+    with pytest.raises(QifError, match=words):
+        qifsql.attack(given_.pop("model"), pair, **given_)
+
+
+def test_one_release_is_not_linked(pair: list[str]) -> None:
+    with pytest.raises(QifError, match="two releases"):
+        qifsql.attack("crl", pair[:1], link="e", qids="q")
+
+
+def test_one_person_is_her_observation(pair: list[str]) -> None:
+    target = {"1:q": "x", "2:q": "x"}
+    result = qifsql.attack("irl,ial", pair, link="e; age:+1", secret="s", target=target)
+    found = by_knowledge(result)
+    assert found["IRL", "linked"]["posterior_probabilistic"] == 0.5
+    assert found["IAL", "linked"]["posterior_probabilistic"] == 0.5
+    assert found["IAL", "linked"]["best_guess"] == "u"
+    assert found["IRL", "linked"]["matches"] == 2
+    with pytest.raises(QifError, match="nobody"):
+        qifsql.attack("irl", pair, link="e; age:+1", target={"1:q": "x", "2:q": "y"})
+
+
+def test_a_stay_probability_is_learned_by_moments_from_a_key(tmp_path: Path) -> None:
+    """Three of four stay; half of the later release has each value: (3/4 - 1/2) / (1 - 1/2)."""
+    rows_ = [{"id": i, "c": "ab"[i % 2], "q": "x"} for i in range(4)]
+    full = [dict.fromkeys(COLUMNS) | row for row in rows_]
+    later = [row | {"c": c} for row, c in zip(full, "abbb", strict=True)]
+    later[3]["c"], later[2]["c"], later[0]["c"] = "b", "a", "b"
+    paths = written(tmp_path, [full, later])
+    result = qifsql.attack("crl", paths, link="e; c:stay=?", qids="q", key="id")
+    same, alike = 3, sum(sum(o["c"] == row["c"] for o in later) for row in full)
+    expected = (same - alike / 4) / (4 - alike / 4)
+    assert any(f"probability {round(expected, 6):.6g}" in note for note in result.notes)
+
+
+def test_names_with_marks_stand_in_quotes(tmp_path: Path) -> None:
+    path = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    name = 'city; "home": x'
+    for one in path:
+        pq.write_table(pa.table({name: ["a", "b"], "q": [1, 2]}), one)
+    rule = '"city; ""home"": x":stay=0.5'
+    result = qifsql.attack("crl", path, link=rule, qids="q")
+    row = by_knowledge(result)["CRL", "linked"]
+    chance = 0.5 + 0.5 * 0.5
+    assert row["link_vulnerability"] == NEAR(chance, rel=1e-14)
+    assert row["posterior_probabilistic"] == 1

@@ -88,7 +88,7 @@ class Chain:
         self.keep("placed", Plan((), self.query("placed", **names)))
         self.keep("crowd", Plan((), self.query("crowd")))
         for j in range(1, len(self.releases[0].secrets) + 1):
-            secret = splice(load("keyless/secret_crowd"), width=self.width, secret=j)
+            secret = self.of_secret("secret_crowd", j)
             renamed = exp.select(
                 "first_sight", "kind", exp.alias_(exp.column(f"secret_{j}"), "secret"), "records"
             ).from_(secret.subquery("own"))
@@ -200,6 +200,10 @@ class Chain:
     def query(self, name: str, **names: str) -> exp.Select:
         """The query of a template, tables renamed."""
         return splice(load(f"keyless/{name}"), width=self.width, names=names)
+
+    def of_secret(self, name: str, secret: int) -> exp.Select:
+        """The query of a template about the secret of that number."""
+        return splice(load(f"keyless/{name}"), width=self.width, secret=secret)
 
     def step(self, name: str, **names: str) -> Step:
         """A template as a step of its name."""

@@ -3,10 +3,11 @@
 ``sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv``: rules are parted by semicolons
 (a comma or semicolon inside double quotes belongs to the name), each is about one column or
 several. Without a colon the columns match exactly. The others drift: ``+1`` and ``-1`` are what is
-added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn anew from
-the values that the next release has, as often as it has them, which may give the same value again;
-``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the columns
-from, to, probability. Source: spec section 8 (PoPETs section 7 leaves the case as future work).
+added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn
+anew from the values that the next release has, as often as it has them, which may give the same
+value again; ``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the
+columns from, to, probability. Source: spec section 8 (PoPETs section 7 leaves the case as future
+work).
 """
 
 import re

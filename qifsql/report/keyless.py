@@ -24,9 +24,8 @@ def attack(result: Assessment) -> list[Part]:
     parts += [Heading("Links"), Paragraph(_links(linked))]
     steps = result.details["links"]
     if steps.height > 1:
-        table = Table.of(
-            ["step", "records", "with candidates", "right by the model", "right"], right=range(5)
-        )
+        heads = ["step", "records", "with candidates", "right by the model", "right"]
+        table = Table.of(heads, right=range(5))
         for step, records, linkable, chance, right in steps.iter_rows():
             shown = "" if right is None else words.percent(right)
             table.add_row(

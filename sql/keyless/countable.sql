@@ -1,17 +1,29 @@
--- One row per kind of record all of whose candidates are observed differently, and not as nobody
--- is: how many observations of the next release are possible after it.
+-- One row per kind of record of which it is known how many observations of the next release are
+-- possible after it: all of its candidates are possible, or each is observed differently.
 CREATE OR REPLACE VIEW countable AS
 SELECT
     kinds.kind,
-    coalesce(totals.spots, 0)
-    + CASE WHEN totals.kind IS NULL OR presence < 1 THEN 1 ELSE 0 END AS observations
+    CASE
+        WHEN totals.kind IS NULL THEN 1
+        WHEN totals.spots = around.spots
+            THEN around.sights + (presence < 1 AND NOT around.like_nobody)::BIGINT
+        ELSE totals.spots + (presence < 1)::BIGINT
+    END AS observations
 FROM kinds
 LEFT JOIN totals ON totals.kind = kinds.kind
 LEFT JOIN (
-    SELECT exact
+    SELECT
+        exact,
+        count(*) AS spots,
+        count(DISTINCT sight) AS sights,
+        min(sight) = 0 AS like_nobody
     FROM spots
     GROUP BY exact
-    HAVING count(*) > count(DISTINCT sight) OR min(sight) = 0
-) AS mixed ON mixed.exact = kinds.exact
+) AS around ON around.exact = kinds.exact
 CROSS JOIN asked
-WHERE presence > 0 AND mixed.exact IS NULL;
+WHERE presence > 0
+    AND (
+        totals.kind IS NULL
+        OR totals.spots = around.spots
+        OR (around.spots = around.sights AND NOT around.like_nobody)
+    );
