@@ -285,3 +285,44 @@ def test_names_with_marks_stand_in_quotes(tmp_path: Path) -> None:
     chance = 0.5 + 0.5 * 0.5
     assert row["link_vulnerability"] == NEAR(chance, rel=1e-14)
     assert row["posterior_probabilistic"] == 1
+
+
+def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: Path) -> None:
+    """STAR, grades 1 and 2: 5,049 of 6,829 pupils are in both, and their true key is known."""
+    paths = [shared / "data" / f"star_grade_{n}.parquet" for n in (1, 2)]
+    result = qifsql.attack(
+        "crl",
+        paths,
+        link="sex,ethnicity,birth_year,birth_quarter; school:stay=?",
+        presence=str(round(5049 / 6829, 4)),
+        truth="pupil_id",
+        qids="school,sex,ethnicity",
+    )
+    rows_ = by_knowledge(result)
+    linked_, keyed = rows_["CRL", "linked"], rows_["CRL", "with the key"]
+    alone = rows_["CRL", "focal alone"]
+    assert linked_["link_accuracy"] == NEAR(linked_["link_vulnerability"], abs=0.01)
+    best = [row["posterior_probabilistic"] for row in (alone, linked_, keyed)]
+    assert best == sorted(best)
+    bins = result.details["calibration"].filter(result.details["calibration"]["links"] >= 200)
+    assert bins.height >= 10
+    for row in bins.iter_rows(named=True):
+        spread = (row["predicted"] * (1 - row["predicted"]) / row["links"]) ** 0.5
+        assert abs(row["predicted"] - row["right"]) < 4 * spread + 0.01
+
+
+def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
+    shared: Path, tmp_path: Path
+) -> None:
+    tables_ = [pq.read_table(shared / "data" / f"star_grade_{n}.parquet") for n in (1, 2)]
+    found = []
+    for threads, step in ((1, 1), (2, -1)):
+        paths = [tmp_path / f"{threads}_{i}.parquet" for i in range(2)]
+        for path, table in zip(paths, tables_, strict=True):
+            pq.write_table(table.take(list(range(table.num_rows))[::step]), path)
+        rules_ = "sex,birth_year; school:stay=0.97; ethnicity:stay=0.99"
+        asked = {"qids": "school,sex", "secret": "free_lunch", "presence": "0.74"}
+        limits = qifsql.Settings(threads=threads)
+        result = qifsql.attack("crl,cal", paths, link=rules_, settings=limits, **asked)
+        found.append(result.frame.drop("seconds"))
+    assert found[0].equals(found[1])
