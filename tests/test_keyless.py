@@ -296,7 +296,7 @@ def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: 
         link="sex,ethnicity,birth_year,birth_quarter; school:stay=?",
         presence=str(round(5049 / 6829, 4)),
         truth="pupil_id",
-        qids="school,sex,ethnicity",
+        qids=["school", "sex", "ethnicity"],
     )
     rows_ = by_knowledge(result)
     linked_, keyed = rows_["CRL", "linked"], rows_["CRL", "with the key"]
@@ -321,7 +321,7 @@ def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
         for path, table in zip(paths, tables_, strict=True):
             pq.write_table(table.take(list(range(table.num_rows))[::step]), path)
         rules_ = "sex,birth_year; school:stay=0.97; ethnicity:stay=0.99"
-        asked = {"qids": "school,sex", "secret": "free_lunch", "presence": "0.74"}
+        asked = {"qids": ["school", "sex"], "secret": "free_lunch", "presence": "0.74"}
         limits = qifsql.Settings(threads=threads)
         result = qifsql.attack("crl,cal", paths, link=rules_, settings=limits, **asked)
         found.append(result.frame.drop("seconds"))
