@@ -188,6 +188,7 @@ def pair(tmp_path: Path) -> list[str]:
         ("e; age", "has a candidate"),
         ("e; c:table=missing.csv", "missing.csv"),
         ("c:stay=?; d:stay=?", "two releases"),
+        ("e,age; c:stay=?", "two releases"),
     ],
 )
 def test_link_rules_that_cannot_be_are_refused(pair: list[str], link: str, words: str) -> None:

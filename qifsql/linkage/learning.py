@@ -19,6 +19,8 @@ from qifsql.linkage.transitions import Rule
 from qifsql.plan import Plan, Step
 from qifsql.templates import load
 
+FEW = 100  # pairs of records that may be two people tell too little if there are fewer
+
 LINKS: dict[str, pl.DataType] = {
     "step": pl.Int64(),
     "records": pl.Int64(),
@@ -76,6 +78,12 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
             raise InputError(
                 f"nothing says how often {quoted(rule.column)} stays: {source} in two releases; "
                 "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
+            )
+        if not keyed and pairs < FEW:
+            raise InputError(
+                f"only {several(pairs, 'pair')} of records are alone with their exact columns in "
+                f"two releases: too few to learn how often {quoted(rule.column)} stays; write a "
+                "number, as in stay=0.93, or name a --key"
             )
         stay = min(max(above / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
         stay = Fraction(round(float(stay), 6)).limit_denominator(10**6)
