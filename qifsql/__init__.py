@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
-    from qifsql.assess import attack
     from qifsql.assessment import Assessment
     from qifsql.checking import Verdict, check
     from qifsql.collection import Collection
@@ -26,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.explanation import Explanation, explain
     from qifsql.grading.levels import Levels, levels
     from qifsql.inspection import sql
+    from qifsql.linkage.keyless import attack
     from qifsql.linkage.link import Linked, link
     from qifsql.linkage.unhash import Unhashed, unhash
     from qifsql.linkage.unicity import Unicity, unicity
@@ -132,7 +132,7 @@ _HOME = {
     "Verdict": "checking",
     "WhatIf": "comparison.what_if",
     "anonymise": "sanitise.anonymise",
-    "attack": "assess",
+    "attack": "linkage.keyless",
     "blocks": "partition",
     "check": "checking",
     "compare": "comparison.compare",

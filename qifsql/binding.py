@@ -53,12 +53,8 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
-    roles = with_types(
-        {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group},
-        where,
-        catalog,
-        cells=isinstance(attack.dataset, Dataset),
-    )
+    roles = {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group}
+    roles = with_types(roles, where, catalog, cells=isinstance(attack.dataset, Dataset))
     qids, secrets = roles["qid"], roles["secret"]
     key, weight, group = roles["key"], roles["weight"], roles["by"]
     target = targets.bind(models[0], attack.target, qids, catalog)

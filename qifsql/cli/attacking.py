@@ -2,6 +2,7 @@
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output
+from qifsql.cli.unkeyed import Links
 from qifsql.cli.wishes import Charts, Details, Gains
 from qifsql.report.parts import Part
 
@@ -10,6 +11,7 @@ def attack(
     model: options.Model,
     data: Data,
     others: Others,
+    links: Links,
     adversary: Adversary,
     gains: Gains,
     details: Details,
@@ -21,14 +23,15 @@ def attack(
     progressive: options.Progressive = False,
 ) -> None:
     """Measure what an adversary gains from releases: success before, after, degradation."""
-    from qifsql.assess import attack as run
     from qifsql.cli import show
+    from qifsql.linkage.keyless import attack as run
 
     show.check(output)
     charts.check()
     source, asked = others.source(data), adversary.arguments()
-    asked |= others.arguments() | gains.arguments() | details.arguments()
-    if target is None:
+    asked |= others.arguments() | gains.arguments() | details.arguments() | links.arguments()
+    links.check(charts)
+    if target is None and links.link is None:
         asked |= charts.histogram(details.histogram)
     known = typed.targets(target, asked["qids"])
     with limits.settings() as settings:
@@ -43,14 +46,18 @@ def attack(
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("of_attack", result, quiet=limits.quiet)
+    if links.link is None:
+        charts.draw("of_attack", result, quiet=limits.quiet)
 
     def render() -> list[Part]:
-        from qifsql.report import attacks
+        from qifsql.report import attacks, keyless
 
+        if links.link is not None:
+            return keyless.attack(result)
         return attacks.attack(result.rows(), result.details)
 
-    aside = () if details.histogram else ("histogram",)
+    aside: tuple[str, ...] = () if details.histogram else ("histogram",)
+    aside += ("links", "calibration") if links.link is not None else ()
     title = f"qifsql: {options.named(source)}"
     told = show.Shown(
         result.frame, result.origin, render, title, result.details, aside, result.notes

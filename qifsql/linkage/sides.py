@@ -75,9 +75,9 @@ def sides(
         raise InputError(f"{several(len(truth), 'truth')} for two files; name one, or one for each")
     found = []
     for i, catalog in enumerate(catalogs):
-        own = _typed([pair[i] for pair in pairs], catalog)
-        key = _key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
-        where = _condition(wheres[i], catalog)
+        own = typed([pair[i] for pair in pairs], catalog)
+        key = person_key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
+        where = condition(wheres[i], catalog)
         found.append(Side(datasets[i], own, key, where))
     release, register = found
     keys = [(release.key, register.key)] if release.key and register.key else []
@@ -139,20 +139,20 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
     )
 
 
-def _typed(found: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
+def typed(found: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
     """The attributes over the one dataset, without tags, with their types."""
     own = [replace(a, name=_own(a), expression=_untagged(a), number=1) for a in found]
     types = catalog.types(
         [a.expression for a in own], [f"expression {quoted(a.name)}" for a in own]
     )
-    typed = tuple(replace(a, type=type_) for a, type_ in zip(own, types, strict=True))
-    for attribute in typed:
+    with_types = tuple(replace(a, type=type_) for a, type_ in zip(own, types, strict=True))
+    for attribute in with_types:
         if nested(attribute.type):
             raise ColumnError(
                 f"column {quoted(attribute.name)} of {catalog.schema.dataset} is nested "
                 f"({family(attribute.type)}); use one of its parts, as in NAME=column.part"
             )
-    return typed
+    return with_types
 
 
 def _untagged(attribute: Attribute) -> exp.Expr:
@@ -167,20 +167,22 @@ def _untagged(attribute: Attribute) -> exp.Expr:
     return attribute.expression.transform(change)
 
 
-def _key(name: str, schema: Schema) -> Attribute:
+def person_key(name: str, schema: Schema) -> Attribute:
+    """The column that tells who is who; ColumnError where it is not there or nested."""
     found: Column = schema[name]
     if nested(found.type):
         raise ColumnError(f"key {quoted(found.name)} of {schema.dataset} is nested; name another")
     return Attribute(found.name, column(found), found.type)
 
 
-def _condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
+def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
+    """A filter of one dataset, checked; none where none is given."""
     if where is None:
         return None
     what = f"the filter (where) of {catalog.schema.dataset}"
-    condition = parse(where, catalog.schema, what)
-    catalog.condition(condition, what)
-    return condition
+    tree = parse(where, catalog.schema, what)
+    catalog.condition(tree, what)
+    return tree
 
 
 def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> None:

@@ -1,0 +1,52 @@
+"""Options of ``qifsql attack`` for releases without a person key."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.cli.options import ATTACK
+from qifsql.cli.typed import names
+from qifsql.cli.wishes import Charts
+from qifsql.errors import InputError
+
+
+@dataclass(frozen=True)
+class Links:
+    """How people are found in other releases where no key tells."""
+
+    link: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            help='No person key: columns that stay ("sex,birth_date") and that may change '
+            '("age:+1; city:stay=0.93; city:stay=?; school:table=moves.csv"). Repeatable.',
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    presence: Annotated[
+        str | None,
+        typer.Option(
+            "--presence",
+            help="With --link: the chance that a person of one release is in the next (1).",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    truth: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--truth",
+            help="With --link: the key that tells who is who, to compare links with.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        truth = names(self.truth)
+        return {"link": self.link, "presence": self.presence, "truth": truth}
+
+    def check(self, charts: Charts) -> None:
+        """Refuse charts, which show what attacks without a key do not count."""
+        if self.link is not None and charts.charts is not None:
+            raise InputError("an attack without a key (--link) has no charts; leave --charts out")

@@ -1,0 +1,122 @@
+"""What is asked of releases without a person key, checked before any of them is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Unpack
+
+from qifsql.collection import ABSENT_RULES, Collection, Source
+from qifsql.dataset import Dataset
+from qifsql.errors import InputError, several
+from qifsql.linkage.transitions import Rule, probability, rules
+from qifsql.models import Model
+from qifsql.models import model as model_of
+from qifsql.spec import Options, refuse
+
+MODELS = ("crl", "cal", "irl", "ial")
+REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
+IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question, or several, about releases that are linked without a key."""
+
+    models: tuple[Model, ...]
+    datasets: tuple[Dataset, ...]
+    rules: tuple[Rule, ...]
+    presence: Fraction
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...]
+    truth: tuple[str, ...]
+    where: str | None
+    absent: str
+    target: Mapping[str, object]
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "models": [m.acronym for m in self.models],
+            "dataset": " + ".join(d.name for d in self.datasets),
+            "qids": list(self.qids),
+            "secrets": list(self.secrets),
+            "presence": float(self.presence),
+            "key": list(self.keys) or None,
+            "truth": list(self.truth) or None,
+            "where": self.where,
+            "absent": self.absent,
+            "target": dict(self.target) or None,
+        }
+
+
+def asked(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    link: str | Sequence[str],
+    presence: float | str | None,
+    truth: str | Sequence[str],
+    **options: Unpack[Options],
+) -> Asked:
+    """The question; InputError where it cannot be asked without a key."""
+    refuse(options, "an attack without a key (link)", *REFUSED)
+    if options.get("gain") not in IDENTITY:
+        raise InputError("an attack without a key (link) does not take gain; leave it out")
+    if options.get("null", "distinct") != "distinct":
+        raise InputError("without a key a missing value is a value; leave null (--null) out")
+    if options.get("absent", "null") not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+    models, datasets = _models(model), _datasets(source)
+    keys, known = _names(options.get("key")), _names(truth)
+    for what, names in (("key", keys), ("truth", known)):
+        if len(names) not in (0, 1, len(datasets)):
+            raise InputError(
+                f"{several(len(names), what)} for {several(len(datasets), 'dataset')}; name one "
+                "for all of them, or one for each"
+            )
+    secrets = _names(options.get("secret"))
+    if any(m.goal != "re-identification" for m in models) and not secrets:
+        raise InputError("the model infers a secret; name one with --secret")
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()
+    target = options.get("target") or {}
+    return Asked(
+        models,
+        datasets,
+        rules(link),
+        probability(1 if presence is None else presence, "presence"),
+        _names(options.get("qids")) or tuple(target),
+        secrets,
+        keys,
+        known,
+        options.get("where"),
+        options.get("absent", "null"),
+        target,
+    )
+
+
+def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
+    names = model.split(",") if isinstance(model, str) else list(model)
+    found = tuple(dict.fromkeys(model_of(name.strip()) for name in names))
+    if not found or any(m.acronym not in MODELS for m in found):
+        raise InputError(f"link rules are for the models {', '.join(MODELS)}: releases over time")
+    if len({m.individual for m in found}) > 1:
+        raise InputError("models of one person and of everybody are run apart")
+    return found
+
+
+def _datasets(source: Source) -> tuple[Dataset, ...]:
+    if isinstance(source, Collection):
+        found = source.datasets
+    elif isinstance(source, str | Dataset) or not isinstance(source, Sequence):
+        found = (Dataset.open(source),)
+    else:
+        found = tuple(Dataset.open(one) for one in source)
+    if len(found) < 2:
+        raise InputError("linking needs two releases at least; name the auxiliary ones after FILE")
+    return found
+
+
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())

@@ -1,0 +1,15 @@
+-- One row per state and what is seen in the last release: the weight of what leads there.
+CREATE OR REPLACE VIEW departures AS
+SELECT
+    states.source,
+    states.seen,
+    ways.sight,
+    states.kind,
+    any_value(states.mass) AS mass,
+    any_value(totals.total) AS total,
+    sum(ways.weight) AS gathered,
+    max(ways.missed) AS missed
+FROM states
+JOIN ways ON ways.kind = states.kind
+LEFT JOIN totals ON totals.kind = states.kind
+GROUP BY states.source, states.seen, states.kind, ways.sight;
