@@ -381,7 +381,8 @@ def test_hostile_names_are_text_in_every_format(hostile: tuple[str, ...], format
     elif format_ == "csv":
         text = done.out[: done.out.index("\n\nmodel")]
         rows = list(csv.DictReader(io.StringIO(text)))
-        assert {r["qids"] for r in rows} == {"+".join(names) for names in expected}
+        told = ("+".join(names) for names in expected)  # no formula for a spreadsheet
+        assert {r["qids"] for r in rows} == {f"'{t}" if t[0] == "=" else t for t in told}
         assert {r["secret"] for r in rows} == {"", "[/] <i>"}
     elif format_ == "markdown":
         tables = done.out.split("\n\n")
