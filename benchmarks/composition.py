@@ -86,6 +86,41 @@ def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[
     }
 
 
+LIMITS: tuple[dict[str, Any], ...] = (
+    *({"k": k} for k in (4, 12, 20)),
+    *({"k": 4, "t": t} for t in ("0.1", "0.3", "0.5")),
+)
+CENSUS = ("NU_DIA", "NU_MES", "NU_ANO", "TP_SEXO", "TP_COR_RACA", "CO_ENTIDADE")
+HOW = ("deterministic", "probabilistic")
+SECRET = "IN_NECESSIDADE_ESPECIAL"
+
+
+def sanitised(source: Path, folder: Path) -> str:
+    """PoPETs Table 11 on census-shaped data: the original beside sanitised releases."""
+    releases = []
+    for i, limits in enumerate(LIMITS):
+        out = folder / f"{i}.parquet"
+        asked = {"qids": list(CENSUS), "secret": SECRET} | limits
+        qifsql.anonymise(source, out, method="mondrian", **asked)
+        releases.append(out)
+    found = qifsql.compare(source, releases, qids=list(CENSUS), secret=SECRET).frame
+    names = ["original", *(", ".join(f"{n} = {v}" for n, v in limit.items()) for limit in LIMITS)]
+    known = ", ".join(CENSUS)
+    lines = [
+        f"### PoPETs Table 11 on {source.stem}, known: {known}; secret {SECRET}",
+        "",
+        "| release | blocks | CRS certain | CRS best guess | CAS certain | CAS best guess | before | "
+        "penalty |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    columns = [f"{m}_posterior_{how}" for m in ("crs", "cas") for how in HOW]
+    for name, row in zip(names, found.to_dicts(), strict=True):
+        shares = [row[c] for c in (*columns, "cas_prior_probabilistic", "certainty_penalty")]
+        told = " | ".join("" if s is None else f"{100 * s:.4f} %" for s in shares)
+        lines.append(f"| {name} | {row['blocks']:,} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
 def entropy(column: pl.Series) -> float:
     """Shannon entropy in bits."""
     shares = column.drop_nulls().value_counts()["count"] / column.drop_nulls().len()
@@ -132,6 +167,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             parts.append(written(data, source, list(measured(data, source, Path(folder)))))
         print(parts[-1], flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        parts.append(sanitised(given.data / "inep_like_200k.parquet", Path(folder)))
+    print(parts[-1], flush=True)
     if given.out:
         given.out.write_text("\n".join(parts), encoding="utf-8")
 
