@@ -109,8 +109,8 @@ def sanitised(source: Path, folder: Path) -> str:
     lines = [
         f"### PoPETs Table 11 on {source.stem}, known: {known}; secret {SECRET}",
         "",
-        "| release | blocks | CRS certain | CRS best guess | CAS certain | CAS best guess | before | "
-        "penalty |",
+        "| release | blocks | CRS certain | CRS best guess | CAS certain | CAS best guess | "
+        "before | penalty |",
         "| --- | --: | --: | --: | --: | --: | --: | --: |",
     ]
     columns = [f"{m}_posterior_{how}" for m in ("crs", "cas") for how in HOW]
