@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.explanation import Explanation, explain
     from qifsql.grading.levels import Levels, levels
     from qifsql.inspection import sql
+    from qifsql.linkage.estimate import Estimates, estimate
     from qifsql.linkage.keyless import attack
     from qifsql.linkage.link import Linked, link
     from qifsql.linkage.unhash import Unhashed, unhash
@@ -58,6 +59,7 @@ __all__ = [
     "Composed",
     "Dataset",
     "Description",
+    "Estimates",
     "Explanation",
     "Hyper",
     "Levels",
@@ -85,6 +87,7 @@ __all__ = [
     "demo",
     "describe",
     "dp",
+    "estimate",
     "explain",
     "hyper",
     "init",
@@ -114,6 +117,7 @@ _HOME = {
     "Composed": "composition.compose",
     "Dataset": "dataset",
     "Description": "description",
+    "Estimates": "linkage.estimate",
     "Explanation": "explanation",
     "Hyper": "objects",
     "Levels": "grading.levels",
@@ -140,6 +144,7 @@ _HOME = {
     "demo": "demonstration",
     "describe": "description",
     "dp": "mechanisms.tradeoff",
+    "estimate": "linkage.estimate",
     "explain": "explanation",
     "hyper": "objects",
     "init": "study.draft",

@@ -40,3 +40,9 @@ def generalised(type_: str) -> bool:
 def nested(type_: str) -> bool:
     """Whether values of a type have parts."""
     return family(type_) in ("LIST", "STRUCT", "MAP", "UNION", "VARIANT")
+
+
+def scale_of(type_: str) -> int:
+    """The digits behind the point of a number type: 2 of ``DECIMAL(18,2)``, 0 of whole numbers."""
+    parts = re.fullmatch(r"DECIMAL\(\d+,\s*(\d+)\)", type_)
+    return int(parts[1]) if parts else 0

@@ -156,8 +156,8 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
                 value.set("expression", written(value.expression, secret, SHOWABLE))
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
-            query = query.join(table, on=_same_block("chosen", table, len(attack.qids)))
-        query = query.join(f"counts_{j}", on=_same_block("chosen", f"counts_{j}", len(attack.qids)))
+            query = query.join(table, on=same_block("chosen", table, len(attack.qids)))
+        query = query.join(f"counts_{j}", on=same_block("chosen", f"counts_{j}", len(attack.qids)))
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (
@@ -200,7 +200,7 @@ def records_plan(
     ]
     query = exp.select().from_("everybody")
     for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
-        on = _same_block("everybody", table, len(attack.qids))
+        on = same_block("everybody", table, len(attack.qids))
         query = query.join(table, on=on, join_type="left")
     for j, secret in enumerate(attack.secrets, 1):
         columns += [
@@ -246,7 +246,8 @@ def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> e
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
-def _same_block(left: str, right: str, width: int) -> exp.Expr:
+def same_block(left: str, right: str, width: int) -> exp.Expr:
+    """The condition of a join: rows of both tables are about the same block."""
     return exp.and_(
         *(
             exp.NullSafeEQ(

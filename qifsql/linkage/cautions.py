@@ -1,0 +1,76 @@
+"""What to know before believing an estimate from a sample."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from qifsql.errors import quoted, several
+from qifsql.linkage.sampled import Counted, Weights
+from qifsql.measures.superpopulation import Sizes, Uniques
+
+ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
+THREE = ("zayatz", "pitman", "snb")
+APART = 2  # estimates of which one is so many times another
+
+
+def cautions(
+    sizes: Sizes,
+    counted: Counted,
+    found: Sequence[Uniques],
+    weights: tuple[str, Weights] | None,
+) -> Iterator[str]:
+    """The known ways in which the estimates fail, where the sample is open to them.
+
+    ``weights`` are the name and the numbers of the weights, where there are some.
+    """
+    if weights is not None:
+        yield from _of_weights(sizes, counted, *weights)
+    if sizes.fraction == 1:
+        return
+    for one in found:
+        if one.problem:
+            yield f"{one.method} has no answer: {one.problem}"
+        elif one.remark:
+            yield f"{one.method}: {one.remark}"
+    if not sizes.alone:
+        yield (
+            "nobody is unique in the sample, so every method says that nobody is in the "
+            "population; somebody may be, among those who were not drawn"
+        )
+        return
+    numbers = {one.method: one.number for one in found if one.number and one.method in THREE}
+    if sizes.fraction < ROUGH:
+        yield (
+            f"the sample is less than {float(ROUGH):.0%} of the population: Zayatz and SNB then "
+            "promise far too many uniques, and Pitman's model is a guess about people who were "
+            "never seen"
+        )
+    elif numbers and max(numbers.values()) > APART * min(numbers.values()):
+        least, most = (end(numbers, key=lambda m: numbers[m]) for end in (min, max))
+        yield (
+            f"the methods disagree: {most} expects {numbers[most] / numbers[least]:.1f} times as "
+            f"many uniques as {least}; take the highest where a wrong release would harm"
+        )
+
+
+def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
+    """What weights mean here, and what about them the methods cannot bear."""
+    least, most = _number(weights.least), _number(weights.most)
+    yield (
+        f"weights {quoted(name)} are taken for people: a record stands for {least} to {most}, all "
+        f"for {sizes.population:,}, which must be the population's own number"
+    )
+    if weights.least != weights.most and sizes.fraction < 1:
+        yield (
+            "Zayatz, Pitman and SNB know only the mean of the weights: where they differ much, or "
+            "people were drawn together (households), trust the individual risk more"
+        )
+    if counted.complete and sizes.fraction < 1:
+        yield (
+            f"of {several(counted.complete, 'block')} the weights add up to no more than the "
+            "records: they are taken for the whole block of the population"
+        )
+
+
+def _number(n: Fraction) -> str:
+    """A weight: whole where it is large."""
+    return f"{round(n):,}" if n >= 100 or n.denominator == 1 else f"{float(n):.4g}"

@@ -1,0 +1,37 @@
+"""Sums and ratios of the gamma function over long ranges, without adding term by term.
+
+Asymptotic series from 20 on (Abramowitz and Stegun 6.1.41, 6.3.18), terms one by one below: exact
+to about 14 digits, also where both ends of a range are large and near one another.
+"""
+
+import math
+
+FROM = 20.0  # where the series is exact to double precision
+DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)  # B_2k / 2k, of x^-2k
+LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # B_2k / (2k (2k - 1)), of x^(1 - 2k)
+
+
+def harmonic(x: float, terms: int) -> float:
+    """1/x + 1/(x + 1) + ... with so many terms; x > 0."""
+    total = 0.0
+    while terms > 0 and x < FROM:
+        total, x, terms = total + 1 / x, x + 1, terms - 1
+    if terms <= 0:
+        return total
+    end = x + terms
+    found = math.log1p(terms / x) + (1 / x - 1 / end) / 2
+    for k, b in enumerate(DIGAMMA, 1):
+        found += b * (x ** (-2 * k) - end ** (-2 * k))
+    return total + found
+
+
+def log_rising(x: float, step: float) -> float:
+    """log(Gamma(x + step) / Gamma(x)) for x > 0 and step >= 0, such as log(x (x + 1) (x + 2))."""
+    total = 0.0
+    while x < FROM:
+        total, x = total - math.log1p(step / x), x + 1
+    end = x + step
+    found = (end - 0.5) * math.log1p(step / x) + step * (math.log(x) - 1)
+    for k, b in enumerate(LOG_GAMMA, 1):
+        found += b * (end ** (1 - 2 * k) - x ** (1 - 2 * k))
+    return total + found

@@ -1,0 +1,40 @@
+"""Where a function of one number is 0."""
+
+import math
+from collections.abc import Callable
+
+STEPS = 200
+
+
+def root(f: Callable[[float], float], low: float, high: float) -> float:
+    """A number between ``low`` and ``high`` at which ``f`` is 0, to double precision.
+
+    The signs at both ends must differ. Ridders's method: it halves the interval at least, and is
+    quick where the function is smooth.
+    """
+    at_low, at_high = f(low), f(high)
+    for end, value in ((low, at_low), (high, at_high)):
+        if value == 0:
+            return end
+    found = low
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        at_middle = f(middle)
+        if at_middle == 0 or middle in (low, high):
+            return middle
+        slope = math.sqrt(at_middle * at_middle - at_low * at_high)
+        if slope == 0:  # too small to be told from 0
+            return middle
+        sign = 1 if at_low > at_high else -1
+        before, found = found, middle + (middle - low) * sign * at_middle / slope
+        at_found = f(found)
+        if at_found == 0 or found == before:
+            return found
+        if (at_found > 0) is not (at_middle > 0):
+            ends = sorted(((middle, at_middle), (found, at_found)))
+        elif (at_found > 0) is not (at_low > 0):
+            ends = [(low, at_low), (found, at_found)]
+        else:
+            ends = [(found, at_found), (high, at_high)]
+        (low, at_low), (high, at_high) = ends
+    return found
