@@ -75,11 +75,11 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 """People by their risk in percent, rounded half to even."""
 
 ASSUMES = {
-    "zayatz": "sizes of blocks as in the sample",
-    "pitman": "Pitman's law of sizes (Hoshino)",
-    "snb": "sizes 1 + negative binomial",
-    "dankar": "what suits the fraction",
-    "franconi_polettini": "unseen look-alikes negative binomial",
+    "dankar": "nothing of its own: it takes the method that suits the fraction",
+    "zayatz": "sizes of blocks are as frequent in the population as in the sample",
+    "pitman": "sizes of blocks follow Pitman's law (Hoshino 2001)",
+    "snb": "sizes of blocks are 1 + a negative binomial number",
+    "franconi_polettini": "look-alikes who were not drawn are negative binomial (mu-Argus)",
     "exact": "everybody is in the sample",
 }
 
@@ -159,7 +159,8 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     if sizes.fraction == 1:
         return [Uniques("exact", float(sizes.alone))]
     three = {one.method: one for one in (zayatz(sizes), pitman(sizes), snb(sizes))}
-    argus = Uniques("franconi_polettini", float(shares / sizes.fraction))
+    number = min(shares / sizes.fraction, Fraction(sizes.population))
+    argus = Uniques("franconi_polettini", float(number))
     return [dankar(three, sizes.fraction), *three.values(), argus]
 
 

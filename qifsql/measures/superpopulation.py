@@ -86,7 +86,8 @@ def zayatz(sample: Sizes) -> Uniques:
         for size, n in sorted(sample.blocks.items())
     )
     chance = sample.alone / likely if sample.alone else 0.0
-    return Uniques("zayatz", float(sample.alone / sample.fraction) * chance)
+    number = float(sample.alone / sample.fraction) * chance
+    return Uniques("zayatz", min(number, float(sample.population)))
 
 
 def _left_out(others: int, outside: int, people: int) -> float:

@@ -29,6 +29,7 @@ def estimates(result: Estimates) -> list[Part]:
         Paragraph(_sample(rows[0])),
         _methods(rows),
         Paragraph(_meaning(rows[0]), strong=True),
+        _assumptions(rows),
         Heading("Risk of the records"),
         _bands(result.histogram),
         Paragraph(_risks(result.individual.row(0, named=True))),
@@ -44,14 +45,14 @@ def _sample(row: Mapping[str, Any]) -> str:
 
 
 def _methods(rows: list[dict[str, Any]]) -> Table:
-    heads = ["method", "unique people", "of all", "of sample's uniques", "assumes"]
+    heads = ["method", "unique people", "of all", "of sample's uniques"]
     table = Table.of(heads, right=(1, 2, 3))
     for row in rows:
         name = SAID[row["method"]]
         if row["takes"] is not None:
             name += f": {SAID[row['takes']]}"
         if row["population_uniques"] is None:
-            table.add_row(name, "no answer", "", "", row["assumes"])
+            table.add_row(name, "no answer")
             continue
         seen = row["of_sample_uniques"]
         table.add_row(
@@ -59,8 +60,16 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
             _about(row["population_uniques"]),
             words.percent(row["population_share"]),
             "" if seen is None else words.percent(seen),
-            row["assumes"],
         )
+    return table
+
+
+def _assumptions(rows: list[dict[str, Any]]) -> Table:
+    """What each method takes for granted, and what it says of itself."""
+    table = Table.of(["method", "assumes"])
+    for row in rows:
+        told = row["assumes"] if row["remark"] is None else f"{row['assumes']}; {row['remark']}"
+        table.add_row(SAID[row["method"]], told)
     return table
 
 
