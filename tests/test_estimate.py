@@ -323,6 +323,19 @@ def test_samples_that_tell_nothing_say_so(tmp_path: Path):
         assert any(note.startswith(f"{method} has no answer") for note in done.notes)
 
 
+def test_a_risk_that_is_too_low_is_said(tmp_path: Path):
+    """Nearly all blocks are small: a unique match is right more often than the risks say."""
+    rows = [(i,) for i in range(1000)] + [(i,) for i in range(5)]
+    file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64})
+    done = qifsql.estimate(file, qids="a", fraction="0.02")
+    match, risk = 0.02 * 995 / (0.02 * 995 + 2 * 0.98 * 5), oracle.risk(1, Fraction(1, 50))
+    assert done.individual["unique_match"][0] == pytest.approx(match)
+    assert match > 2 * risk
+    (said,) = [note for note in done.notes if "too low" in note]
+    assert f"{risk:.2g}" in said
+    assert f"{match:.2g}" in said
+
+
 def test_filters_and_missing_values(tmp_path: Path):
     rows = [(1, "k1"), (None, "k2"), (2, "k3"), (2, "k4"), (7, "k5")]
     file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64, "key": pl.String})

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from qifsql.errors import quoted, several
 from qifsql.linkage.sampled import Counted, Weights
-from qifsql.measures.superpopulation import Sizes, Uniques
+from qifsql.measures.superpopulation import Sizes, Uniques, unique_match
 
 ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
 THREE = ("zayatz", "pitman", "snb")
@@ -37,6 +37,13 @@ def cautions(
             "population; somebody may be, among those who were not drawn"
         )
         return
+    match, risk = unique_match(sizes), float(counted.alone / sizes.alone)
+    if match is not None and match > APART * risk:
+        yield (
+            f"the risk of records is too low here: {risk:.2g} on average for the uniques of the "
+            f"sample, though a unique match is right with {match:.2g}, which needs no model; it "
+            "looks at each block alone, and does not see that most blocks are small"
+        )
     numbers = {one.method: one.number for one in found if one.number and one.method in THREE}
     if sizes.fraction < ROUGH:
         yield (
@@ -61,8 +68,9 @@ def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> 
     )
     if weights.least != weights.most and sizes.fraction < 1:
         yield (
-            "Zayatz, Pitman and SNB know only the mean of the weights: where they differ much, or "
-            "people were drawn together (households), trust the individual risk more"
+            "Zayatz, Pitman, SNB and the chance of a unique match know only the mean of the "
+            "weights: where they differ much, or people were drawn together (households), they "
+            "are rough"
         )
     if counted.complete and sizes.fraction < 1:
         yield (

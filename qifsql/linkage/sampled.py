@@ -52,7 +52,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Counted:
-    """What a sample holds. ``risks`` and ``shares`` are sums, of records and of uniques.
+    """What a sample holds: sums of the ``risks`` of all, of uniques alone, and of their ``shares``.
 
     ``bins`` are people by their risk in whole percent; ``complete`` blocks are, by their weights,
     all of the population's.
@@ -61,6 +61,7 @@ class Counted:
     blocks: dict[int, int]
     bins: dict[int, int]
     risks: Fraction
+    alone: Fraction
     shares: Fraction
     highest: float
     complete: int
@@ -94,6 +95,7 @@ class Sampled:
             dict(sorted(blocks.items())),
             dict(sorted(bins.items())),
             Fraction(sum(size * int(risks) for size, _, _, _, risks, _, _ in rows), UNIT),
+            Fraction(sum(int(risks) for size, _, _, _, risks, *_ in rows if size == 1), UNIT),
             Fraction(sum(int(shares) for size, *_, shares, _ in rows if size == 1), UNIT),
             max(highest for *_, highest in rows),
             sum(complete for _, _, _, complete, *_ in rows),
