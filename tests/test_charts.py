@@ -20,7 +20,8 @@ import pytest
 from qifsql.assessment import SCHEMA
 from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
-from qifsql.report.charts import files, look, people, steps, subsets
+from qifsql.linkage.learning import CALIBRATION
+from qifsql.report.charts import files, links, look, people, steps, subsets
 
 alt = pytest.importorskip("altair")
 vl_convert = pytest.importorskip("vl_convert")
@@ -148,6 +149,18 @@ def attacks(secret: str = "income", groups: tuple[str | None, ...] = ()) -> pl.D
 
 def grouped(secret: str, groups: tuple[str | None, ...]) -> pl.DataFrame:
     return attacks(secret, groups).filter(datasets=3)
+
+
+def linked() -> pl.DataFrame:
+    """The calibration of links in two steps; the model promises too much in the second."""
+    return pl.DataFrame(
+        [
+            {"step": step, "bin": b, "links": 10 * b, "predicted": b / 100, "right": b / 100 / step}
+            for step in (1, 2)
+            for b in (10, 50, 90)
+        ],
+        schema=CALIBRATION,
+    )
 
 
 CHARTS: dict[str, Callable[[list[str], str], Any]] = {
@@ -490,6 +503,19 @@ def test_without_the_extra_it_is_named(
 def test_nothing_to_draw_is_said(draw: Callable[[pl.DataFrame], Any], frame: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="nothing to draw"):
         draw(frame.clear())
+
+
+def test_links_are_drawn_by_step_with_how_many_they_are() -> None:
+    chart = links.calibration(linked())
+    drawn = {(r["panel"], r["predicted"]): (r["right"], r["links"]) for r in rows_of(chart)}
+    assert drawn["release 1 to 2", 0.5] == (0.5, 500)
+    assert drawn["release 2 to 3", 0.9] == (0.45, 900)
+    assert len(drawn) == 6
+    spec = chart.to_dict(validate=True)
+    assert vl_convert.vegalite_to_vega(spec)["marks"]
+    words = spec["description"]
+    assert "Release 1 to 2: of 1,500 links 71.33 % are right by the model, 71.33 %" in words
+    assert "Release 2 to 3: of 1,500 links 71.33 % are right by the model, 35.67 %" in words
 
 
 def test_what_altair_is_set_to_stays_as_it_is(tmp_path: Path, large: pl.DataFrame) -> None:

@@ -101,3 +101,33 @@ def test_each_chart_of_a_report_is_a_file_of_its_own(here: Path) -> None:
     assert len(written) == Path("r.html").read_text().count("<figure ") == 6
     done = run("report", *asked, "--charts", "charts", "--chart-format", "gif")
     assert done.code == 2
+
+
+LINKED = (
+    "attack",
+    "crl",
+    "first.csv",
+    "second.csv",
+    "--link",
+    "school:stay=0.5",
+    "--qids",
+    "grade",
+)
+
+
+def test_links_are_drawn_where_the_truth_is_told(here: Path) -> None:
+    more = ("--truth", "id", "--charts", "charts", "--chart-format", "json", "--quiet")
+    done = run(*LINKED, *more, "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    (path,) = (p for p in Path("charts").glob("*.json") if "manifest" not in p.name)
+    assert path.stem == "calibration"
+    drawn = json.loads(path.read_bytes())["data"]["values"]
+    told = json.loads(done.out)["calibration"]
+    asked = ("step", "links", "predicted", "right")
+    assert [[r[c] for c in asked] for r in drawn] == [[r[c] for c in asked] for r in told]
+
+
+def test_links_are_not_drawn_without_the_truth(here: Path) -> None:
+    done = run(*LINKED, "--charts", "charts")
+    assert done.code == 2
+    assert "--truth" in done.err

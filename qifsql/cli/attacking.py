@@ -46,8 +46,7 @@ def attack(
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
-    if links.link is None:
-        charts.draw("of_attack", result, quiet=limits.quiet)
+    charts.draw("of_attack" if links.link is None else "of_links", result, quiet=limits.quiet)
 
     def render() -> list[Part]:
         from qifsql.report import attacks, keyless

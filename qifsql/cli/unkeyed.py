@@ -47,6 +47,9 @@ class Links:
         return {"link": self.link, "presence": self.presence, "truth": truth}
 
     def check(self, charts: Charts) -> None:
-        """Refuse charts, which show what attacks without a key do not count."""
-        if self.link is not None and charts.charts is not None:
-            raise InputError("an attack without a key (--link) has no charts; leave --charts out")
+        """Refuse charts of links that are not compared with the truth: there is nothing to draw."""
+        if self.link is not None and charts.charts is not None and not self.truth:
+            raise InputError(
+                "the chart of an attack without a key (--link) compares links with the truth; name "
+                "the key that tells it (--truth), or leave --charts out"
+            )

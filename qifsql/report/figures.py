@@ -12,7 +12,7 @@ from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
 from qifsql.mechanisms.tradeoff import Tradeoff
 from qifsql.report import comparisons
-from qifsql.report.charts import files, noise, people, releases, steps, subsets
+from qifsql.report.charts import files, links, noise, people, releases, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.report.parts import Document
 from qifsql.sweep.result import Sweep
@@ -64,6 +64,11 @@ def of_attack(result: Assessment) -> dict[str, Chart]:
         if not rows.is_empty():
             drawn[chart.__name__] = chart(rows)
     return drawn
+
+
+def of_links(result: Assessment) -> dict[str, Chart]:
+    """The chart of an attack without a person key whose links are compared with the truth."""
+    return {"calibration": links.calibration(result.details["calibration"])}
 
 
 def of_noise(result: Tradeoff) -> dict[str, Chart]:
