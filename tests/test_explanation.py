@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import oracle
+import oracle_estimate
 import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
@@ -30,6 +31,9 @@ from qifsql.errors import InputError
 from qifsql.explanation import SCHEMA as FIELDS
 from qifsql.explanation import Explanation, explain, frame
 from qifsql.gains import KINDS
+from qifsql.linkage import estimate
+from qifsql.linkage.keyless import KEYLESS
+from qifsql.linkage.learning import CALIBRATION, LINKS
 from qifsql.linkage.link import CONFIDENCE, LINKED
 from qifsql.linkage.unhash import PATTERNS, RECOVERED
 from qifsql.linkage.unicity import UNICITY
@@ -198,6 +202,19 @@ def test_the_examples_of_weights_and_of_a_prior_file_are_those_of_attacks(
     assert last((heavy,)) == near(row["posterior_probabilistic"])
 
 
+def test_the_examples_of_samples_and_links_are_those_of_their_commands(
+    every: dict[str, Explanation],
+) -> None:
+    done = qifsql.estimate(PEOPLE, qids="age", fraction="0.5")
+    found = {row["method"]: row["population_uniques"] for row in done.frame.iter_rows(named=True)}
+    assert last(every["population_uniques"].example) == near(found["zayatz"])
+    wanted = done.individual["expected_reidentified"][0]
+    assert last(every["individual_risk"].example) == near(wanted)
+    linked = qifsql.attack("crl", [PEOPLE, PEOPLE], link="age", presence="0.9", qids=["age"])
+    (row,) = [row for row in linked.rows() if row["knowledge"] == "linked"]
+    assert last(every["link_vulnerability"].example) == near(row["link_vulnerability"])
+
+
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
     rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
     best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
@@ -325,6 +342,19 @@ def promises(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     }
 
 
+def samples(sizes: Mapping[str, int]) -> dict[str, Callable[[], Any]]:
+    """The people as half of a population, and as two releases that are linked by the block."""
+    blocks, half, n = Counter(sizes.values()), Fraction(1, 2), sum(sizes.values())
+    chance = oracle_estimate.zayatz(blocks, 2 * n)
+    return {
+        "population_uniques": lambda: blocks[1] / half * chance,
+        "individual_risk": lambda: sum(
+            k * size * oracle_estimate.risk(size, half) for size, k in blocks.items()
+        ),
+        "link_vulnerability": lambda: Fraction(9 * len(sizes), 10 * n),
+    }
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """What the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -422,6 +452,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "recovered": lambda: Fraction(sum(row["k"] in {r["k"] for r in part} for row in rows), n),
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
+        **samples(Counter(row["k"] for row in rows)),
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
@@ -448,6 +479,8 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
 ) -> None:
     columns = {column for e in every.values() for column in e.columns}
     assert {*RECOVERED, *PATTERNS, *LINKED, *CONFIDENCE, *UNICITY} <= columns
+    assert {*estimate.ESTIMATES, *estimate.INDIVIDUAL, *estimate.HISTOGRAM} <= columns
+    assert {*KEYLESS, *LINKS, *CALIBRATION} <= columns
     assert set(COLUMNS) <= columns
     assert {column for schema in OF_A_SWEEP for column in schema} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns

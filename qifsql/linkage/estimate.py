@@ -44,10 +44,10 @@ ESTIMATES: dict[str, pl.DataType] = {
     "population_uniques": pl.Float64(),
     "population_share": pl.Float64(),
     "of_sample_uniques": pl.Float64(),
-    "alpha": pl.Float64(),
-    "theta": pl.Float64(),
-    "beta": pl.Float64(),
-    "classes": pl.Float64(),
+    "fitted_alpha": pl.Float64(),
+    "fitted_theta": pl.Float64(),
+    "fitted_beta": pl.Float64(),
+    "fitted_classes": pl.Float64(),
     "assumes": pl.String(),
     "remark": pl.String(),
     "seconds": pl.Float64(),
@@ -56,8 +56,8 @@ ESTIMATES: dict[str, pl.DataType] = {
 ``population`` so many people are expected to be unique (``population_uniques``), which is that
 ``population_share``; of the people ``singled_out`` in the sample the share ``of_sample_uniques`` is
 unique in the population, too: in [0, 1]. NULL where a method has no answer (``converged`` is
-false, ``remark`` says why) or the sample no uniques. ``alpha``, ``theta``, ``beta`` and ``classes``
-(blocks of the population) are what a model was fitted with."""
+false, ``remark`` says why) or the sample no uniques. ``fitted_*`` are what a model was fitted with,
+``fitted_classes`` how many blocks it gives the population."""
 
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
@@ -213,7 +213,7 @@ def _row(sizes: Sizes, one: Uniques, qids: list[str]) -> dict[str, Any]:
         if sizes.alone:
             seen = one.number * float(sizes.fraction) / sizes.alone
             row["of_sample_uniques"] = min(seen, 1.0)
-    return dict.fromkeys(ESTIMATES) | row | dict(one.parameters)
+    return dict.fromkeys(ESTIMATES) | row | {f"fitted_{n}": x for n, x in one.parameters.items()}
 
 
 def _individual(sizes: Sizes, counted: Counted) -> pl.DataFrame:

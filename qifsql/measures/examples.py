@@ -236,6 +236,7 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMI
         *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
         *(_prior, _hyper, _refinement),
         *(linking.recovered, linking.linked, linking.unicity),
+        *(linking.population_uniques, linking.individual_risk, linking.link_vulnerability),
     )
 }
 """The worked example of each measure by its name."""
