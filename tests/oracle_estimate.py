@@ -60,7 +60,7 @@ def snb_expected(alpha: float, beta: float, classes: float, fraction: float, dra
         some = math.comb(size, drawn) * fraction**drawn * (1 - fraction) ** (size - drawn)
         total += chance * some if size >= drawn else 0.0
         chance *= (alpha + size - 1) / size * (1 - beta)
-        if size > drawn and chance * some < 1e-18:
+        if size > drawn + alpha * (1 - beta) / beta and chance * some < 1e-18:
             break
     return classes * total
 

@@ -226,20 +226,15 @@ def blocks_there(sample: Sizes) -> float:
     (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (their D_Sh3). It needs a unique of the sample.
     """
     q = float(sample.fraction)
-    sizes = sorted(sample.blocks.items())
-    thin = math.log1p(-q * q) if q < 1 else -math.inf
-    none = math.log1p(-q) if q < 1 else -math.inf
-    up = math.fsum(n * i * q * q * _power(thin, i - 1) for i, n in sizes)
-    down = math.fsum(n * (_power(thin, i) - _power(none, i)) for i, n in sizes)
-    unseen = math.fsum(n * _power(none, i) for i, n in sizes)
-    once = math.fsum(n * i * q * _power(none, i - 1) for i, n in sizes)
     if q == 1:
         return float(sample.distinct)
+    sizes = sorted(sample.blocks.items())
+    thin, none = math.log1p(-q * q), math.log1p(-q)
+    up = math.fsum(n * i * q * q * math.exp(thin * (i - 1)) for i, n in sizes)
+    down = math.fsum(n * (math.expm1(thin * i) - math.expm1(none * i)) for i, n in sizes)
+    unseen = math.fsum(n * math.exp(none * i) for i, n in sizes)
+    once = math.fsum(n * i * q * math.exp(none * (i - 1)) for i, n in sizes)
     return sample.distinct + sample.alone * (up / down) * (unseen / once) ** 2
-
-
-def _power(log: float, times: int) -> float:
-    return math.exp(log * times) if times else 1.0
 
 
 def dankar(found: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
