@@ -61,9 +61,11 @@ def cautions(
 
 def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
     """What weights mean here, and what about them the methods cannot bear."""
-    least, most = _number(weights.least), _number(weights.most)
+    each = _number(weights.least)
+    if weights.least != weights.most:
+        each += f" to {_number(weights.most)}"
     yield (
-        f"weights {quoted(name)} are taken for people: a record stands for {least} to {most}, all "
+        f"weights {quoted(name)} are taken for people: a record stands for {each}, all "
         f"for {sizes.population:,}, which must be the population's own number"
     )
     if weights.least != weights.most and sizes.fraction < 1:

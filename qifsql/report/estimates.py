@@ -94,7 +94,7 @@ def _bands(histogram: pl.DataFrame) -> Table:
     for low, high in BANDS:
         people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()
         if people:
-            name = f"{low} %" if low == high else f"{low} to {high} %"
+            name = f"up to {high}.5 %" if high < 100 else "more"  # bins are rounded percent
             table.add_row(name, words.count(sum(people)))
     return table
 
