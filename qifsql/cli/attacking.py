@@ -50,10 +50,8 @@ def attack(
         charts.draw("of_attack", result, quiet=limits.quiet)
 
     def render() -> list[Part]:
-        from qifsql.report import attacks, keyless
+        from qifsql.report import attacks
 
-        if links.link is not None:
-            return keyless.attack(result)
         return attacks.attack(result.rows(), result.details)
 
     aside: tuple[str, ...] = () if details.histogram else ("histogram",)
