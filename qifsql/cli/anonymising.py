@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.cli import options, running
-from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
-from qifsql.report.parts import Part
+from qifsql.cli.wishes import Summary
 
 WISHES = "Limits that every class keeps"
 Out = Annotated[
@@ -125,6 +125,7 @@ def anonymise(
     data: Data,
     limits: Limits,
     out: Out,
+    summary: Summary,
     method: Method,
     wishes: Limited,
     shape: Shape,
@@ -146,23 +147,14 @@ def anonymise(
             rich_help_panel=options.ATTACK,
         ),
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The summary on stdout: table, json, csv or markdown.",
-            rich_help_panel=options.RUN,
-        ),
-    ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""
     from qifsql.cli import show
+    from qifsql.report import anonymised
     from qifsql.sanitise.anonymise import anonymise as run
 
-    output = Output(format_)
-    show.check(output)
     dataset = data.dataset()
+    output = summary.output(*dataset.paths, out)
     with limits.settings() as settings:
         result = run(
             dataset,
@@ -178,12 +170,9 @@ def anonymise(
     done = f"{result.frame['records'][0]:,} records written to {out}"
     running.remarks([*result.notes, done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import anonymised
-
-        return anonymised.anonymised(result)
-
     title = f"qifsql: {dataset.name}, anonymised"
     details = {"quasi_identifiers": result.columns}
-    shown = show.Shown(result.frame, result.origin, render, title, details, (), result.notes)
+    shown = show.Shown(
+        result.frame, result.origin, anonymised.anonymised, title, details, (), result.notes
+    )
     show.show(shown, output)

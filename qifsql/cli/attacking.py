@@ -49,7 +49,7 @@ def attack(
     if links.link is None:
         charts.draw("of_attack", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import attacks
 
         return attacks.attack(result.rows(), result.details)

@@ -11,7 +11,6 @@ from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
-from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -144,6 +143,7 @@ def compose(
     """
     from qifsql.cli import show
     from qifsql.composition.compose import compose as run
+    from qifsql.report import compositions
 
     show.check(output)
     releases = [data.dataset(), *(data.dataset(file) for file in known.more or ())]
@@ -169,16 +169,14 @@ def compose(
     done = [f"{result.rows:,} people written to {told.records}"] if told.records else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import compositions
-
-        return compositions.composition(result)
-
     details = {"releases": result.releases, "curve": result.curve}
     details |= {"truth": result.truth} if result.truth is not None else {}
     title = f"qifsql: composition of {options.named(releases)}"
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, (), result.notes), output
+        show.Shown(
+            result.frame, result.origin, compositions.composition, title, details, (), result.notes
+        ),
+        output,
     )
 
 

@@ -10,7 +10,6 @@ from qifsql.cli import options, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
-from qifsql.report.parts import Part
 
 WANTED = "Levels that are wanted"
 NOT_KEPT = 4  # the exit code
@@ -172,6 +171,7 @@ def levels(
     """Measure k, l, t and their relatives, who breaks a wanted level, and which attacks bite."""
     from qifsql.cli import show
     from qifsql.grading.levels import levels as run
+    from qifsql.report import levels as view
 
     show.check(output)
     dataset, asked = data.dataset(), wanted.arguments()
@@ -190,17 +190,14 @@ def levels(
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import levels as report
-
-        return report.levels(result)
-
     details = {"attacks": result.attacks}
     if result.worst is not None:
         details["worst"] = result.worst
     title = f"qifsql: levels of {dataset.name}"
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, ("attacks",), result.notes),
+        show.Shown(
+            result.frame, result.origin, view.levels, title, details, ("attacks",), result.notes
+        ),
         output,
     )
     if enforce and result.broken:

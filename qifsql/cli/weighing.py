@@ -10,7 +10,6 @@ from qifsql.cli.composing import hierarchies
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.cli.wishes import Charts
-from qifsql.report.parts import Part
 
 POLICY_BROKEN = 4
 Hierarchies = Annotated[
@@ -70,6 +69,7 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     """
     from qifsql.cli import show
     from qifsql.comparison.compare import compare as run
+    from qifsql.report import comparisons
 
     show.check(output)
     charts.check()
@@ -90,15 +90,13 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_comparison", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import comparisons
-
-        return comparisons.comparison(result)
-
     title = f"qifsql: {original.name} beside {options.named(releases)}"
     details = {"columns": result.columns}
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, (), result.notes), output
+        show.Shown(
+            result.frame, result.origin, comparisons.comparison, title, details, (), result.notes
+        ),
+        output,
     )
 
 
@@ -155,6 +153,7 @@ def what_if(data: Data, wanted: Wanted, charts: Charts, output: Output, limits: 
     """
     from qifsql.cli import show
     from qifsql.comparison.what_if import what_if as run
+    from qifsql.report import comparisons
 
     show.check(output)
     charts.check()
@@ -173,14 +172,12 @@ def what_if(data: Data, wanted: Wanted, charts: Charts, output: Output, limits: 
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("of_what_if", result, quiet=limits.quiet)
-
-    def render() -> list[Part]:
-        from qifsql.report import comparisons
-
-        return comparisons.what_if(result)
+    charts.draw("of_comparison", result, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name}, what if"
-    show.show(show.Shown(result.frame, result.origin, render, title, {}, (), result.notes), output)
+    show.show(
+        show.Shown(result.frame, result.origin, comparisons.what_if, title, {}, (), result.notes),
+        output,
+    )
     if result.met is False:
         raise typer.Exit(POLICY_BROKEN)

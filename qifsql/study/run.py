@@ -222,7 +222,7 @@ class _Run:
 def table(result: StudyResult, study: Study) -> Shown:
     """A study in all its forms; a line about each entry stands aside."""
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         return studies.study(result.frame, result.details)
 
     title = f"qifsql: {study.path.name}"
