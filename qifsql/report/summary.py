@@ -22,7 +22,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
         parts.append(Cards([card(row) for row in rows]))
     else:
         parts.append(
-            Paragraph(said("There is no result about everybody here: no risk is summed up."))
+            Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
         )
     checks = [s for s in results if s.kind == "check"]
     parts += [_light(check) for check in checks]
