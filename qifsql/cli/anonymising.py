@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
 from qifsql.cli.wishes import Summary
@@ -131,21 +131,11 @@ def anonymise(
     shape: Shape,
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers to generalise, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers to generalise, as in attack."),
     ],
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secrets that l and t are about, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.secret("The secrets that l and t are about, as in attack."),
     ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""

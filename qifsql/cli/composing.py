@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
@@ -27,21 +27,15 @@ class Known:
     ]
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="The people's quasi-identifiers, as in attack; where a release has another name: "
-            "2:age=AGE. Repeatable.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "The people's quasi-identifiers, as in attack; where a release has another name: "
+            "2:age=AGE. Repeatable."
         ),
     ]
     secret: Annotated[
         list[str],
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secret, a column of every release; another name there: 2:disease=CONDITION.",
-            rich_help_panel=options.ATTACK,
+        roles.secret(
+            "The secret, a column of every release; another name there: 2:disease=CONDITION."
         ),
     ]
     more: Annotated[
@@ -65,10 +59,8 @@ class Reading:
 
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
-            rich_help_panel=options.DATA,
+        roles.hierarchy(
+            "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
         ),
     ] = None
     plain: Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
@@ -26,21 +26,11 @@ class Partition:
 
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers, as in attack. Repeatable.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="Secret (sensitive attribute), as in attack. Repeatable; none: k alone.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.secret("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
     ] = None
     null: Annotated[
         str,
@@ -52,11 +42,9 @@ class Partition:
     ] = "distinct"
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
-            "With one secret the FILE is enough.",
-            rich_help_panel=options.ATTACK,
+        roles.hierarchy(
+            "SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
+            "With one secret the FILE is enough."
         ),
     ] = None
     population: Annotated[

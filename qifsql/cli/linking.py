@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError
@@ -123,11 +123,8 @@ def link(
     limits: Limits,
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help='What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.',
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
         ),
     ],
     truth: Annotated[
@@ -188,12 +185,8 @@ def unicity(
     ],
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="What is known of a record: a,b; coarser, as in time:hour,place:3; "
-            "NAME=EXPRESSION.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "What is known of a record: a,b; coarser, as in time:hour,place:3; NAME=EXPRESSION."
         ),
     ],
     points: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import running
+from qifsql.cli import roles, running
 from qifsql.cli.options import ATTACK, DATA, Data, Limits, Output
 from qifsql.cli.wishes import Charts
 
@@ -32,12 +32,7 @@ class Noise:
     ]
     secret: Annotated[
         str,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secret of the record that is added: a column or NAME=EXPRESSION.",
-            rich_help_panel=ATTACK,
-        ),
+        roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
     ]
     epsilon: Annotated[
         list[str],

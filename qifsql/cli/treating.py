@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
 from qifsql.cli.wishes import Summary
@@ -30,21 +30,11 @@ def treat(
     key: Key,
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Compare the risk before and after: quasi-identifiers, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
     ] = None,
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="With --qids: the secret that is inferred, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.secret("With --qids: the secret that is inferred, as in attack."),
     ] = None,
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.composing import hierarchies
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
@@ -14,20 +14,13 @@ from qifsql.cli.wishes import Charts
 POLICY_BROKEN = 4
 Hierarchies = Annotated[
     list[str] | None,
-    typer.Option(
-        "--hierarchy",
-        help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
-        rich_help_panel=options.DATA,
+    roles.hierarchy(
+        "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
     ),
 ]
 Secrets = Annotated[
     list[str] | None,
-    typer.Option(
-        "--secret",
-        "-s",
-        help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-        rich_help_panel=options.ATTACK,
-    ),
+    roles.secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable."),
 ]
 
 
@@ -40,12 +33,9 @@ class Beside:
     ]
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="The original's quasi-identifiers, as in attack; where a release (the first is "
-            "file 2) has another name: 2:age=AGE. Repeatable.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "The original's quasi-identifiers, as in attack; where a release (the first is "
+            "file 2) has another name: 2:age=AGE. Repeatable."
         ),
     ]
     secret: Secrets = None
@@ -106,12 +96,7 @@ class Wanted:
 
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers, as in attack. Repeatable.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Secrets = None
     change: Annotated[
