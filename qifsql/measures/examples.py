@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from qifsql.measures import linking, spread
+from qifsql.measures import linking, releases, spread
 from qifsql.measures.noisy import NOISY
 from qifsql.measures.promises import PROMISES
 from qifsql.measures.sample import (
@@ -236,6 +236,7 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMI
         *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
         *(_prior, _hyper, _refinement),
         *(linking.recovered, linking.linked, linking.unicity),
+        *(releases.composition, releases.generalisation),
     )
 }
 """The worked example of each measure by its name."""

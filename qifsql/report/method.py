@@ -14,6 +14,10 @@ ATTACKS = ("attack", "sweep", "check", "run", "treat", "compare", "what-if")  # 
 OF_KIND = {
     "attack": ("worst_case",),
     "sweep": ("subset", "shapley", "saved"),
+    "anonymise": ("generalisation",),
+    "compare": ("generalisation",),
+    "what-if": ("generalisation",),
+    "compose": ("composition",),
     "link": ("linked",),
     "unhash": ("recovered",),
     "unicity": ("unicity",),
