@@ -422,6 +422,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "recovered": lambda: Fraction(sum(row["k"] in {r["k"] for r in part} for row in rows), n),
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
+        "wp29": lambda: plain["posterior_deterministic"],
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),

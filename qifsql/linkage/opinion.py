@@ -1,7 +1,7 @@
 """Three questions about a release, and what answers them: the Article 29 Working Party's.
 
 Source: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques,
-WP 216, section 2.2.2 and 3 (the three risks). The opinion names no measure; those that answer here
+WP 216, section 3 (the three risks). The opinion names no measure; those that answer here
 are of attacks (spec section 2), of links with a register and of logs (spec section 8).
 """
 
@@ -63,7 +63,7 @@ DEFINITIONS: Mapping[str, str] = {
     INFERENCE: "the possibility to deduce, with significant probability, the value of an attribute "
     "from the values of a set of other attributes",
 }
-"""The questions in the words of the opinion (WP 216, section 2.2.2)."""
+"""The questions in the words of the opinion (WP 216, section 3)."""
 
 MEANINGS: Mapping[str, str] = {
     "singled_out": "records that are alone in their block: nobody else has the same "
