@@ -376,3 +376,15 @@ def test_threads_and_the_order_of_rows_change_nothing(tmp_path: Path):
         )
         found.append(done.frame.drop("seconds").rows())
     assert found[0] == found[1]
+
+
+def test_of_a_k_anonymous_release_nobody_is_singled_out_and_all_are_in_a_group(tmp_path: Path):
+    """As the opinion says of k-anonymity: singling out no more, linkability and inference may be."""
+    qifsql.anonymise(PEOPLE, tmp_path / "k.parquet", method="mondrian", k=3, qids="age", drop="id")
+    result = qifsql.wp29(tmp_path / "k.parquet", qids="age", secret="illness")
+    alone, bound, illness = rows(result)
+    assert (alone["answer"], bound["answer"]) == ("not_found", "not_for_certain")
+    assert illness["answer"] in ("possible", "not_for_certain")
+    assert illness["expected"] >= illness["expected_prior"]
+    told = run("wp29", tmp_path / "k.parquet", "-q", "age", "--format", "table").out
+    assert "nobody is unique in the release" in told

@@ -129,12 +129,15 @@ def _linked(row: Row, result: Opinion) -> str:
 
 
 def _bound(row: Row, _result: Opinion) -> str:
-    one = row["people"] == 1
+    n = row["people"]
+    for_certain = "link nobody for certain, as nobody is unique in the release"
+    if n:
+        unique = "it is" if n == 1 else "they are"
+        for_certain = f"link {several(n, 'record')} for certain, as {unique} unique in the release"
     return (
         f"{_lead(row)}no register was named (--register). The worst there is has exactly these "
-        f"people: it would link {several(row['people'], 'record')} for certain, as "
-        f"{'it is' if one else 'they are'} unique in the release, and at most "
-        f"{words.percent(row['expected'])} of all links would be right.{_reached(row)}"
+        f"people: it would {for_certain}, and at most {words.percent(row['expected'])} of all "
+        f"links would be right.{_reached(row)}"
     )
 
 
@@ -159,7 +162,8 @@ def _inferred(row: Row, _result: Opinion) -> str:
     known = _of(row, "is in a block of one value", "are in blocks of one value")
     before, after = words.compared(row["expected_prior"], row["expected"])
     told = (
-        f"{_lead(row)}{known} of {name}: it is known. The best guess is right for {after} records, "
+        f"{_lead(row)}{known} of {name}: whoever finds the block knows it. The best guess is right "
+        f"for {after} records, "
         f"without the release for {before}: the release adds {100 * row['gain']:.2f} percentage "
         "points."
     )
