@@ -163,9 +163,8 @@ def _inferred(row: Row, _result: Opinion) -> str:
     before, after = words.compared(row["expected_prior"], row["expected"])
     told = (
         f"{_lead(row)}{known} of {name}: whoever finds the block knows it. The best guess is right "
-        f"for {after} records, "
-        f"without the release for {before}: the release adds {100 * row['gain']:.2f} percentage "
-        "points."
+        f"for {after} records, without the release for {before}: the release adds "
+        f"{100 * row['gain']:.2f} percentage points."
     )
     if not row["people"]:
         told += f" At worst its chance is {words.percent(row['worst_case'])}."
