@@ -445,6 +445,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
         **releases(rows),
+        "wp29": lambda: plain["posterior_deterministic"],
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),

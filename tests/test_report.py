@@ -106,6 +106,7 @@ def further(folder: Path, data: Path, own: Path) -> None:
     tried = ("--column", "hash", "--hash", "sha256", "--pattern", CELL + "key[0-9]{4}")
     made("unhash", log, *tried, "-o", own / "hashes.parquet")
     made("unicity", log, "--key", "town", "-q", "birth,wage", "-o", own / "trails.parquet")
+    made("wp29", log, *known, "--register", data, "--key", "town", "-o", own / "opinion.parquet")
     asked = ("--useful", "wage", "--predicate", "wage % 2 = 0", "--secret", "illness")
     made("dp", data, *asked, "--epsilon", "1,2", "-o", own / "noise.parquet")
     links = ("--link", "birth", "--link", "town:stay=0.9", "--presence", 0.9, "--truth", "person")

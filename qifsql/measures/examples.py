@@ -235,7 +235,7 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMI
         *(_capacity, _gain, spread.risks, spread.prosecutor, spread.journalist, spread.marketer),
         *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
         *(_prior, _hyper, _refinement),
-        *(linking.recovered, linking.linked, linking.unicity),
+        *(linking.recovered, linking.linked, linking.unicity, linking.wp29),
         *(releases.composition, releases.generalisation),
     )
 }

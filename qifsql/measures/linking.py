@@ -47,3 +47,14 @@ def unicity(sample: Sample) -> Lines:
     total = equal(f"({plus(shares)})/{len(shares)}", sum(shares, Fraction()) / len(shares))
     head = f"each {sample.known} is a person, whose records say {sample.by} and {sample.secret}"
     return head, *lines, f"one known record singles out: {total}"
+
+
+def wp29(sample: Sample) -> Lines:
+    """The three questions, asked of who knows the quasi-identifier."""
+    alone = [n for n in sample.sizes.values() if n == 1]
+    one_value = [sum(n.values()) for n in sample.blocks.values() if len(n) == 1]
+    return (
+        f"singling out, blocks of one: {over(alone, sample.people)}",
+        f"linkability, at most these, by any register: {over(alone, sample.people)}",
+        f"inference of {sample.secret}, blocks of one value: {over(one_value, sample.people)}",
+    )

@@ -18,6 +18,7 @@ from qifsql.report import (
     levels,
     linkages,
     listings,
+    opinions,
     sweeps,
     tradeoffs,
     treatments,
@@ -44,6 +45,7 @@ VIEWS: dict[str, View] = {
     "unhash": linkages.unhashed,
     "unicity": linkages.unicity,
     "dp": tradeoffs.tradeoff,
+    "wp29": opinions.answers,
 }
 """What draws a result that a chapter shows as its command does."""
 CHARTS: dict[str, Callable[[pl.DataFrame], Chart]] = {
@@ -179,6 +181,7 @@ def _viewed(stored: Stored) -> tuple[str, list[Part]]:
         "unhash": said("Hashes that were found again: {name}", name=stored.name),
         "unicity": said("A few records of a person: {name}", name=stored.name),
         "dp": said("Noisy counts: {name}", name=stored.name),
+        "wp29": said("Singling out, linkability, inference: {name}", name=stored.name),
     }
     if kind not in VIEWS or not stored.is_known:
         return _table(stored)

@@ -21,6 +21,7 @@ OF_KIND = {
     "link": ("linked",),
     "unhash": ("recovered",),
     "unicity": ("unicity",),
+    "wp29": ("wp29",),
     "dp": ("privacy_loss", "utility", "scenario", "semantic"),
 }
 OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}

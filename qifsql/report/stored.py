@@ -32,6 +32,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "link": ("unique_in_both",),
     "unhash": ("recovered_values",),
     "unicity": ("points", "unicity"),
+    "wp29": ("question", "answer"),
     "dp": ("epsilon", "privacy_loss"),
     "run": ("name", "model"),
 }
