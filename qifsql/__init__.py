@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.linkage.link import Linked, link
     from qifsql.linkage.unhash import Unhashed, unhash
     from qifsql.linkage.unicity import Unicity, unicity
+    from qifsql.linkage.wp29 import Opinion, wp29
     from qifsql.mechanisms.tradeoff import Tradeoff, dp
     from qifsql.objects import Hyper, hyper
     from qifsql.partition import Blocks, blocks, records
@@ -64,6 +65,7 @@ __all__ = [
     "Hyper",
     "Levels",
     "Linked",
+    "Opinion",
     "QifError",
     "Receipt",
     "Refinement",
@@ -105,6 +107,7 @@ __all__ = [
     "unhash",
     "unicity",
     "what_if",
+    "wp29",
 ]
 
 _HOME = {
@@ -122,6 +125,7 @@ _HOME = {
     "Hyper": "objects",
     "Levels": "grading.levels",
     "Linked": "linkage.link",
+    "Opinion": "linkage.wp29",
     "QifError": "errors",
     "Receipt": "receipts",
     "Refinement": "refinement",
@@ -162,6 +166,7 @@ _HOME = {
     "unhash": "linkage.unhash",
     "unicity": "linkage.unicity",
     "what_if": "comparison.what_if",
+    "wp29": "linkage.wp29",
 }
 
 

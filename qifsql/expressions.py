@@ -124,7 +124,12 @@ def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
     if not isinstance(node, exp.Column):
         return node
     first, *fields = node.parts
-    named = schema[first.name]
+    try:
+        named = schema[first.name]
+    except ColumnError as e:
+        if isinstance(node.parent, exp.Predicate):  # it may be meant as a value
+            raise ColumnError(f"{e}; a text stands in single quotes, as in a = 'x'") from e
+        raise
     found = column(named)
     if not fields:
         return exp.paren(with_one_missing(found)) if named.type in FLOATING else found

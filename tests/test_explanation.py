@@ -27,6 +27,8 @@ from terminal import run
 
 import qifsql
 from qifsql.assessment import DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, Assessment
+from qifsql.comparison import losses
+from qifsql.composition import measures
 from qifsql.errors import InputError
 from qifsql.explanation import SCHEMA as FIELDS
 from qifsql.explanation import Explanation, explain, frame
@@ -61,6 +63,7 @@ OF_A_SWEEP = (
     *(TRADEOFF, SCENARIO),
     *(answers.DROP_FIRST, COARSEN_FIRST, estimates.ERRORS, PLAN),
 )
+OF_RELEASES = (measures.SCHEMA, measures.RELEASES, measures.CURVE, measures.TRUTH, losses.COLUMNS)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PLAIN = {  # measure -> its column in the row of the secret
     "attack": "records",
@@ -355,6 +358,25 @@ def samples(sizes: Mapping[str, int]) -> dict[str, Callable[[], Any]]:
     }
 
 
+def releases(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
+    """Values left where releases by k and by g meet; what one cell for two values of k moves."""
+    n = len(rows)
+
+    def left() -> Fraction:
+        seen = {
+            (name, row[name]): {r["s"] for r in rows if r[name] == row[name]}
+            for row in rows
+            for name in "kg"
+        }
+        return Fraction(sum(len(seen["k", r["k"]] & seen["g", r["g"]]) for r in rows), n)
+
+    def moved() -> Fraction:
+        sizes = list(Counter(row["k"] for row in rows).values())[:2]
+        return Fraction(max(sizes) - min(sizes), 2 * n)
+
+    return {"composition": left, "generalisation": moved}
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """What the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -453,6 +475,8 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
         **samples(Counter(row["k"] for row in rows)),
+        **releases(rows),
+        "wp29": lambda: plain["posterior_deterministic"],
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
@@ -478,6 +502,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     every: dict[str, Explanation],
 ) -> None:
     columns = {column for e in every.values() for column in e.columns}
+    assert {c for schema in OF_RELEASES for c in schema} <= columns
     assert {*RECOVERED, *PATTERNS, *LINKED, *CONFIDENCE, *UNICITY} <= columns
     assert {*estimate.ESTIMATES, *estimate.INDIVIDUAL, *estimate.HISTOGRAM} <= columns
     assert {*KEYLESS, *LINKS, *CALIBRATION} <= columns

@@ -169,6 +169,16 @@ def test_named_and_coarser_columns_are_compared(tmp_path: Path):
     assert row["matched"][0] == 2
 
 
+def test_a_pattern_pairs_columns_of_one_name_only(tmp_path: Path):
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    pl.DataFrame({"age": [1, 2], "AREA": [1, 1]}).write_parquet(one)
+    pl.DataFrame({"AGEP": [1, 2], "area": [1, 1]}).write_parquet(other)
+    assert qifsql.link(one, other, qids="ar*").frame["release_blocks"].item() == 1
+    for pattern in ("ag*", "a*"):
+        with pytest.raises(ColumnError, match="is not in o"):
+            qifsql.link(one, other, qids=pattern)
+
+
 def test_hostile_names_are_names(tmp_path: Path):
     names = ['"; drop table', "a,b", "=cmd()"]
     people = [(1, "x", 0.0), (2, "<script>", 1.0)]

@@ -85,6 +85,36 @@ def made(*arguments: object) -> None:
     assert done.code in (0, 4), done.err  # 4: a level is not met
 
 
+def further(folder: Path, data: Path, own: Path) -> None:
+    """Results of the other commands: releases treated, linked, hashed, counted with noise."""
+    known = ("-q", "birth,town", "-s", "illness")
+    one, two = folder / "one.parquet", folder / "two.parquet"
+    generalised = ("--method", "mondrian", "--k", 3, "--summary", own / "generalised.parquet")
+    made("anonymise", data, "-o", one, *generalised, *known)
+    treated = ("--key", "town", "-q", "birth", "--summary", own / "treated.parquet")
+    made("treat", data, "-o", folder / "treated.parquet", *treated)
+    made("anonymise", data, "-o", two, "--method", "mondrian", "--k", 5, *known)
+    made("levels", data, *known, "--k", 3, "--show-blocks", "-o", own / "grades.parquet")
+    made("compare", data, one, two, *known, "-o", own / "compared.parquet")
+    change = ("--change", "drop=town", "--change", "birth:12", "--until", "k >= 2")
+    made("what-if", data, *known, *change, "-o", own / "changes.parquet")
+    made("compose", one, two, "--people", data, *known, "-o", own / "composed.parquet")
+    made("link", data, data, "-q", "birth,town", "--truth", "person", "-o", own / "linked.parquet")
+    log = folder / "log.parquet"
+    hashed = pl.col("person").map_elements(lambda t: sha256(t.encode()).hexdigest(), pl.String)
+    pl.read_parquet(data).with_columns(hash=hashed, log="region").write_parquet(log)
+    tried = ("--column", "hash", "--hash", "sha256", "--pattern", CELL + "key[0-9]{4}")
+    made("unhash", log, *tried, "-o", own / "hashes.parquet")
+    made("unicity", log, "--key", "town", "-q", "birth,wage", "-o", own / "trails.parquet")
+    sampled = ("-q", "birth,town", "--fraction", "0.1")
+    made("estimate", data, *sampled, "-o", own / "sampled.parquet")
+    made("wp29", log, *known, "--register", data, "--key", "town", "-o", own / "opinion.parquet")
+    asked = ("--useful", "wage", "--predicate", "wage % 2 = 0", "--secret", "illness")
+    made("dp", data, *asked, "--epsilon", "1,2", "-o", own / "noise.parquet")
+    links = ("--link", "birth", "--link", "town:stay=0.9", "--presence", 0.9, "--truth", "person")
+    made("attack", "crl,cal", data, log, *known, *links, "-o", own / "unkeyed.parquet")
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of results of every kind; the data are gone when reports are made."""
@@ -110,6 +140,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made("records", data, *known, *wanted, "-o", own / "records.parquet")
     made("receipt", data, *target, *one[:2], "-o", own / "receipt.parquet")
     made("refines", data, "birth,town", "town", "-o", own / "refines.parquet")
+    further(folder, data, own)
     data.unlink()
     return folder
 
@@ -143,7 +174,7 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
         folder = tmp_path / ending
         folder.mkdir()
         for name, result in {"risk": attacked, "sweep": swept}.items():
-            shown = files.Shown(result.frame, result.origin, list, name, result.details)
+            shown = files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
             files.save(shown, folder / f"{name}.{ending}")
         report([folder / f"{n}.{ending}" for n in ("risk", "sweep")], folder / "r.html")
         pages[ending] = (folder / "r.html").read_text("utf-8")
@@ -494,7 +525,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(path, qids=known, secret=[wanted], threshold=0.5, sizes="1-2")
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        shown = files.Shown(result.frame, result.origin, list, name, result.details)
+        shown = files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
         files.save(shown, folder / f"{name}.parquet")
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]

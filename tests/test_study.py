@@ -835,3 +835,67 @@ def test_a_seed_of_the_study_matters_where_something_is_drawn(here: Path, comput
         CENSUS, qids=["CO_ENTIDADE", "NU_DIA"], sample=0.5, settings=qifsql.Settings(seed=2)
     )
     assert_frame_equal(untimed(found.results["some"].frame), untimed(alone.frame))
+
+
+# Releases without a person key
+
+LINKED = """
+[[attack]]
+name = "unkeyed"
+model = ["crl", "cal"]
+dataset = ["people", "later"]
+qids = ["age", "occupation"]
+link = ["age:+1", "occupation:table=law;s.csv"]
+presence = 0.9
+truth = ["id"]
+"""
+
+
+def _law(folder: Path, stays: str) -> None:
+    """A law of transitions of occupations: so many stay, the others take the next."""
+    lines = [f"{a},{a},{stays}" for a in range(1, 6)]
+    lines += [f"{a},{a % 5 + 1},{1 - float(stays)}" for a in range(1, 6)]
+    (folder / "law;s.csv").write_text("\n".join(["from,to,probability", *lines]), "utf-8")
+
+
+def test_a_study_links_releases_without_a_key(here: Path, computed: list[str]):
+    text = DATASETS + LINKED.replace("table=law;s.csv", 'table=\\"law;s.csv\\"')
+    _law(here, "0.75")
+    result = study(here, text).results["unkeyed"]
+    alone = qifsql.attack(
+        ["crl", "cal"], ["people.parquet", "later.csv"],
+        qids=["age", "occupation"], secret="illness",
+        link='age:+1; occupation:table="law;s.csv"', presence=0.9, truth="id",
+    )  # fmt: skip
+    assert_frame_equal(untimed(result.frame), untimed(alone.frame))
+    assert set(result.frame["knowledge"]) == {"focal alone", "linked", "with the key"}
+    assert result.origin.spec["link"] == ["age:+1", 'occupation:table="law;s.csv"']
+    assert computed == ["attack"]
+    assert study(here, text).results["unkeyed"].frame.equals(result.frame)
+    assert computed == ["attack"]  # kept
+    _law(here, "0.5")
+    study(here, text)
+    assert computed == ["attack", "attack"]  # the table of transitions changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("occupation:table=law;s.csv", "nowhere:+1", 16, 'column "nowhere"'),
+        ("occupation:table=law;s.csv", "age:+", 16, "not understood"),
+        ("occupation:table=law;s.csv", "age:table=gone.csv", 16, "gone.csv"),
+        ("presence = 0.9", "presence = 1.5", 17, "a number from 0 to 1"),
+        ("presence = 0.9", "presence = 0.9\nhistogram = true", 18, "do not take histogram"),
+        ('"crl", "cal"', '"crs"', 16, "link rules are for the models"),
+    ],
+)
+def test_what_is_wrong_with_links_is_said_before_anything_runs(  # noqa: PLR0917 - a table
+    here: Path, computed: list[str], old: str, new: str, line: int, words: str
+):
+    text = LINKED.replace(old, new).replace("occupation:table=law;s.csv", "occupation")
+    written(here, DATASETS + text)
+    done = command("run", "study.toml")
+    assert done.code == 2
+    assert f"study.toml, line {line}: " in done.err
+    assert words in done.err
+    assert not computed

@@ -79,8 +79,8 @@ def test_examples_in_comments_are_a_study_too(here: Path):
     path.write_text(text.replace("all_varchar = true", "all_varchar = false"))
     study = qifsql.Study.load(path)
     assert [e.name for e in study.entries] == [
-        "everybody", "details", "one_person", "over_the_years", "subsets", "riskiest", "levels",
-        "own_levels",
+        "everybody", "details", "one_person", "over_the_years", "without_a_key", "subsets",
+        "riskiest", "levels", "own_levels",
     ]  # fmt: skip
     planned = qifsql.run(path, dry_run=True)
     assert set(planned.details["entries"]["state"]) == {"to do"}

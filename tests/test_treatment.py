@@ -842,3 +842,17 @@ def test_the_files_run_as_they_are_in_a_prompt(tmp_path: Path) -> None:
     result = qifsql.treat(tmp_path / "in.parquet", tmp_path / "out.parquet", key="key")
     assert row == result.frame.select("people_with_several", "dropped", "without_key").row(0)
     assert dropped == row[1]
+
+
+def test_the_summary_goes_to_a_file_for_reports(tmp_path: Path):
+    data, out = tmp_path / "people.csv", tmp_path / "one.csv"
+    data.write_text("id,age\n1,20\n1,21\n2,30\n")
+    told = tmp_path / "summary.parquet"
+    done = run("treat", data, "-o", out, "--key", "id", "--summary", told)
+    assert done.code == 0, done.err
+    assert pl.read_parquet(told)["dropped"].to_list() == [1]
+    for other in (data, out):
+        before = other.read_bytes()
+        refused = run("treat", data, "-o", out, "--key", "id", "--summary", other)
+        assert refused.code == 2
+        assert other.read_bytes() == before

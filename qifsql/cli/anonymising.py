@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
-from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli import options, roles, running
+from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
-from qifsql.report.parts import Part
+from qifsql.cli.wishes import Summary
 
 WISHES = "Limits that every class keeps"
 Out = Annotated[
@@ -125,44 +125,26 @@ def anonymise(
     data: Data,
     limits: Limits,
     out: Out,
+    summary: Summary,
     method: Method,
     wishes: Limited,
     shape: Shape,
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers to generalise, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers to generalise, as in attack."),
     ],
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secrets that l and t are about, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
-    ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The summary on stdout: table, json, csv or markdown.",
-            rich_help_panel=options.RUN,
-        ),
+        roles.secret("The secrets that l and t are about, as in attack."),
     ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""
     from qifsql.cli import show
+    from qifsql.report import anonymised
     from qifsql.sanitise.anonymise import anonymise as run
 
-    output = Output(format_)
-    show.check(output)
     dataset = data.dataset()
+    output = summary.output(*dataset.paths, out)
     with limits.settings() as settings:
         result = run(
             dataset,
@@ -178,12 +160,9 @@ def anonymise(
     done = f"{result.frame['records'][0]:,} records written to {out}"
     running.remarks([*result.notes, done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import anonymised
-
-        return anonymised.anonymised(result)
-
     title = f"qifsql: {dataset.name}, anonymised"
     details = {"quasi_identifiers": result.columns}
-    shown = show.Shown(result.frame, result.origin, render, title, details, (), result.notes)
+    shown = show.Shown(
+        result.frame, result.origin, anonymised.anonymised, title, details, (), result.notes
+    )
     show.show(shown, output)

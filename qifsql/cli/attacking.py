@@ -48,11 +48,9 @@ def attack(
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_attack" if links.link is None else "of_links", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import attacks, keyless
+    def render(*_: object) -> list[Part]:
+        from qifsql.report import attacks
 
-        if links.link is not None:
-            return keyless.attack(result)
         return attacks.attack(result.rows(), result.details)
 
     aside: tuple[str, ...] = () if details.histogram else ("histogram",)

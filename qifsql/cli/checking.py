@@ -140,7 +140,7 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
     from qifsql.cli import show
     from qifsql.export import write
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import verdicts
 
         return verdicts.verdict(result)

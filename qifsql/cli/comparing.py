@@ -28,7 +28,7 @@ def receipt(
         result = run(dataset, **asked, key=key, where=data.where, target=known, settings=settings)
     running.remarks(result.learnt.notes, quiet=limits.quiet)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import persons
 
         return persons.receipt(result)
@@ -63,7 +63,7 @@ def refines(
         asked: dict[str, Any] = {"where": data.where, "null": null}
         result = run(dataset, typed.names([a]), typed.names([b]), **asked, settings=settings)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import persons
 
         return persons.refinement(result)

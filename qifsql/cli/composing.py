@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
-from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -28,21 +27,15 @@ class Known:
     ]
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="The people's quasi-identifiers, as in attack; where a release has another name: "
-            "2:age=AGE. Repeatable.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "The people's quasi-identifiers, as in attack; where a release has another name: "
+            "2:age=AGE. Repeatable."
         ),
     ]
     secret: Annotated[
         list[str],
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secret, a column of every release; another name there: 2:disease=CONDITION.",
-            rich_help_panel=options.ATTACK,
+        roles.secret(
+            "The secret, a column of every release; another name there: 2:disease=CONDITION."
         ),
     ]
     more: Annotated[
@@ -66,10 +59,8 @@ class Reading:
 
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
-            rich_help_panel=options.DATA,
+        roles.hierarchy(
+            "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
         ),
     ] = None
     plain: Annotated[
@@ -144,6 +135,7 @@ def compose(
     """
     from qifsql.cli import show
     from qifsql.composition.compose import compose as run
+    from qifsql.report import compositions
 
     show.check(output)
     releases = [data.dataset(), *(data.dataset(file) for file in known.more or ())]
@@ -169,16 +161,14 @@ def compose(
     done = [f"{result.rows:,} people written to {told.records}"] if told.records else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import compositions
-
-        return compositions.composition(result)
-
     details = {"releases": result.releases, "curve": result.curve}
     details |= {"truth": result.truth} if result.truth is not None else {}
     title = f"qifsql: composition of {options.named(releases)}"
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, (), result.notes), output
+        show.Shown(
+            result.frame, result.origin, compositions.composition, title, details, (), result.notes
+        ),
+        output,
     )
 
 

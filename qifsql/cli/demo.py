@@ -33,9 +33,9 @@ def demo(
     parts = attacks.attack(found.rows(), {})
     title = demonstration.TITLE
     terminal.draw([Heading(title), *parts])
-    attack = show.Shown(found.frame, found.origin, lambda: parts, title, found.details)
+    attack = show.Shown(found.frame, found.origin, lambda *_: parts, title, found.details)
     subsets = sweeps.sweep(every.frame, every.details)
-    sweep = show.Shown(every.frame, every.origin, lambda: subsets, title, every.details)
+    sweep = show.Shown(every.frame, every.origin, lambda *_: subsets, title, every.details)
     files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
     for shown, file in zip((attack, attack, sweep), files, strict=True):
         show.save(shown, file)

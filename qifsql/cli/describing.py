@@ -45,7 +45,7 @@ def describe(
         )
     listed = result.values if values else result.frame
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import listings
 
         return listings.description(result.frame, result.values if values else None)

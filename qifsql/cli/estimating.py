@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
-from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,9 @@ def estimate(
     limits: Limits,
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-            "NAME=EXPRESSION. Repeatable.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; NAME=EXPRESSION. '
+            "Repeatable."
         ),
     ],
     null: Annotated[
@@ -93,6 +89,7 @@ def estimate(
     """FILE is a sample: estimate who is unique in its whole population, and the risk of records."""
     from qifsql.cli import show
     from qifsql.linkage.estimate import estimate as run
+    from qifsql.report import estimates
 
     show.check(output)
     dataset = data.dataset()
@@ -110,14 +107,10 @@ def estimate(
     done = [f"the risk of every record is written to {records}"] if records else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import estimates
-
-        return estimates.estimates(result)
-
     title = f"qifsql: the population of {dataset.name}"
     details = {"individual": result.individual, "histogram": result.histogram}
     aside = ("individual", "histogram")
-    show.show(
-        show.Shown(result.frame, result.origin, render, title, details, aside, result.notes), output
+    shown = show.Shown(
+        result.frame, result.origin, estimates.estimates, title, details, aside, result.notes
     )
+    show.show(shown, output)

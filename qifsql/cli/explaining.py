@@ -28,7 +28,7 @@ def explain(
     with limits.settings() as settings:
         found = run(settings=settings) if measure is None else (run(measure, settings=settings),)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import listings
         from qifsql.report.parts import Heading, Table
 

@@ -54,7 +54,7 @@ def blocks(
             settings=settings,
         )
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import listings
 
         return listings.blocks(result.frame, result.origin.spec["secrets"])
@@ -90,7 +90,7 @@ def hyper(
         running.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
         return
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import matrices
 
         return matrices.hyper(result)

@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError, quoted
-from qifsql.report.parts import Part
 
 WANTED = "Levels that are wanted"
 NOT_KEPT = 4  # the exit code
@@ -27,21 +26,11 @@ class Partition:
 
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers, as in attack. Repeatable.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="Secret (sensitive attribute), as in attack. Repeatable; none: k alone.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.secret("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
     ] = None
     null: Annotated[
         str,
@@ -53,11 +42,9 @@ class Partition:
     ] = "distinct"
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
-            "With one secret the FILE is enough.",
-            rich_help_panel=options.ATTACK,
+        roles.hierarchy(
+            "SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
+            "With one secret the FILE is enough."
         ),
     ] = None
     population: Annotated[
@@ -172,6 +159,7 @@ def levels(
     """Measure k, l, t and their relatives, who breaks a wanted level, and which attacks bite."""
     from qifsql.cli import show
     from qifsql.grading.levels import levels as run
+    from qifsql.report import levels as view
 
     show.check(output)
     dataset, asked = data.dataset(), wanted.arguments()
@@ -190,17 +178,14 @@ def levels(
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import levels as report
-
-        return report.levels(result)
-
     details = {"attacks": result.attacks}
     if result.worst is not None:
         details["worst"] = result.worst
     title = f"qifsql: levels of {dataset.name}"
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, ("attacks",), result.notes),
+        show.Shown(
+            result.frame, result.origin, view.levels, title, details, ("attacks",), result.notes
+        ),
         output,
     )
     if enforce and result.broken:

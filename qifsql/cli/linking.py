@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.errors import InputError
-from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,7 @@ def unhash(
     """Dictionary attack: hash all identifiers there may be, and look them up in a column."""
     from qifsql.cli import show
     from qifsql.linkage.unhash import unhash as run
+    from qifsql.report import linkages
 
     show.check(output)
     dataset = data.dataset()
@@ -106,15 +106,10 @@ def unhash(
     done = [f"the mapping is written to {mapping}; it names people"] if mapping else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import linkages
-
-        return linkages.unhashed(result)
-
     title = f"qifsql: hashes of {dataset.name}"
     details = {"patterns": result.patterns} if result.patterns.height else {}
     shown = show.Shown(
-        result.frame, result.origin, render, title, details, ("patterns",), result.notes
+        result.frame, result.origin, linkages.unhashed, title, details, ("patterns",), result.notes
     )
     show.show(shown, output)
 
@@ -128,11 +123,8 @@ def link(
     limits: Limits,
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help='What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.',
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
         ),
     ],
     truth: Annotated[
@@ -155,6 +147,7 @@ def link(
     """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
     from qifsql.cli import show
     from qifsql.linkage.link import link as run
+    from qifsql.report import linkages
 
     show.check(output)
     dataset = data.dataset()
@@ -170,15 +163,10 @@ def link(
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import linkages
-
-        return linkages.linked(result)
-
     title = f"qifsql: {dataset.name} and a register"
     details = {"confidence": result.confidence}
     shown = show.Shown(
-        result.frame, result.origin, render, title, details, ("confidence",), result.notes
+        result.frame, result.origin, linkages.linked, title, details, ("confidence",), result.notes
     )
     show.show(shown, output)
 
@@ -197,12 +185,8 @@ def unicity(
     ],
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="What is known of a record: a,b; coarser, as in time:hour,place:3; "
-            "NAME=EXPRESSION.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "What is known of a record: a,b; coarser, as in time:hour,place:3; NAME=EXPRESSION."
         ),
     ],
     points: Annotated[
@@ -225,6 +209,7 @@ def unicity(
     """Of a log with pseudonyms: how many people a few of their own records single out."""
     from qifsql.cli import show
     from qifsql.linkage.unicity import unicity as run
+    from qifsql.report import linkages
 
     show.check(output)
     dataset = data.dataset()
@@ -241,13 +226,10 @@ def unicity(
         )
     running.remarks(result.notes, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import linkages
-
-        return linkages.unicity(result)
-
     title = f"qifsql: unicity of {dataset.name}"
-    show.show(show.Shown(result.frame, result.origin, render, title), output)
+    show.show(
+        show.Shown(result.frame, result.origin, linkages.unicity, title, notes=result.notes), output
+    )
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -5,10 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.cli import running
+from qifsql.cli import roles, running
 from qifsql.cli.options import ATTACK, DATA, Data, Limits, Output
 from qifsql.cli.wishes import Charts
-from qifsql.report.parts import Part
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,7 @@ class Noise:
     ]
     secret: Annotated[
         str,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="The secret of the record that is added: a column or NAME=EXPRESSION.",
-            rich_help_panel=ATTACK,
-        ),
+        roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
     ]
     epsilon: Annotated[
         list[str],
@@ -133,6 +127,7 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     from qifsql.cli import show
     from qifsql.export import check_place
     from qifsql.mechanisms.tradeoff import dp as run
+    from qifsql.report import tradeoffs
 
     show.check(output)
     charts.check()
@@ -144,13 +139,10 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_noise", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import tradeoffs
-
-        return tradeoffs.tradeoff(result)
-
     title = f"qifsql: noisy counts of {dataset.name}"
     details = {"scenario": result.scenario}
     aside = ("scenario",)
-    shown = show.Shown(result.frame, result.origin, render, title, details, aside, result.notes)
+    shown = show.Shown(
+        result.frame, result.origin, tradeoffs.tradeoff, title, details, aside, result.notes
+    )
     show.show(shown, output)

@@ -30,7 +30,7 @@ def show(shown: Shown, output: Output) -> None:
     if chosen == "table":
         from qifsql.report import terminal
 
-        terminal.draw(shown.render())
+        terminal.draw(shown.parts)
     else:
         sys.stdout.write(text(shown, chosen))
     sys.stdout.flush()

@@ -170,7 +170,7 @@ def sweep(
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_sweep", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import sweeps
 
         return sweeps.sweep(result.frame, result.details, explain=work.explain)

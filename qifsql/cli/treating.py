@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
-from qifsql.cli.options import Data, Limits, Output
+from qifsql.cli import options, roles, running
+from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
+from qifsql.cli.wishes import Summary
 from qifsql.report.parts import Part
 
 Out = Annotated[
@@ -25,42 +26,23 @@ def treat(
     data: Data,
     limits: Limits,
     out: Out,
+    summary: Summary,
     key: Key,
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Compare the risk before and after: quasi-identifiers, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
     ] = None,
     secret: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="With --qids: the secret that is inferred, as in attack.",
-            rich_help_panel=options.ATTACK,
-        ),
-    ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The summary on stdout: table, json, csv or markdown.",
-            rich_help_panel=options.RUN,
-        ),
+        roles.secret("With --qids: the secret that is inferred, as in attack."),
     ] = None,
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""
     from qifsql.cli import show
     from qifsql.treatment.treat import treat as run
 
-    output = Output(format_)
-    show.check(output)
     dataset = data.dataset()
+    output = summary.output(*dataset.paths, out)
     with limits.settings() as settings:
         result = run(
             dataset,
@@ -76,7 +58,7 @@ def treat(
     done = f"{people:,} records written to {out}"
     running.remarks([*result.notes, done], quiet=limits.quiet)
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         from qifsql.report import treatments
 
         return treatments.treatment(result)

@@ -5,30 +5,22 @@ from typing import Annotated
 
 import typer
 
-from qifsql.cli import options, running
+from qifsql.cli import options, roles, running
 from qifsql.cli.composing import hierarchies
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 from qifsql.cli.wishes import Charts
-from qifsql.report.parts import Part
 
 POLICY_BROKEN = 4
 Hierarchies = Annotated[
     list[str] | None,
-    typer.Option(
-        "--hierarchy",
-        help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
-        rich_help_panel=options.DATA,
+    roles.hierarchy(
+        "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
     ),
 ]
 Secrets = Annotated[
     list[str] | None,
-    typer.Option(
-        "--secret",
-        "-s",
-        help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-        rich_help_panel=options.ATTACK,
-    ),
+    roles.secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable."),
 ]
 
 
@@ -41,12 +33,9 @@ class Beside:
     ]
     qids: Annotated[
         list[str],
-        typer.Option(
-            "--qids",
-            "-q",
-            help="The original's quasi-identifiers, as in attack; where a release (the first is "
-            "file 2) has another name: 2:age=AGE. Repeatable.",
-            rich_help_panel=options.ATTACK,
+        roles.qids(
+            "The original's quasi-identifiers, as in attack; where a release (the first is "
+            "file 2) has another name: 2:age=AGE. Repeatable."
         ),
     ]
     secret: Secrets = None
@@ -70,6 +59,7 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     """
     from qifsql.cli import show
     from qifsql.comparison.compare import compare as run
+    from qifsql.report import comparisons
 
     show.check(output)
     charts.check()
@@ -90,15 +80,13 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     running.remarks(result.notes, quiet=limits.quiet)
     charts.draw("of_comparison", result, quiet=limits.quiet)
 
-    def render() -> list[Part]:
-        from qifsql.report import comparisons
-
-        return comparisons.comparison(result)
-
     title = f"qifsql: {original.name} beside {options.named(releases)}"
     details = {"columns": result.columns}
     show.show(
-        show.Shown(result.frame, result.origin, render, title, details, (), result.notes), output
+        show.Shown(
+            result.frame, result.origin, comparisons.comparison, title, details, (), result.notes
+        ),
+        output,
     )
 
 
@@ -108,12 +96,7 @@ class Wanted:
 
     qids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help="Quasi-identifiers, as in attack. Repeatable.",
-            rich_help_panel=options.ATTACK,
-        ),
+        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Secrets = None
     change: Annotated[
@@ -155,6 +138,7 @@ def what_if(data: Data, wanted: Wanted, charts: Charts, output: Output, limits: 
     """
     from qifsql.cli import show
     from qifsql.comparison.what_if import what_if as run
+    from qifsql.report import comparisons
 
     show.check(output)
     charts.check()
@@ -173,14 +157,12 @@ def what_if(data: Data, wanted: Wanted, charts: Charts, output: Output, limits: 
             settings=settings,
         )
     running.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("of_what_if", result, quiet=limits.quiet)
-
-    def render() -> list[Part]:
-        from qifsql.report import comparisons
-
-        return comparisons.what_if(result)
+    charts.draw("of_comparison", result, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name}, what if"
-    show.show(show.Shown(result.frame, result.origin, render, title, {}, (), result.notes), output)
+    show.show(
+        show.Shown(result.frame, result.origin, comparisons.what_if, title, {}, (), result.notes),
+        output,
+    )
     if result.met is False:
         raise typer.Exit(POLICY_BROKEN)

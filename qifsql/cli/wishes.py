@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.cli import running
-from qifsql.cli.options import ATTACK, RUN, TOLD, Prior
+from qifsql.cli.options import ATTACK, RUN, TOLD, Output, Prior
 from qifsql.cli.typed import names
 from qifsql.errors import InputError
 
@@ -154,3 +154,37 @@ def _one(given: list[str] | None) -> str | None:
     if given and len(given) > 1:
         raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
     return given[0] if given else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Where the summary of a release that is written goes, and how it looks."""
+
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="The summary on stdout: table, json, csv or markdown.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            "--summary",
+            help="Write the summary to a file, for reports: .parquet .csv .json .md .html.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+
+    def output(self, *others: str | Path) -> Output:
+        """The same as of other commands; OutputError where it would overwrite ``others``."""
+        from qifsql.cli import show
+        from qifsql.export import check_place
+
+        output = Output(self.format_, self.summary)
+        show.check(output)
+        if self.summary is not None:
+            check_place(self.summary, tuple(map(str, others)))
+        return output

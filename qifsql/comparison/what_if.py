@@ -33,13 +33,15 @@ SCHEMA: dict[str, pl.DataType] = {
     **risks.PARTITION,
     "certainty_penalty": pl.Float64(),
     "met": pl.Boolean(),
+    "tried": pl.Int64(),
 }
 """One row per release and secret: ``risks.PARTITION`` of the release as it would be.
 
 ``release`` is ``before``; ``alone``, with one change; ``together``, with all; or ``smallest``, with
 the smallest change that keeps the bounds. ``certainty_penalty`` is what values lose
 (``utility.penalty``), the mean over the quasi-identifiers, in [0, 1]: 1 for one that is dropped.
-``met``: whether the bounds are kept, NULL without bounds."""
+``met``: whether the bounds are kept; ``tried``: how many releases the search has measured, the same
+in every row; both are NULL without bounds."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def what_if(
         paths = (*bound.dataset.paths, *trees.values(), *([str(policy)] if policy else []))
         origin = origin.about(told, paths, *work.plans)
         origin = origin.sending(dict.fromkeys([*openings(bound.dataset), *work.tables.sent]))
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    tried = work.tried if rules else None
+    frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bound.notes, *work.notes)
     return WhatIf(frame, origin, notes, tuple(b.text for b in rules), met, work.tried)

@@ -79,13 +79,42 @@ def attack(
         if presence is not None or truth:
             raise InputError("presence and truth are about links without a key; name --link rules")
         return assess.attack(model, source, settings=settings, progressive=progressive, **options)
+    options |= {"presence": presence, "truth": truth, "progressive": progressive}
+    return _run(_question(model, source, link=link, **options), settings)
+
+
+def fit(
+    model: str | Sequence[str], source: Source, settings: Settings | None = None, **options: Any
+) -> None:
+    """Look up every name of an attack without a key in its data; InputError where one is wrong.
+
+    The options are those of ``attack``.
+    """
+    question = _question(model, source, **options)
+    with DuckDB(settings) as engine:
+        catalogs, found = _opened(engine, question)
+        aim(question.models[0], question.target, found, catalogs[0])
+        for k, rule in _tables(question.rules):
+            moves.listed(rule.table, found[0].drift[k - 1], catalogs[0])
+
+
+def _question(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    link: str | Sequence[str],
+    presence: float | str | None = None,
+    truth: str | Sequence[str] = (),
+    progressive: bool = False,
+    **options: Any,
+) -> Asked:
+    """What is asked; InputError where that is not for attacks without a key."""
     if progressive:
         raise InputError("an attack without a key is not progressive; run it with fewer releases")
     for name in ("measures", "histogram", "unit", "population", "store"):
         if options.pop(name, None):
             raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
-    question = asked(model, source, link=link, presence=presence, truth=truth, **options)
-    return _run(question, settings)
+    return asked(model, source, link=link, presence=presence, truth=truth, **options)
 
 
 def _run(asked: Asked, settings: Settings | None) -> Assessment:
@@ -124,20 +153,8 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
 
 def _linked(engine: DuckDB, asked: Asked) -> tuple[Chain, learning.Learned, list[list[str | None]]]:
     """The chain of releases with its law, and the values of the target in each."""
-    catalogs = [
-        Catalog(engine, replace(d, catalog=f"attached_{i}"))
-        for i, d in enumerate(asked.datasets, 1)
-    ]
+    catalogs, found = _opened(engine, asked)
     keys = asked.truth or asked.keys
-    found = releases(
-        catalogs,
-        asked.rules,
-        qids=asked.qids,
-        secrets=asked.secrets,
-        keys=keys,
-        where=asked.where,
-        told=asked.absent == "distinct",
-    )
     aimed = aim(asked.models[0], asked.target, found, catalogs[0])
     tables = [_table(engine, r, found[0], k, catalogs[0]) for k, r in _tables(asked.rules)]
     chain = Chain(engine, found)
@@ -148,6 +165,24 @@ def _linked(engine: DuckDB, asked: Asked) -> tuple[Chain, learning.Learned, list
     chain.law(learned.rules, asked.presence)
     _check_candidates(chain)
     return chain, learned, aimed
+
+
+def _opened(engine: DuckDB, asked: Asked) -> tuple[list[Catalog], tuple[Release, ...]]:
+    """The releases with all columns looked up."""
+    catalogs = [
+        Catalog(engine, replace(d, catalog=f"attached_{i}"))
+        for i, d in enumerate(asked.datasets, 1)
+    ]
+    found = releases(
+        catalogs,
+        asked.rules,
+        qids=asked.qids,
+        secrets=asked.secrets,
+        keys=asked.truth or asked.keys,
+        where=asked.where,
+        told=asked.absent == "distinct",
+    )
+    return catalogs, found
 
 
 def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:

@@ -93,7 +93,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     for text in qids:
         found = {n: [a for a in attributes([text], both, QID) if a.number == n] for n in (1, 2)}
         names = [{_own(a): a for a in found[n]} for n in (1, 2)]
-        if len(found[1]) == len(found[2]) == 1:  # but for case they have one name
+        if len(found[1]) == len(found[2]) == 1 and _is_name_of_both(*found[1], *found[2]):
             pairs.append((found[1][0], found[2][0]))
         elif found[1] and found[2]:
             alone = set(names[0]) ^ set(names[1])
@@ -116,6 +116,11 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
         if twice := [name for name in each if each.count(name) > 1]:
             raise ColumnError(f"{QID} {quoted(twice[0])} is given twice; name it once")
     return pairs
+
+
+def _is_name_of_both(one: Attribute, other: Attribute) -> bool:
+    """Whether two columns have one name, but for case: a pattern may find others."""
+    return _own(one).casefold() == _own(other).casefold()
 
 
 def _is_tagged(text: str) -> bool:

@@ -41,15 +41,20 @@ class Rule:
         """Whether several values may follow one."""
         return self.kind in ("stay", "table")
 
+    @property
+    def law(self) -> str:
+        """What stands after the colon; nothing where the column matches exactly."""
+        if self.kind == "exact":
+            return ""
+        if self.kind == "shift":
+            return f"{self.shift:+}"
+        if self.kind == "table":
+            return f"table={_quoted(self.table)}"
+        return f"stay={'?' if self.stay is None else float(self.stay)}"
+
     def plain(self) -> str:
         """The rule as it would be written."""
-        if self.kind == "exact":
-            return self.column
-        if self.kind == "shift":
-            return f"{self.column}:{self.shift:+}"
-        if self.kind == "table":
-            return f"{self.column}:table={self.table}"
-        return f"{self.column}:stay={'?' if self.stay is None else float(self.stay)}"
+        return f"{_quoted(self.column)}:{self.law}".removesuffix(":")
 
 
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
@@ -96,7 +101,7 @@ def _rule(piece: str) -> list[Rule]:
         stay = None if value == "?" else probability(value, f"stay of column {quoted(columns[0])}")
         return [Rule(c, "stay", stay=stay) for c in columns]
     if kind.strip().casefold() == "table" and value:
-        return [Rule(c, "table", table=value) for c in columns]
+        return [Rule(c, "table", table=_unquoted(value)) for c in columns]
     raise InputError(
         f"the link rule {quoted(piece)} is not understood: after the colon stands +1, stay=0.93, "
         "stay=? or table=FILE; a name with a colon is written in double quotes"
@@ -122,6 +127,12 @@ def _split(text: str, mark: str, *, most: int = 0, keep: bool = False) -> list[s
         raise InputError("a double quote in the link rules is not closed; names may stand in them")
     pieces = [piece.strip() for piece in pieces]
     return pieces if keep or mark == "," else [piece for piece in pieces if piece]
+
+
+def _quoted(name: str) -> str:
+    """A name as it would be written: in double quotes where a mark is in it."""
+    plain = name == name.strip() and not any(mark in name for mark in ',;:"')
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def _unquoted(name: str) -> str:

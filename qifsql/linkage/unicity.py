@@ -34,11 +34,14 @@ UNICITY: dict[str, pl.DataType] = {
     "high": pl.Float64(),
     "method": pl.String(),
     "draws": pl.Int64(),
+    "all_people": pl.Int64(),
+    "all_records": pl.Int64(),
 }
 """One row per number of known points: the ``people`` who have so many, and ``unicity``, the chance
 that so many different points of one of them, chosen at random, are those of nobody else: in [0, 1],
 NULL where nobody has so many. ``method`` is exact or sampled; of the latter ``low`` to ``high`` is
-Wilson's interval at 95 % confidence from so many ``draws``."""
+Wilson's interval at 95 % confidence from so many ``draws``. ``all_people`` and ``all_records`` are
+those of the file, the same in every row."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ def unicity(
             )
         for n in known:
             row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
+            row |= {"all_people": lengths.people(1), "all_records": records}
             if not row["people"]:
                 notes.append(f"nobody has {several(n, 'different point')}")
             elif lengths.sets(n) <= SUBSETS:

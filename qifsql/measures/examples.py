@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from qifsql.measures import linking, spread
+from qifsql.measures import linking, releases, spread
 from qifsql.measures.noisy import NOISY
 from qifsql.measures.promises import PROMISES
 from qifsql.measures.sample import (
@@ -235,8 +235,9 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMI
         *(_capacity, _gain, spread.risks, spread.prosecutor, spread.journalist, spread.marketer),
         *(spread.histogram, spread.thresholds, spread.quantiles, spread.groups),
         *(_prior, _hyper, _refinement),
-        *(linking.recovered, linking.linked, linking.unicity),
         *(linking.population_uniques, linking.individual_risk, linking.link_vulnerability),
+        *(linking.recovered, linking.linked, linking.unicity, linking.wp29),
+        *(releases.composition, releases.generalisation),
     )
 }
 """The worked example of each measure by its name."""

@@ -101,3 +101,14 @@ def link_vulnerability(sample: Sample) -> Lines:
         *each,
         equal(f"link vulnerability: ({parts})/{sample.people}", mean),
     )
+
+
+def wp29(sample: Sample) -> Lines:
+    """The three questions, asked of who knows the quasi-identifier."""
+    alone = [n for n in sample.sizes.values() if n == 1]
+    one_value = [sum(n.values()) for n in sample.blocks.values() if len(n) == 1]
+    return (
+        f"singling out, blocks of one: {over(alone, sample.people)}",
+        f"linkability, at most these, by any register: {over(alone, sample.people)}",
+        f"inference of {sample.secret}, blocks of one value: {over(one_value, sample.people)}",
+    )

@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from qifsql.errors import several
 from qifsql.report import cells, words
-from qifsql.report.parts import Paragraph, Part, Table
-from qifsql.sanitise.anonymise import Anonymised
+from qifsql.report.parts import Paragraph, Part, Spec, Table, Tables
 
 
-def anonymised(result: Anonymised) -> list[Part]:
+def anonymised(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The classes in a sentence or two, and what became of each quasi-identifier."""
-    row = result.frame.row(0, named=True)
+    row = frame.row(0, named=True)
     heads = ["quasi-identifier", "values", "cells", "generalised", "penalty"]
     table = Table.of(heads, right=(1, 3, 4))
-    for one in result.columns.iter_rows(named=True):
+    for one in tables["quasi_identifiers"].iter_rows(named=True):
         shares = (words.percent(one[name]) for name in ("generalised", "certainty_penalty"))
         table.add_row(
             cells.cell(one["quasi_identifier"]), words.count(one["values"]), one["cells"], *shares

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.report import details, words
+from qifsql.report import details, keyless, words
 from qifsql.report.language import said
 from qifsql.report.parts import Heading, Paragraph, Part, Table
 
@@ -15,6 +15,8 @@ Row = Mapping[str, Any]
 
 def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
     """The results and their details; of a progressive attack a line for each dataset more."""
+    if rows and "knowledge" in rows[0]:
+        return keyless.attack(rows, tables)
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
     parts: list[Part] = []

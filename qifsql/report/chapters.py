@@ -8,26 +8,53 @@ import polars as pl
 
 from qifsql.errors import InputError
 from qifsql.report import (
+    anonymised,
     attacks,
     cells,
+    comparisons,
+    compositions,
     details,
+    estimates,
     figures,
+    levels,
+    linkages,
     listings,
+    opinions,
     sweeps,
+    tradeoffs,
     treatments,
     verdicts,
     words,
 )
-from qifsql.report.charts import people, steps, subsets
+from qifsql.report.charts import links, noise, people, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.report.language import counted, said
-from qifsql.report.parts import Figure, Heading, Paragraph, Part, Section, Table
+from qifsql.report.parts import Figure, Heading, Paragraph, Part, Section, Table, View
 from qifsql.report.sharing import Reader
 from qifsql.report.stored import Stored
 
 NAMED = 6  # quasi-identifiers that are named in a title
 ELSEWHERE = ("describe", "run")  # shown with the dataset; a study's attacks are results, too
 SHOWN = 20  # blocks or records that are shown of a result about people
+VIEWS: dict[str, View] = {
+    "levels": levels.levels,
+    "anonymise": anonymised.anonymised,
+    "compare": comparisons.comparison,
+    "what-if": comparisons.what_if,
+    "compose": compositions.composition,
+    "link": linkages.linked,
+    "unhash": linkages.unhashed,
+    "unicity": linkages.unicity,
+    "estimate": estimates.estimates,
+    "dp": tradeoffs.tradeoff,
+    "wp29": opinions.answers,
+}
+"""What draws a result that a chapter shows as its command does."""
+CHARTS: dict[str, Callable[[pl.DataFrame], Chart]] = {
+    "compare": figures.risk_utility,
+    "what-if": figures.risk_utility,
+    "dp": noise.tradeoff,
+}
 
 
 def released(results: Sequence[Stored]) -> Section:
@@ -90,12 +117,14 @@ def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
         elsewhere = stored.kind in ELSEWHERE and stored.is_known
         if elsewhere or (stored.shows_people and not reader.private):
             continue
-        title, parts = CHAPTERS.get(stored.kind, _other)(stored)
+        title, parts = CHAPTERS.get(stored.kind, _viewed)(stored)
         sections.append(Section(f"result-{i}", title, parts))
     return sections
 
 
 def _attack(stored: Stored) -> tuple[str, list[Part]]:
+    if "knowledge" in stored.frame.columns:
+        return _keyless(stored)
     rows = stored.frame.to_dicts()
     drawn = {"histogram", "thresholds"} if _can_draw() else set()  # what charts show
     tables = {n: t for n, t in stored.details.items() if n not in drawn | {"groups"}}
@@ -110,6 +139,13 @@ def _attack(stored: Stored) -> tuple[str, list[Part]]:
     if len(known) > NAMED:
         told = counted("Who knows {n} fact", "Who knows {n} facts", len(known))
     return told, parts
+
+
+def _keyless(stored: Stored) -> tuple[str, list[Part]]:
+    told = said("Releases linked without a key: {name}", name=stored.name)
+    table = stored.details.get("calibration")
+    drawn = [] if table is None else _drawn("calibration", partial(links.calibration, table))
+    return told, drawn + attacks.attack(stored.frame.to_dicts(), stored.details)
 
 
 def _sweep(stored: Stored) -> tuple[str, list[Part]]:
@@ -136,8 +172,33 @@ def _treat(stored: Stored) -> tuple[str, list[Part]]:
     return said("Treatment: {name}", name=stored.name), parts
 
 
-def _other(stored: Stored) -> tuple[str, list[Part]]:
-    """Any other result: its table and its details."""
+def _viewed(stored: Stored) -> tuple[str, list[Part]]:
+    """A result as its command shows it, with its chart; of other kinds the table."""
+    kind = stored.kind
+    titles = {
+        "levels": said("What the blocks promise: {name}", name=stored.name),
+        "anonymise": said("Anonymised: {name}", name=stored.name),
+        "compare": said("Releases beside the original: {name}", name=stored.name),
+        "what-if": said("What would help: {name}", name=stored.name),
+        "compose": said("Releases together: {name}", name=stored.name),
+        "link": said("Linked with a register: {name}", name=stored.name),
+        "unhash": said("Hashes that were found again: {name}", name=stored.name),
+        "unicity": said("A few records of a person: {name}", name=stored.name),
+        "estimate": said("Unique in the population: {name}", name=stored.name),
+        "dp": said("Noisy counts: {name}", name=stored.name),
+        "wp29": said("Singling out, linkability, inference: {name}", name=stored.name),
+    }
+    if kind not in VIEWS or not stored.is_known:
+        return _table(stored)
+    try:
+        drawn = _drawn(kind, partial(CHARTS[kind], stored.frame)) if kind in CHARTS else []
+        return titles[kind], drawn + VIEWS[kind](stored.frame, stored.details, stored.spec)
+    except (LookupError, pl.exceptions.PolarsError):  # parts of it are not there
+        return _table(stored)
+
+
+def _table(stored: Stored) -> tuple[str, list[Part]]:
+    """A result as a table."""
     title = f"{stored.kind}: {stored.name}" if stored.kind else stored.name
     parts: list[Part] = [listings.frame(stored.frame.head(SHOWN))]
     if (more := stored.frame.height - SHOWN) > 0:

@@ -1,14 +1,14 @@
 """Releases beside the original, and changes beside what is there, as people read them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import Any
 
-from qifsql.comparison.compare import Comparison
-from qifsql.comparison.what_if import WhatIf
+import polars as pl
+
 from qifsql.errors import several
 from qifsql.report import cells, words
-from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
+from qifsql.report.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 
 Row = Mapping[str, Any]
 LOST = (
@@ -19,11 +19,11 @@ LOST = (
 )
 
 
-def comparison(result: Comparison) -> list[Part]:
+def comparison(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Success on each release for every question, then what the releases have lost."""
-    rows = result.frame.to_dicts()
+    rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
-    parts: list[Part] = _risks(rows, first, lambda row: cells.cell(row["release"]), "release")
+    parts: list[Part] = _risks(rows, first, "release")
     lost = Table.of(
         ["release", "suppressed", "generalised", "penalty", "TV", "KL (bits)"], range(1, 6)
     )
@@ -32,7 +32,7 @@ def comparison(result: Comparison) -> list[Part]:
     columns = Table.of(
         ["release", "quasi-identifier", "generalised", "penalty", "TV", "KL (bits)"], range(2, 6)
     )
-    for row in result.columns.iter_rows(named=True):
+    for row in tables["columns"].iter_rows(named=True):
         if row["file"] > 1:
             named = cells.cell(row["release"]), cells.cell(row["quasi_identifier"])
             columns.add_row(*named, *_lost(row))
@@ -41,14 +41,14 @@ def comparison(result: Comparison) -> list[Part]:
     return parts
 
 
-def what_if(result: WhatIf) -> list[Part]:
+def what_if(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Success before and after each change for every question; what a search has found."""
-    rows = result.frame.to_dicts()
+    rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = []
-    if result.met is not None:
-        parts += _found(result, first)
-    parts += _risks(rows, first, change, "change", penalty=True)
+    if spec["bounds"]:
+        parts += _found(first, spec)
+    parts += _risks(rows, first, "change", penalty=True)
     parts.append(
         Paragraph(
             "Penalty: the mean share of all values that a cell would span, 100 % for a "
@@ -58,8 +58,10 @@ def what_if(result: WhatIf) -> list[Part]:
     return parts
 
 
-def change(row: Row) -> str:
-    """What is changed in a row, in words."""
+def named(row: Row) -> str:
+    """The release that a row is about: the file, or what is changed, in words."""
+    if "changes" not in row:
+        return cells.cell(row["release"])
     if row["release"] == "before":
         return "(as it is)"
     if row["release"] == "together":
@@ -67,15 +69,15 @@ def change(row: Row) -> str:
     return " + ".join(cells.cell(text) for text in row["changes"])
 
 
-def _found(result: WhatIf, rows: Sequence[Row]) -> list[Part]:
+def _found(rows: Sequence[Row], spec: Spec) -> list[Part]:
     """The bounds, and the smallest change that keeps them."""
-    asked = " and ".join(cells.cell(text) for text in result.bounds)
-    tried = f"{several(result.tried, 'release')} measured"
-    if not result.met:
+    asked = " and ".join(cells.cell(text) for text in spec["bounds"])
+    tried = f"{several(rows[0]['tried'], 'release')} measured"
+    if not any(row["met"] for row in rows):
         return [Paragraph(f"No change keeps {asked} ({tried}).", strong=True)]
     if rows[-1]["release"] == "before":
         return [Paragraph(f"As it is, the release keeps {asked}.", strong=True)]
-    told = f"The smallest change that keeps {asked}: {change(rows[-1])} ({tried})."
+    told = f"The smallest change that keeps {asked}: {named(rows[-1])} ({tried})."
     ranked = (
         "Smallest: fewest quasi-identifiers changed, then fewest steps, then most blocks left. To "
         "drop one is the last step of each."
@@ -86,7 +88,6 @@ def _found(result: WhatIf, rows: Sequence[Row]) -> list[Part]:
 def _risks(
     rows: Sequence[Row],
     first: Sequence[Row],
-    named: Callable[[Row], str],
     head: str,
     *,
     penalty: bool = False,

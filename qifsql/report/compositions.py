@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qifsql.composition.compose import Composed
+import polars as pl
+
 from qifsql.errors import several
 from qifsql.report import cells, words
-from qifsql.report.parts import Heading, Paragraph, Part, Table
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 FEW = 6  # levels of the curve that are all shown
 SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # of more levels
@@ -14,26 +15,25 @@ SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # of more levels
 Row = Mapping[str, Any]
 
 
-def composition(result: Composed) -> list[Part]:
+def composition(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Each release beside all together, in numbers and sentences; the curve of confidence."""
-    row = result.frame.row(-1, named=True)
-    each = result.releases.to_dicts()
+    row = frame.row(-1, named=True)
+    each = tables["releases"].to_dicts()
     parts: list[Part] = [
-        Heading(_heading(result, row)),
+        Heading(_heading(row, spec)),
         _releases(row, each),
         Paragraph(sentence(row)),
     ]
-    if result.frame.height > 1:
-        parts.append(_progress(result.frame.to_dicts()))
-    last = result.curve.filter(result.curve["releases"] == row["releases"]).to_dicts()
+    if frame.height > 1:
+        parts.append(_progress(frame.to_dicts()))
+    last = tables["curve"].filter(pl.col("releases") == row["releases"]).to_dicts()
     parts += _curve(last, row["people"])
-    if result.truth is not None:
-        parts.append(Paragraph(_right(result.truth.row(0, named=True))))
+    if "truth" in tables:
+        parts.append(Paragraph(_right(tables["truth"].row(0, named=True))))
     return parts
 
 
-def _heading(result: Composed, row: Row) -> str:
-    spec = result.origin.spec
+def _heading(row: Row, spec: Spec) -> str:
     many, people = several(row["releases"], "release"), several(row["people"], "person")
     return (
         f"Inference of {_secret(spec['secrets'])} from {many} about {people}, "

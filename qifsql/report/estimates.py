@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 
 from qifsql.errors import several
-from qifsql.linkage.estimate import Estimates
 from qifsql.report import words
-from qifsql.report.parts import Heading, Paragraph, Part, Table
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SAID = {
     "dankar": "Dankar's rule",
@@ -21,19 +20,21 @@ SAID = {
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
 
 
-def estimates(result: Estimates) -> list[Part]:
+def estimates(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """What each method says of the population, and the risk of the sample's records."""
-    rows = result.frame.to_dicts()
-    return [
-        Heading(f"Unique in the population, knowing {words.listed(rows[0]['qids'])}"),
+    rows = frame.to_dicts()
+    parts: list[Part] = [
+        Heading(f"Unique in the population, knowing {words.listed(spec['qids'])}"),
         Paragraph(_sample(rows[0])),
         _methods(rows),
         Paragraph(_meaning(rows[0]), strong=True),
         _assumptions(rows),
-        Heading("Risk of the records"),
-        _bands(result.histogram),
-        Paragraph(_risks(result.individual.row(0, named=True))),
     ]
+    if "individual" in tables:
+        parts.append(Heading("Risk of the records"))
+        parts += [_bands(tables["histogram"])] if "histogram" in tables else []
+        parts.append(Paragraph(_risks(tables["individual"].row(0, named=True))))
+    return parts
 
 
 def _sample(row: Mapping[str, Any]) -> str:

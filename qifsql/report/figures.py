@@ -81,16 +81,15 @@ def of_report(document: Document) -> dict[str, Chart]:
     return {figure.name: figure.chart for figure in document.figures}
 
 
-def of_comparison(result: Comparison) -> dict[str, Chart]:
-    """The chart of releases beside the original."""
-    names = [f"{row['release']}" for row in result.frame.iter_rows(named=True)]
-    return {"risk_utility": releases.risk_utility(result.frame, names)}
+def of_comparison(result: Comparison | WhatIf) -> dict[str, Chart]:
+    """The chart of releases beside the original, or of changes beside what is there."""
+    return {"risk_utility": risk_utility(result.frame)}
 
 
-def of_what_if(result: WhatIf) -> dict[str, Chart]:
-    """The chart of changes beside what is there."""
-    names = [comparisons.change(row) for row in result.frame.iter_rows(named=True)]
-    return {"risk_utility": releases.risk_utility(result.frame, names)}
+def risk_utility(frame: pl.DataFrame) -> Chart:
+    """Releases, or changes, by what they risk and what they are still worth."""
+    names = [comparisons.named(row) for row in frame.iter_rows(named=True)]
+    return releases.risk_utility(frame, names)
 
 
 def write(charts: dict[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,12 +12,12 @@ import polars as pl
 from qifsql import __version__
 from qifsql.export import Origin, inert, write
 from qifsql.report import markdown
-from qifsql.report.parts import Part
+from qifsql.report.parts import Part, View
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A result in all its forms. ``render`` draws it for people.
+    """A result in all its forms. ``view`` draws it for people.
 
     ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
     Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
@@ -27,11 +27,16 @@ class Shown:
 
     frame: pl.DataFrame
     origin: Origin
-    render: Callable[[], list[Part]]
+    view: View
     title: str
     details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     aside: Collection[str] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> list[Part]:
+        """What people are shown of it."""
+        return self.view(self.frame, self.details, self.origin.spec)
 
 
 def save(shown: Shown, out: Path) -> None:
@@ -45,7 +50,7 @@ def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
     if ending == ".html":
         from qifsql.report import pages
 
-        return {out: pages.of_result(shown.title, shown.render(), shown.origin)}
+        return {out: pages.of_result(shown.title, shown.parts, shown.origin)}
     if ending in (".json", ".md"):
         return {out: text(shown, "json" if ending == ".json" else "markdown")}
     tables_of = {out: shown.frame}

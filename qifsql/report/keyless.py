@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from qifsql.assessment import Assessment
+import polars as pl
+
 from qifsql.report import words
 from qifsql.report.parts import Heading, Paragraph, Part, Table
 
@@ -12,17 +13,16 @@ Row = Mapping[str, Any]
 SHOWN = 10  # lines of the calibration that are shown
 
 
-def attack(result: Assessment) -> list[Part]:
+def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
     """A table per question, what links are worth, and how sure the model was of them."""
     parts: list[Part] = []
-    rows = result.rows()
     for _, group in groupby(rows_of(rows), key=question):
         own = list(group)
         linked = next(row for row in own if row["knowledge"] == "linked")
         parts += [Heading(words.heading(linked)), _compared(own), Paragraph(_meaning(own))]
     linked = next(row for row in rows if row["knowledge"] == "linked")
     parts += [Heading("Links"), Paragraph(_links(linked))]
-    steps = result.details["links"]
+    steps = tables["links"]
     if steps.height > 1:
         heads = ["step", "records", "with candidates", "right by the model", "right"]
         table = Table.of(heads, right=range(5))
@@ -32,8 +32,8 @@ def attack(result: Assessment) -> list[Part]:
                 str(step), words.count(records), words.count(linkable), words.percent(chance), shown
             )
         parts.append(table)
-    if "calibration" in result.details:
-        parts += _calibration(result)
+    if "calibration" in tables:
+        parts += _calibration(tables["calibration"])
     return parts
 
 
@@ -97,10 +97,10 @@ def _links(row: Row) -> str:
     return text
 
 
-def _calibration(result: Assessment) -> list[Part]:
+def _calibration(told: pl.DataFrame) -> list[Part]:
     """How many links are right, by how sure the model was of them."""
     bins: dict[int, list[tuple[int, float, float]]] = {}
-    for _, number, n, predicted, right in result.details["calibration"].iter_rows():
+    for _, number, n, predicted, right in told.iter_rows():
         bins.setdefault(min(number // SHOWN, SHOWN - 1), []).append((n, predicted, right))
     table = Table.of(["chance of a link", "links", "right by the model", "right"], right=(1, 2, 3))
     for number, own in sorted(bins.items()):
@@ -111,5 +111,5 @@ def _calibration(result: Assessment) -> list[Part]:
         table.add_row(
             f"{low} to {high} %", words.count(n), words.percent(predicted), words.percent(right)
         )
-    told = "A model that fits has the last two columns alike; below it, it promises too much."
-    return [table, Paragraph(told)]
+    fits = "A model that fits has the last two columns alike; below it, it promises too much."
+    return [table, Paragraph(fits)]

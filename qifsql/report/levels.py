@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 
 from qifsql.errors import several
-from qifsql.grading.levels import Levels
 from qifsql.report import cells, listings, words
-from qifsql.report.parts import Heading, Paragraph, Part, Table
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SAID = {
     "k": "k, people in a block",
@@ -30,12 +29,12 @@ SAFER = ("k", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
 BELOW = ("l_recursive_c", "delta_disclosure")
 
 
-def levels(result: Levels) -> list[Part]:
+def levels(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The levels of blocks and of each secret, their worst blocks, and the attacks."""
-    rows = result.frame.to_dicts()
+    rows = frame.to_dicts()
     first = rows[0]
     people, blocks = several(first["people"], "person"), several(first["blocks"], "block")
-    known = words.listed(result.origin.spec["qids"])
+    known = words.listed(spec["qids"])
     parts: list[Part] = [
         Heading(f"{people} in {blocks}, knowing {known}"),
         *_table([row for row in rows if row["secret"] is None]),
@@ -43,10 +42,10 @@ def levels(result: Levels) -> list[Part]:
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
         own = [row for row in rows if row["secret"] == secret]
         parts += [Heading(f"The secret {secret}"), *_table(own), *_worst(own)]
-        bites = [row for row in result.attacks.to_dicts() if row["secret"] == secret]
+        bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
         parts += [Paragraph(_bite(row)) for row in bites]
-    if result.worst is not None:
-        where = result.worst.with_columns(pl.col("secret").fill_null(""))
+    if "worst" in tables:
+        where = tables["worst"].with_columns(pl.col("secret").fill_null(""))
         parts += [Heading("Where the worst blocks are"), listings.frame(where)]
     return parts
 
@@ -89,13 +88,15 @@ def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """The worst blocks, each with the levels that it has."""
     found: dict[tuple[int, str], list[str]] = {}
     for row in rows:
-        listed = row["worst_counts"]
+        listed = row.get("worst_counts")  # what is shared has none
         if listed is None:
             continue
         shown = cells.cell(listed)
         if row["worst_values"] > len(listed):  # the rest is not listed
             shown = cells.cell(listed[: cells.SHOWN]) + ", and more"
         found.setdefault((row["worst_size"], shown), []).append(row["measure"])
+    if not found:
+        return []
     table = Table.of(["a worst block of", "size", "people with each value"], (1,))
     for (size, shown), measures in found.items():
         table.add_row(", ".join(measures), words.count(size), shown)

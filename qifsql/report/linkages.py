@@ -6,20 +6,17 @@ from typing import Any
 import polars as pl
 
 from qifsql.errors import several
-from qifsql.linkage.link import Linked
-from qifsql.linkage.unhash import Unhashed
-from qifsql.linkage.unicity import Unicity
 from qifsql.report import cells, words
-from qifsql.report.parts import Heading, Paragraph, Part, Table
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 
-def unhashed(result: Unhashed) -> list[Part]:
+def unhashed(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """What was found again of hashes and of records."""
-    row = result.frame.row(0, named=True)
+    row = frame.row(0, named=True)
     parts: list[Part] = []
-    if result.patterns.height > 1:
+    if "patterns" in tables and tables["patterns"].height > 1:
         patterns = Table.of(["pattern", "candidates"], right=(1,))
-        for pattern, n in result.patterns.iter_rows():
+        for pattern, n in tables["patterns"].iter_rows():
             patterns.add_row(cells.cell(pattern), words.count(n))
         parts += [patterns]
     table = Table.of(["", "there are", "recovered", ""], right=(1, 2, 3))
@@ -50,17 +47,17 @@ def _meaning(share: float) -> str:
     return f"Of the records, {words.chance(share)} can be named by whoever tries these."
 
 
-def linked(result: Linked) -> list[Part]:
+def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Both files side by side, the three adversaries, and how sure links are."""
-    row = result.frame.row(0, named=True)
+    row = frame.row(0, named=True)
     parts: list[Part] = [
         Heading(f"Linked by {words.listed(row['qids'])}"),
         _both(row),
         Paragraph(_unique(row)),
         _adversaries(row),
     ]
-    if result.confidence.height:
-        parts += [_curve(result.confidence), Paragraph(_right(row))]
+    if tables["confidence"].height:
+        parts += [_curve(tables["confidence"]), Paragraph(_right(row))]
     return parts
 
 
@@ -148,11 +145,11 @@ def _right(row: Mapping[str, Any]) -> str:
     )
 
 
-def unicity(result: Unicity) -> list[Part]:
+def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The share of people whom so many points single out, one line for each number."""
-    head = f"Knowing {words.listed(list(result.qids))} of a few records of a person"
+    head = f"Knowing {words.listed(spec['qids'])} of a few records of a person"
     table = Table.of(["records known", "people", "singled out", "between", "how"], right=(0, 1, 2))
-    for row in result.frame.iter_rows(named=True):
+    for row in frame.iter_rows(named=True):
         share = "nobody has so many" if row["unicity"] is None else words.percent(row["unicity"])
         between, how = "", row["method"] or ""
         if row["low"] is not None:
@@ -160,11 +157,12 @@ def unicity(result: Unicity) -> list[Part]:
             how = f"{how}, {several(row['draws'], 'draw')}"
         table.add_row(str(row["points"]), words.count(row["people"]), share, between, how)
     parts: list[Part] = [Heading(head), table]
-    if told := [row for row in result.frame.iter_rows(named=True) if row["unicity"] is not None]:
+    if told := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:
         best = max(told, key=lambda row: float(row["unicity"]))
+        people, records = best["all_people"], best["all_records"]
         parts.append(
             Paragraph(
-                f"{words.count(result.people)} people in {several(result.records, 'record')}. "
+                f"{several(people, 'person')} in {several(records, 'record')}. "
                 f"Whoever knows {several(best['points'], 'record')} of a person, chosen at random, "
                 f"has a chance of {words.percent(best['unicity'])} that they are nobody else's: "
                 "all other records of the person are then known, too."

@@ -10,15 +10,31 @@ from qifsql.report.parts import Fold, Heading, Paragraph, Part, Section, Table
 from qifsql.report.stored import Stored
 
 MEASURES = ("deterministic", "probabilistic", "additive", "multiplicative", "singled_out")
-OF_KIND = {"sweep": ("subset", "shapley", "saved"), "attack": ("worst_case",)}
+ATTACKS = ("attack", "sweep", "check", "run", "treat", "compare", "what-if")  # have these measures
+OF_KIND = {
+    "attack": ("worst_case",),
+    "sweep": ("subset", "shapley", "saved"),
+    "anonymise": ("generalisation",),
+    "compare": ("generalisation",),
+    "what-if": ("generalisation",),
+    "compose": ("composition",),
+    "link": ("linked",),
+    "unhash": ("recovered",),
+    "unicity": ("unicity",),
+    "estimate": ("population_uniques", "individual_risk"),
+    "wp29": ("wp29",),
+    "dp": ("privacy_loss", "utility", "scenario", "semantic"),
+}
 OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}
 
 
 def method(results: Sequence[Stored]) -> Section:
     """Formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
-    parts += [Heading(said("What is assumed"))]
-    parts += [Paragraph(text) for text in _assumptions(results)]
+    attacks = [s for s in results if s.kind in ATTACKS]
+    if attacks:
+        parts += [Heading(said("What is assumed"))]
+        parts += [Paragraph(text) for text in _assumptions(attacks)]
     parts += [Heading(said("What it does not say"))]
     parts += [Paragraph(text) for text in _limits()]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
@@ -37,9 +53,12 @@ def method(results: Sequence[Stored]) -> Section:
 
 def used(results: Sequence[Stored]) -> list[str]:
     """The measures whose numbers stand in a report, by name."""
-    found = dict.fromkeys(MEASURES)
+    found: dict[str, None] = {}
     for stored in results:
+        found |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())
         found |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
+        if stored.kind == "levels" and stored.is_known:
+            found |= dict.fromkeys(stored.frame["measure"])
         found |= dict.fromkeys(m for name, m in OF_DETAIL.items() if name in stored.details)
     return list(found)
 
@@ -47,8 +66,7 @@ def used(results: Sequence[Stored]) -> list[str]:
 def _formulas(results: Sequence[Stored]) -> Table:
     heads = [said("measure"), said("what it is"), said("formula"), said("source")]
     table = Table.of(heads)
-    for name in used(results):
-        text = words_of(name)
+    for text in {text["title"]: text for text in map(words_of, used(results))}.values():
         table.add_row(said(text["title"]), said(text["meaning"]), text["formula"], text["source"])
     return table
 

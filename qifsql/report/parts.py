@@ -4,9 +4,11 @@ The terminal, HTML and Markdown draw the same parts, so that no two of them disa
 text, never markup.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import polars as pl
 
 from qifsql.report.charts.look import Chart
 
@@ -97,6 +99,11 @@ class Cards:
 
 
 Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards
+
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+Spec: TypeAlias = Mapping[str, Any]
+View: TypeAlias = Callable[[pl.DataFrame, Tables, Spec], list[Part]]
+"""What draws a result: its table, the tables of its details, and what was asked."""
 
 
 @dataclass(frozen=True)

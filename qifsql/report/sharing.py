@@ -12,11 +12,21 @@ from sqlglot.errors import SqlglotError
 from qifsql.report.language import said
 from qifsql.report.stored import Stored
 
-LISTS, NAMES = ("qids",), ("qid", "a", "b", "by", "secret", "column", "reveals")
+LISTS, NAMES = ("qids",), (
+    "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
+)  # fmt: skip
 OF_PEOPLE = ("target", "best_guess", "worst_values", "worst_counts")  # columns of values
-SHOWING = ("values", "worst")  # details of values
-TYPED = ("target", "order")  # what was asked that holds values
-ROLES = {"qids", "secrets", "key", "weight"}  # what was asked that names columns
+SHOWING = ("values", "worst", "patterns")  # details of values
+TYPED = ("target", "order", "patterns", "salt", "mapping")  # what was asked that holds values
+ROLES = {
+    "qids",
+    "secrets",
+    "key",
+    "weight",
+    "secret",
+    "useful",
+    "known",
+}  # what was asked that names columns
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,7 @@ def _grouped(table: pl.DataFrame, stored: Stored, known: Set[str], minimum: int)
 def _known(stored: Stored) -> Set[str]:
     """The columns of quasi-identifiers and secrets: their values are those of people."""
     names = [*stored.spec.get("qids", ()), *stored.spec.get("secrets", ())]
+    names += [stored.spec[role] for role in ("secret", "useful") if stored.spec.get(role)]
     return {column for name in names for column in _columns(stored, str(name))}
 
 

@@ -27,10 +27,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "levels": ("measure", "value"),
     "compose": ("releases", "effective_posterior"),
     "anonymise": ("classes", "certainty_penalty"),
+    "compare": ("release", "file", "crs_posterior_deterministic"),
+    "what-if": ("release", "changes", "met"),
     "link": ("unique_in_both",),
     "unhash": ("recovered_values",),
     "unicity": ("points", "unicity"),
     "estimate": ("population_uniques",),
+    "wp29": ("question", "answer"),
     "dp": ("epsilon", "privacy_loss"),
     "run": ("name", "model"),
 }

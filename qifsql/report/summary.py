@@ -22,7 +22,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
         parts.append(Cards([card(row) for row in rows]))
     else:
         parts.append(
-            Paragraph(said("There is no result about everybody here: no risk is summed up."))
+            Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
         )
     checks = [s for s in results if s.kind == "check"]
     parts += [_light(check) for check in checks]
@@ -41,8 +41,11 @@ def worst(results: Sequence[Stored]) -> list[Row]:
             continue
         if {"target", "sampled"} & set(stored.frame.columns):  # one person, estimates
             continue
+        frame = stored.frame
+        if "knowledge" in frame.columns:  # the key is there to compare with, nobody has it
+            frame = frame.filter(pl.col("knowledge") != "with the key")
         keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
-        for row in stored.frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
+        for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
             key = (row["model"][1], row["secret"])
             if row.get("gain") not in (None, "identity"):
                 continue

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from qifsql.errors import several
 from qifsql.mechanisms.scenario import INFERRED, LOW
-from qifsql.mechanisms.tradeoff import Tradeoff
 from qifsql.report import cells, words
-from qifsql.report.parts import Heading, Paragraph, Part, Table
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SHORT = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
 LONG = {
@@ -19,16 +20,16 @@ Row = Mapping[str, Any]
 Written = Callable[[Row], str]
 
 
-def tradeoff(result: Tradeoff) -> list[Part]:
+def tradeoff(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
-    rows = result.frame.to_dicts()
-    parts: list[Part] = [Paragraph(_related(result))]
+    rows = frame.to_dicts()
+    parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
     for number in dict.fromkeys(row["predicate"] for row in rows):
         own = [row for row in rows if row["predicate"] == number]
         parts += [
-            Heading(_heading(result, number)),
+            Heading(_heading(spec["predicates"], number)),
             _measured(own),
-            Paragraph(_meaning(result, own[0])),
+            Paragraph(_meaning(spec["secret"], own[0])),
         ]
     listed = "; ".join(LONG[m] for m in _mechanisms(rows))
     parts.append(Paragraph(f"Mechanisms: {listed}."))
@@ -37,10 +38,9 @@ def tradeoff(result: Tradeoff) -> list[Part]:
     return [*parts, Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
 
 
-def _related(result: Tradeoff) -> str:
+def _related(row: Row, spec: Spec) -> str:
     """The scenario of the data in a sentence or two."""
-    row = result.scenario.row(0, named=True)
-    useful, secret = cells.cell(result.useful), cells.cell(result.secret)
+    useful, secret = cells.cell(spec["useful"]), cells.cell(spec["secret"])
     there, back = (
         words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
     )
@@ -56,11 +56,11 @@ def _related(result: Tradeoff) -> str:
     return f"{told} Scenario {row['scenario']} of the thesis: {row['correlation']}."
 
 
-def _heading(result: Tradeoff, number: int | None) -> str:
+def _heading(predicates: Sequence[str], number: int | None) -> str:
     if number is None:
-        return f"All {len(result.predicates)} counts together"
-    own = f" {number}" if len(result.predicates) > 1 else ""
-    return f"Count{own}: records where {cells.cell(result.predicates[number - 1])}"
+        return f"All {len(predicates)} counts together"
+    own = f" {number}" if len(predicates) > 1 else ""
+    return f"Count{own}: records where {cells.cell(predicates[number - 1])}"
 
 
 def _mechanisms(rows: Sequence[Row]) -> list[str]:
@@ -101,9 +101,9 @@ def _utility(row: Row) -> str:
     return "" if row["utility"] is None else words.percent(row["utility"])
 
 
-def _meaning(result: Tradeoff, row: Row) -> str:
+def _meaning(secret: str, row: Row) -> str:
     """What one row says, in words."""
-    secret, seen = cells.cell(result.secret), several(row["answers"], "noisy answer")
+    secret, seen = cells.cell(secret), several(row["answers"], "noisy answer")
     most = "at most " if row["method"] == "bound" else ""
     told = (
         f"Loss: with epsilon {row['epsilon_given']} ({SHORT[row['mechanism']]}), {secret} of one "

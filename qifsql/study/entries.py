@@ -156,6 +156,8 @@ def _uses(
         return not asked.get("target")
     if role == "secret":
         return kind != "attack" or any(m.goal == "attribute inference" for m in models)
+    if role == "key" and asked.get("link"):
+        return any("?" in rule for rule in asked["link"])  # it is there to learn from
     if role == "key":
         wave = asked.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)

@@ -18,8 +18,8 @@ class Entry:
 
     ``options`` are arguments of the function that ``kind`` names, but ``rule``, the rules of a
     check where no policy is named; ``files`` are the further files that they name. ``written``
-    says how a gain function with a file stands in the study. ``place`` and ``places`` are where
-    the entry and its options are written.
+    says how gain functions and link rules with a file stand in the study. ``place`` and ``places``
+    are where the entry and its options are written.
     """
 
     kind: Kind
@@ -42,6 +42,12 @@ class Entry:
         """All files that are read, each once."""
         own = [path for dataset in self.datasets for path in dataset.paths]
         return tuple(dict.fromkeys([*own, *self.files]))
+
+    def as_written(self, text: str) -> str:
+        """A text with the files of gains and link rules as they stand in the study."""
+        for moved, said in self.written.items():
+            text = text.replace(moved, said)
+        return text
 
     def meant(self, message: str) -> Route:
         """Where that is written which an error is about: a name it quotes, else an option."""

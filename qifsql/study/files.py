@@ -7,6 +7,7 @@ from typing import Any
 from qifsql import baseline, policy
 from qifsql.dataset import Dataset
 from qifsql.errors import InputError
+from qifsql.linkage.transitions import rules as rules_of
 from qifsql.models import Model
 from qifsql.policy import Policy
 from qifsql.study import rules
@@ -14,7 +15,7 @@ from qifsql.study.entry import Entry
 from qifsql.study.reading import Reader
 from qifsql.study.rules import RuleError
 from qifsql.study.sources import Sources, gain_file, resolved
-from qifsql.toml_lines import parse
+from qifsql.toml_lines import Step, parse
 
 OF_CHECKS = ("policy", "rule", "baseline")  # options of a check that its attacks do not have
 
@@ -49,6 +50,10 @@ class Files:
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
                 written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
+        if "link" in options:
+            law = [self._with_table(text, found, written, *place, "link", i)
+                   for i, text in enumerate(options["link"])]  # fmt: skip
+            options["link"] = tuple(law)
         if "prior" in options:
             found.append(self._there(options["prior"], *place, "prior"))
             options["prior"] = resolved(folder, options["prior"])
@@ -108,6 +113,26 @@ class Files:
             return None
         models = tuple(dict.fromkeys(m for rule in found.rules for m in rule.models))
         return Judged(found.adversary, models, tuple(files))
+
+    def _with_table(
+        self, text: str, found: list[tuple[str, ...] | None], written: dict[str, str], *place: Step
+    ) -> str:
+        """Link rules with the tables of transitions that they name where they are."""
+        try:
+            law = rules_of(text)
+        except InputError as e:
+            self.reader.wrong(str(e), *place)
+            found.append(None)
+            return text
+        pieces = []
+        for rule in law:
+            moved = rule
+            if rule.table:
+                found.append(self._there(rule.table, *place))
+                moved = replace(rule, table=resolved(self.reader.folder, rule.table))
+                written[moved.law] = rule.law
+            pieces.append(moved.plain())
+        return "; ".join(pieces)
 
     def _there(self, text: str, *place: str | int) -> tuple[str, ...] | None:
         opened = self.sources.opened(text, {}, *place)

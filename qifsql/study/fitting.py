@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
+from qifsql.linkage import keyless
 from qifsql.policy import Policy
 from qifsql.session import opened
 from qifsql.spec import Attack, BoundAttack, Options, refuse
@@ -19,7 +20,9 @@ GIVEN_SUBSETS = ("sizes", "subsets", "search", "sample")
 
 def fit(entry: Entry, settings: Settings | None = None) -> None:
     """Look up every name of an entry in its data. InputError where something does not fit."""
-    if entry.kind == "attack":
+    if entry.kind == "attack" and "link" in entry.options:
+        keyless.fit(entry.models, entry.source, settings, **entry.options)
+    elif entry.kind == "attack":
         wanted = _wanted(entry)
         with opened(_attack(entry), settings, joined=False) as (_, bound):
             if wanted.progressive:

@@ -131,6 +131,9 @@ ATTACK: Final[Forms] = {
     "thresholds": NUMBERS,
     "quantiles": NUMBERS,
     "progressive": FLAG,
+    "link": NAMES,
+    "presence": SHARE,
+    "truth": NAMES,
     "unit": TEXT,
     "store": TEXT,
 }

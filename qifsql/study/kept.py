@@ -61,6 +61,8 @@ class Identity:
         options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
         if "gain" in options:
             options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
+        if "link" in options:
+            options["link"] = [entry.as_written(text) for text in options["link"]]
         for name in ("prior", "policy", "baseline"):
             if name in options:
                 options[name] = Path(options[name]).name

@@ -73,7 +73,7 @@ def shown(entry: Entry, result: Result) -> Shown:
     """The result of an entry in all its forms."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         if isinstance(result, Assessment):
             return attacks.attack(result.rows(), result.details)
         if isinstance(result, Verdict):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql.assess import attack
 from qifsql.assessment import Assessment
 from qifsql.checking import Verdict, check
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
 from qifsql.export import Origin
+from qifsql.linkage.keyless import attack
 from qifsql.report import studies
 from qifsql.report.files import Shown
 from qifsql.report.parts import Part
@@ -222,7 +222,7 @@ class _Run:
 def table(result: StudyResult, study: Study) -> Shown:
     """A study in all its forms; a line about each entry stands aside."""
 
-    def render() -> list[Part]:
+    def render(*_: object) -> list[Part]:
         return studies.study(result.frame, result.details)
 
     title = f"qifsql: {study.path.name}"
@@ -233,20 +233,14 @@ def _as_written(result: Assessment, entry: Entry) -> Assessment:
     """The same with the files of gains as they stand in the study, wherever it lies."""
     if not entry.written:
         return result
-    spec = dict(result.origin.spec)
-    spec["gains"] = [entry.written.get(gain, gain) for gain in spec["gains"]]
-    return replace(
-        result,
-        frame=result.frame.with_columns(pl.col("gain").replace(dict(entry.written))),
-        origin=replace(result.origin, spec=spec),
-        notes=tuple(_in_words(note, entry) for note in result.notes),
-    )
-
-
-def _in_words(text: str, entry: Entry) -> str:
-    for gain, written in entry.written.items():
-        text = text.replace(gain, written)
-    return text
+    spec, frame = dict(result.origin.spec), result.frame
+    for name in ("gains", "link"):
+        if name in spec:
+            spec[name] = [entry.as_written(text) for text in spec[name]]
+    if "gain" in frame.columns:
+        frame = frame.with_columns(pl.col("gain").replace(dict(entry.written)))
+    notes = tuple(map(entry.as_written, result.notes))
+    return replace(result, frame=frame, origin=replace(result.origin, spec=spec), notes=notes)
 
 
 @contextmanager
@@ -257,5 +251,5 @@ def _located(study: Study, entry: Entry) -> Iterator[None]:
     except (Interrupted, InternalError):
         raise
     except QifError as e:
-        said = study.located(entry, _in_words(str(e), entry))
+        said = study.located(entry, entry.as_written(str(e)))
         raise type(e)(said, detail=e.detail) from e

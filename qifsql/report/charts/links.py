@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.report.charts.look import BLUE, PERCENT, Chart, data, dressed, extra
+from qifsql.report.language import said
 from qifsql.report.words import count, percent
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
@@ -21,9 +22,9 @@ def calibration(frame: pl.DataFrame) -> Chart:
     rows = frame.select("step", "links", "predicted", "right").with_columns(
         panel=pl.Series(names, dtype=pl.String)
     )
-    x = _axis(alt.X("predicted:Q", title="chance by the model"))
-    y = _axis(alt.Y("right:Q", title="share of links that are right"))
-    size = alt.Size("links:Q", title="links").scale(rangeMin=12, rangeMax=500)
+    x = _axis(alt.X("predicted:Q", title=said("chance by the model")))
+    y = _axis(alt.Y("right:Q", title=said("share of links that are right")))
+    size = alt.Size("links:Q", title=said("links")).scale(rangeMin=12, rangeMax=500)
     size = size.legend(orient="bottom", format=",d", tickCount=4)
     tooltip = ["panel:N", "predicted:Q", "right:Q", alt.Tooltip("links:Q", format=",d")]
     circles = alt.Chart().mark_circle(color=BLUE, opacity=0.6)
@@ -35,12 +36,12 @@ def calibration(frame: pl.DataFrame) -> Chart:
     facet = alt.Facet("panel:N", title=None).sort(field="step", op="min")
     columns = min(3, rows["step"].n_unique())
     chart = layers.facet(facet, data=data(alt, rows), columns=columns)
-    below = (
+    below = said(
         "A circle is all best links that the model gave one chance, to the percent, as large as "
         "they are many. On the dashed line as many are right as the model says; below it, it "
         "promises too much."
     )
-    return dressed(chart, "Links: by the model and by the truth", below, _words(rows))
+    return dressed(chart, said("Links: by the model and by the truth"), below, _words(rows))
 
 
 def _axis(channel: Any) -> Any:
@@ -49,7 +50,7 @@ def _axis(channel: Any) -> Any:
 
 
 def _step(step: int) -> str:
-    return f"release {step} to {step + 1}"
+    return said("release {n} to {later}", n=step, later=step + 1)
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
@@ -61,7 +62,12 @@ def _words(rows: pl.DataFrame) -> list[str]:
         right=(n * pl.col("right")).sum() / n.sum(),
     )
     return [
-        f"{_step(step).capitalize()}: of {count(links)} links {percent(predicted)} are right by "
-        f"the model, {percent(right)} by the truth."
+        said(
+            "{step}: of {n} links {predicted} are right by the model, {right} by the truth.",
+            step=_step(step),
+            n=count(links),
+            predicted=percent(predicted),
+            right=percent(right),
+        )
         for step, links, predicted, right in steps.iter_rows()
     ]
