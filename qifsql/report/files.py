@@ -50,7 +50,8 @@ def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
     if ending == ".html":
         from qifsql.report import pages
 
-        return {out: pages.of_result(shown.title, shown.parts, shown.origin)}
+        origin = replace(shown.origin, notes=shown.notes)
+        return {out: pages.of_result(shown.title, shown.parts, origin)}
     if ending in (".json", ".md"):
         return {out: text(shown, "json" if ending == ".json" else "markdown")}
     tables_of = {out: shown.frame}

@@ -21,17 +21,18 @@ from qifsql.report import cells
 from qifsql.report.charts.files import vector
 from qifsql.report.charts.look import extra
 from qifsql.report.language import said, spoken
-from qifsql.report.parts import Bad, Document, Figure, Fold, Part, Section
+from qifsql.report.parts import Bad, Document, Figure, Fold, Heading, Paragraph, Part, Section
 
 PAGE = Path(__file__).resolve().parent / "page"
 
 
 def of_result(title: str, parts: list[Part], origin: Origin) -> str:
-    """The page of one result: what the terminal shows, and the SQL behind it."""
-    method: list[Part] = [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
+    """The page of one result: what the terminal shows, its remarks, and the SQL behind it."""
+    method: list[Part] = [Heading(said("Remarks"))] if origin.notes else []
+    method += [Paragraph(note) for note in origin.notes]
+    method += [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
     section = Section("result", said("Result"), [*parts, *method])
-    by = said("Made with qifsql {version}.", version=__version__)
-    return page(Document(title, (section,), made=by))
+    return page(Document(title, (section,), made=made(origin.started)))
 
 
 def made(when: str) -> str:
