@@ -39,7 +39,9 @@ def levels(frame: pl.DataFrame) -> Table:
 
 def whom(row: Mapping[str, Any]) -> str:
     """What a level is about: ``CAS of disease, region = North``."""
-    about = row["model"] if row["secret"] is None else f"{row['model']} of {row['secret']}"
+    about = row["model"]
+    if row["secret"] is not None:
+        about = said("{model} of {secret}", model=about, secret=row["secret"])
     where = "" if row["by"] is None else f", {row['by']} = {cells.cell(row['group'])}"
     return cells.cell(f"{about}{where}")
 
