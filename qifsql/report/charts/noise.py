@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.report.charts.look import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra
+from qifsql.report.charts.look import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra, hints
 from qifsql.report.language import number, said
 from qifsql.report.words import fixed, percent
 
@@ -109,8 +109,9 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     line = points.mark_line(strokeWidth=1.5).encode(
         x=x, y=y, order="epsilon:Q", color=colour.legend(legend), strokeDash=dash.legend(legend)
     )
-    plain = alt.Tooltip("loss:Q", format=".6f")
-    tooltip = ["noise:N", "given:N", plain, alt.Tooltip("utility:Q")]
+    tooltip = hints(alt, {"noise:N": said("noise"), "given:N": said("epsilon")})
+    tooltip.append(alt.Tooltip("loss:Q", title=said("privacy loss (factor)"), format=".6f"))
+    tooltip += hints(alt, {"utility:Q": said("utility")})
     dot = points.mark_circle(size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
     text = points.mark_text(align="right", dx=-7, dy=-6).encode(x=x, y=y, text="label:N")
     return [

@@ -14,6 +14,7 @@ from qifsql.report.charts.look import (
     dressed,
     extra,
     grid,
+    hints,
     labels,
 )
 from qifsql.report.language import said
@@ -34,7 +35,9 @@ def risk_utility(frame: pl.DataFrame, names: Sequence[str]) -> Chart:
     y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
     kinds = [said("original"), said("release")]
     colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
-    tooltip = ["name:N", "loss:Q", "success:Q"]
+    loss = said("information lost (certainty penalty)")
+    told = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
+    tooltip = hints(alt, told)
     legend = colour.legend(orient="bottom")
     points = alt.Chart().mark_circle(size=70, opacity=1)
     points = points.encode(x=x, y=y, color=legend, tooltip=tooltip)
