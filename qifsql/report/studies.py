@@ -11,7 +11,7 @@ import polars as pl
 from qifsql.report import cells, words
 from qifsql.report.language import said
 from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
-from qifsql.report.verdicts import whom
+from qifsql.report.verdicts import bounds, whom
 
 
 def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part]:
@@ -95,7 +95,7 @@ def _checks(table: pl.DataFrame) -> Table:
             whom(row),
             row["measure"],
             cells.cell(row["value"]),
-            row["wanted"],
+            bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )
     return made
