@@ -367,6 +367,23 @@ def test_one_release_is_before_and_after() -> None:
     assert {row["known"] for row in rows_of(chart)} == {"before", "after"}
 
 
+def test_people_under_the_pointer_are_counted_and_shares_are_in_percent() -> None:
+    chart = people.groups(grouped("income", ("low", None))).to_dict()
+    told = [
+        tip
+        for layer in chart["spec"]["layer"]
+        for tip in layer.get("encoding", {}).get("tooltip", ())
+    ]
+    names = {tip["field"]: (tip["title"], tip.get("format")) for tip in told}
+    assert names == {
+        "group": ("group", None),
+        "individuals": ("people", ",d"),
+        "success": ("success", None),
+        "prior": ("before", None),
+    }
+    assert chart["config"]["tooltipFormat"]["numberFormat"] == ".6~%"
+
+
 def test_the_groups_with_most_risk_stand_first_and_missing_is_one() -> None:
     chart = people.groups(grouped("income", ("low", None, "x" * 5000)))
     own = [r for r in rows_of(chart) if r["question"] == "Inference of income"]

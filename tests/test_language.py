@@ -4,6 +4,7 @@ import ast
 import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from hashlib import md5
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -12,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from policies import policy, rule
+from studies import ATTACK, CHECK, DATASETS, SWEEP, data
 from terminal import run
 
+import qifsql
 from qifsql.errors import InputError
-from qifsql.report import words
+from qifsql.report import studies, verdicts, words
 from qifsql.report.language import (
     LANGUAGES,
     LOCALE,
@@ -26,8 +29,19 @@ from qifsql.report.language import (
     speaking,
     spoken,
 )
-from qifsql.report.parts import Cards, Document, Figure, Fold, Heading, Light, Paragraph, Table
+from qifsql.report.parts import (
+    Cards,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Light,
+    Paragraph,
+    Section,
+    Table,
+)
 from qifsql.report.report import report
+from qifsql.report.stored import read
 
 babel = pytest.importorskip("babel")
 pytest.importorskip("jinja2")
@@ -46,7 +60,18 @@ from babel.numbers import (  # noqa: E402
 OTHERS = [code for code in LANGUAGES if code != "en"]
 AS_STORED = ("formula", "source", "role?", "why")  # columns that are not translated
 STORED = {"distinct"}  # how missing values are counted, as it was asked for
-IN_CHARTS = ("title", "subtitle", "text", "description", "labelExpr", "question", "panel", "known")
+IN_CHARTS = (
+    *("title", "subtitle", "text", "description", "labelExpr", "question", "panel", "known"),
+    *("noise", "kind", "name"),
+)
+ALIKE = {"KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte"}
+ENGLISH = re.compile(
+    r"(?<![\w/-])(the|of|and|or|with|from|who|whom|which|what|are|is|be|people|persons?|records?|"
+    r"blocks?|releases?|guess(es)?|right|share|known|knowing|adversary|values?|links?|count|noise|"
+    r"loss|utility|change|sets|intervals|exact|sampled|nobody|none|both|success)(?![\w/-])",
+    re.IGNORECASE,
+)
+POINT = re.compile(r"\d\.(?!\d{3}(?!\d))\d|\d,\d{3},")  # in numbers as English writes them
 LETTERS = 15  # an English text of so many letters is recognised within another text
 
 FOUND = messages.messages()
@@ -99,6 +124,13 @@ def fields(text: str) -> list[tuple[str | None, ...]]:
         for _, name, spec, conversion in Formatter().parse(text)
         if name is not None
     )
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_translations_are_no_copies(code: str):
+    """Only what is the same in both languages stands in the catalogue as it is in English."""
+    copies = {m[0] for m, translation in texts(catalogue(code)).items() if m == translation}
+    assert copies == ALIKE
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -236,6 +268,7 @@ WRITTEN: dict[str, tuple[Callable[[Any], str], st.SearchStrategy[Any]]] = {
     "count": (words.count, st.integers(0, 10**15)),
     "number": (lambda x: number(f"{x:,.2f}"), st.floats(0, 1e12)),
     "digits": (words.digits, st.floats(0, 1e12)),
+    "fixed": (lambda x: words.fixed(x, 4), st.floats(0, 1e12)),
     "factor": (words.factor, st.floats(0, 1e12)),
     "percent": (words.percent, SHARES),
     "chance": (words.chance, SHARES),
@@ -293,6 +326,23 @@ def test_numbers_in_words():
         ]
 
 
+def test_how_many_there_are():
+    counts = (words.persons, words.records, words.blocks, words.releases)
+    assert [[f(n) for n in (0, 1, 2000)] for f in counts] == [
+        ["0 people", "1 person", "2,000 people"],
+        ["0 records", "1 record", "2,000 records"],
+        ["0 blocks", "1 block", "2,000 blocks"],
+        ["0 releases", "1 release", "2,000 releases"],
+    ]
+    with speaking("pt-BR"):
+        assert [f(1) for f in counts] == ["1 pessoa", "1 registro", "1 bloco", "1 publicação"]
+        assert [f(2000) for f in counts] == [
+            *("2.000 pessoas", "2.000 registros", "2.000 blocos", "2.000 publicações"),
+        ]
+    with speaking("pt-BR", "alunos"):
+        assert [words.persons(n) for n in (1, 30)] == ["1 pessoa", "30 alunos"]
+
+
 # --- speaking ---
 
 
@@ -342,10 +392,11 @@ def test_a_value_is_never_read_as_part_of_a_message():
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of all kinds about data in which no name and no value is English."""
     source, stored = tmp_path_factory.mktemp("dados"), tmp_path_factory.mktemp("resultados")
-    lines = ["pessoa,idade,sexo,bairro,doença"]
+    lines = ["pessoa,idade,sexo,bairro,doença,renda,código"]
     ages, areas, ills = (25, 25, 30, 41), ("Centro", "Norte", ""), ("gripe", "asma")
+    codes = [md5(f"a{i}".encode()).hexdigest() for i in range(48)]
     for i in range(48):
-        row = (i, ages[i % 4], "FM"[i % 7 % 2], areas[i % 3], ills[i % 5 % 2])
+        row = (i, ages[i % 4], "FM"[i % 7 % 2], areas[i % 3], ills[i % 5 % 2], i % 9, codes[i])
         lines.append(",".join(map(str, row)))
     first, second = source / "censo.csv", source / "outro.csv"
     first.write_text("\n".join(lines) + "\n", "utf-8")
@@ -370,29 +421,116 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "colunas": ["describe", first],
     }
     for name, command in commands.items():
-        done = run(*command, "-o", stored / f"{name}.parquet", "--quiet")
-        assert done.code in (0, 4), done.err
+        made(*command, "-o", stored / f"{name}.parquet")
+    further(first, second, stored)
     return stored
+
+
+def made(*command: object) -> None:
+    done = run(*command, "--quiet")
+    assert done.code in (0, 4), done.err  # 4: a level is not met
+
+
+def further(first: Path, second: Path, stored: Path) -> None:
+    """Results of the commands about releases, links and noise."""
+    asked = ["-q", "idade,sexo,bairro", "-s", "doença"]
+    fine, coarse = first.with_name("fino.parquet"), first.with_name("grosso.parquet")
+    tree, log = first.with_name("árvore.csv"), first.with_name("viagens.csv")
+    tree.write_text("gripe;vias;*\nasma;vias;*\n", "utf-8")
+    trips = [f"{i % 8},{i % 5},{i % 3}" for i in range(60)]
+    log.write_text("\n".join(["pessoa,dia,linha", *trips]) + "\n", "utf-8")
+    for out, k in ((fine, 3), (coarse, 5)):
+        how = ["--method", "mondrian", "--k", k, "--summary", stored / f"classes{k}.parquet"]
+        made("anonymise", first, "-o", out, *how, *asked)
+    treated = ["-o", first.with_name("um.parquet"), "--summary", stored / "tratado.parquet"]
+    made("treat", first, *treated, "--key", "pessoa", "-q", "idade")
+    wanted = ["--k", 3, "--l", 2, "--t", 0.3, "--c", 2, "--hierarchy", tree, "--population", first]
+    mechanisms = ["--mechanism", "all", "--epsilon", "ln 3,1.5"]
+    links = ["--link", "idade", "--link", "bairro:stay=0.9", "--presence", 0.9, "--truth", "pessoa"]
+    likely = ["--predicate", "renda > 4", "--predicate", "renda = 2", "--secret", "doença"]
+    hashed = ["--column", "código", "--hash", "md5", "--pattern", "a[0-9]", "--pattern", "b[0-9]"]
+    commands: dict[str, list[object]] = {
+        "níveis": ["levels", first, *asked, *wanted, "--show-blocks"],
+        "perdas": ["compare", first, fine, coarse, *asked],
+        "mudanças": ["what-if", first, *asked, "--change", "idade:12", "--change", "drop=sexo"],
+        "menor": ["what-if", first, *asked, "--until", "k >= 2"],
+        "nenhuma": ["what-if", first, *asked, "--until", "k >= 70"],
+        "juntas": ["compose", fine, coarse, "--people", first, *asked, "--truth", "doença"],
+        "cadastro": ["link", first, second, "-q", "idade,sexo", "--truth", "pessoa"],
+        "nomes": ["link", first, second, "-q", "idade,sexo,bairro"],
+        "hashes": ["unhash", first, *hashed],
+        "rastros": ["unicity", log, "--key", "pessoa", "-q", "dia,linha", "--points", "1,2,20"],
+        "ruído": ["dp", first, "--useful", "renda", *likely, *mechanisms],
+        "ligadas": ["attack", "crl,cal", first, second, *asked, *links],
+    }
+    for name, command in commands.items():
+        made(*command, "-o", stored / f"{name}.parquet")
 
 
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_message_stays_english(tmp_path: Path, results: Path, code: str, private: bool):
     out = tmp_path / "relatório.md"
-    made = report(results, out, lang=code, people="alunos", private=private)
+    document = report(results, out, lang=code, people="alunos", private=private)
     assert spoken() == LANGUAGES["en"]
-    with speaking(code):
-        as_stored = {said(head) for head in AS_STORED}
-    shown = set(said_in(made, as_stored)) - STORED
-    assert len(shown) > 100
+    shown = shown_in(document, results, code)
+    assert len(shown) > 400
     assert any("alunos" in text for text in shown)
     found = {text for english in untranslated(code) for text in shown if english(text)}
     assert not found
 
 
+@pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
+@pytest.mark.parametrize("code", OTHERS)
+def test_no_english_is_left(tmp_path: Path, results: Path, code: str, private: bool):
+    """Not even what is no message: no English words, and no numbers as English writes them."""
+    document = report(results, tmp_path / "relatório.md", lang=code, private=private)
+    raw = {f"{result.kind}: {result.name}" for result in read([results])}
+    assert not raw & {section.title for section in document.sections}  # all have their own view
+    shown = shown_in(document, results, code)
+    assert not {t for t in shown if ENGLISH.search(t) and "datum.value" not in t}  # no formulas
+    sections = tuple(s for s in document.sections if s.name != "method")  # it has versions
+    numbers = shown_in(Document("", sections), results, code)
+    assert not {t for t in numbers if POINT.search(t) and "penalty:0.5" not in t}  # as it was asked
+
+
+def test_bounds_of_levels_are_said():
+    bounds = ["<= 0.25", ">= 2", "<= 0.5 and >= 0.25", "rise <= 0.01 and fall <= 10"]
+    assert [verdicts.bounds(bound) for bound in bounds] == bounds
+    with speaking("pt-BR"):
+        assert [verdicts.bounds(bound) for bound in bounds] == [
+            *("<= 0,25", ">= 2", "<= 0,5 e >= 0,25", "aumento <= 0,01 e queda <= 10"),
+        ]
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_studies_have_no_english(tmp_path: Path, code: str):
+    data(tmp_path)
+    study = tmp_path / "study.toml"
+    study.write_text(f"{DATASETS}{ATTACK}{SWEEP}threshold = 0.6\n{CHECK}", "utf-8")
+    result = qifsql.run(study)
+    assert {"sweeps", "borders", "checks", "entries"} <= result.details.keys()
+    with speaking(code):
+        parts = studies.study(result.frame, result.details)
+        empty = {"entries": result.details["entries"].clear()}
+        parts += studies.study(result.frame.clear(), empty)
+    shown = set(said_in(Document("", (Section("", "", parts),)), ()))
+    found = {text for english in untranslated(code) for text in shown if english(text)}
+    assert not found
+
+
+def shown_in(document: Document, results: Path, code: str) -> set[str]:
+    """What is said in a document, but what stands there as it was stored, in English."""
+    with speaking(code):
+        as_stored = {said(head) for head in AS_STORED}
+    notes = {str(note) for r in read([results]) for note in r.manifest.get("notes", ())}
+    return set(said_in(document, as_stored)) - STORED - notes
+
+
 def test_english_messages_are_recognised(tmp_path: Path, results: Path):
-    shown = set(said_in(report(results, tmp_path / "report.md"), set(AS_STORED)))
-    leaks = {text for text in shown for english in untranslated("pt-BR") if english(text)}
+    some = [results / f"{name}.parquet" for name in ("ataque", "todos")]
+    shown = shown_in(report(some, tmp_path / "report.md"), results, "en")
+    leaks = {text for english in untranslated("pt-BR") for text in shown if english(text)}
     assert {"What is assumed", "before", "Summary"} < leaks
     assert any(text.startswith("Re-identification (CRS), knowing") for text in leaks)
     assert len(leaks) > 100

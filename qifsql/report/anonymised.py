@@ -5,33 +5,39 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.report import cells, words
+from qifsql.report.language import counted, said
 from qifsql.report.parts import Paragraph, Part, Spec, Table, Tables
 
 
 def anonymised(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The classes in a sentence or two, and what became of each quasi-identifier."""
     row = frame.row(0, named=True)
-    heads = ["quasi-identifier", "values", "cells", "generalised", "penalty"]
-    table = Table.of(heads, right=(1, 3, 4))
+    heads = [said("quasi-identifier"), said("values"), said("cells")]
+    table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
+    shapes = {
+        "intervals": said("intervals"),
+        "sets": said("sets"),
+        "centroids": said("centroids"),
+    }
     for one in tables["quasi_identifiers"].iter_rows(named=True):
-        shares = (words.percent(one[name]) for name in ("generalised", "certainty_penalty"))
         table.add_row(
-            cells.cell(one["quasi_identifier"]), words.count(one["values"]), one["cells"], *shares
+            cells.cell(one["quasi_identifier"]),
+            words.count(one["values"]),
+            shapes.get(one["cells"], one["cells"]),
+            *_shares(one),
         )
-    shares = (words.percent(row[name]) for name in ("generalised", "certainty_penalty"))
-    table.add_row("all", "", "", *shares)
-    parts: list[Part] = [Paragraph(told(row)), table]
-    parts.append(
-        Paragraph(
-            "Generalised: the share of cells that stand for several values. Penalty: the mean "
-            "share of all values that a cell spans (normalised certainty penalty), 100 % when "
-            "nothing is told. A class of k hides who is who, not what all of its members have in "
-            "common."
-        )
+    table.add_row(said("all"), "", "", *_shares(row))
+    meaning = said(
+        "Generalised: the share of cells that stand for several values. Penalty: the mean share of "
+        "all values that a cell spans (normalised certainty penalty), 100 % when nothing is told. "
+        "A class of k hides who is who, not what all of its members have in common."
     )
-    return parts
+    return [Paragraph(told(row)), table, Paragraph(meaning)]
+
+
+def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
+    return words.percent(row["generalised"]), words.percent(row["certainty_penalty"])
 
 
 def told(row: Mapping[str, Any]) -> str:
@@ -39,12 +45,20 @@ def told(row: Mapping[str, Any]) -> str:
     by = {"mondrian": "Mondrian", "mdav": "MDAV"}[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:
-        return f"{by}: every class breaks a limit, so all records are suppressed."
-    text = (
-        f"{by}: {several(in_classes, 'record')} in {words.count(row['classes'])} "
-        f"{'class' if row['classes'] == 1 else 'classes'} of {words.count(row['smallest_class'])} "
-        f"to {words.count(row['largest_class'])}, {row['average_class']:.1f} on average."
+        return said(
+            "{method}: every class breaks a limit, so all records are suppressed.", method=by
+        )
+    text = said(
+        "{method}: {records} in {classes} of {least} to {most}, {mean} on average.",
+        method=by,
+        records=words.records(in_classes),
+        classes=counted("{n} class", "{n} classes", row["classes"]),
+        least=words.count(row["smallest_class"]),
+        most=words.count(row["largest_class"]),
+        mean=words.fixed(row["average_class"], 1),
     )
-    if row["suppressed"]:
-        text += f" {several(row['suppressed'], 'record')} suppressed (*): they may be anybody."
-    return text
+    if not row["suppressed"]:
+        return text
+    one = "{n} record suppressed (*): it may be anybody's."
+    many = "{n} records suppressed (*): they may be anybody."
+    return f"{text} {counted(one, many, row['suppressed'])}"

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.report import cells, words
+from qifsql.report.language import counted, number, said
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 FEW = 6  # levels of the curve that are all shown
@@ -34,10 +34,12 @@ def composition(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _heading(row: Row, spec: Spec) -> str:
-    many, people = several(row["releases"], "release"), several(row["people"], "person")
-    return (
-        f"Inference of {_secret(spec['secrets'])} from {many} about {people}, "
-        f"knowing {words.listed([cells.cell(q) for q in spec['known']])}"
+    return said(
+        "Inference of {secret} from {releases} about {people}, knowing {qids}",
+        secret=_secret(spec["secrets"]),
+        releases=words.releases(row["releases"]),
+        people=words.persons(row["people"]),
+        qids=words.listed([cells.cell(q) for q in spec["known"]]),
     )
 
 
@@ -47,81 +49,91 @@ def _secret(names: Sequence[str]) -> str:
 
 def _releases(row: Row, each: Sequence[Row]) -> Table:
     """A column for each release and one for all together."""
-    heads = ["", *(cells.cell(r["release"]) for r in each), "together"]
+    heads = ["", *(cells.cell(r["release"]) for r in each), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
     def add(name: str, written: Sequence[str], both: str = "") -> None:
         table.add_row(name, *written, both)
 
-    add("records", [words.count(r["records"]) for r in each])
-    add("classes", [words.count(r["classes"]) for r in each])
-    add("smallest class (k)", [_count(r["smallest_class"]) for r in each])
+    add(said("records"), [words.count(r["records"]) for r in each])
+    add(said("classes"), [words.count(r["classes"]) for r in each])
+    add(said("smallest class (k)"), [_count(r["smallest_class"]) for r in each])
     if any(r["suppressed"] for r in each):
-        add("suppressed records", [words.count(r["suppressed"]) for r in each])
-    add("people in one class", [words.count(r["in_one_class"]) for r in each])
+        add(said("suppressed records"), [words.count(r["suppressed"]) for r in each])
+    add(said("people in one class"), [words.count(r["in_one_class"]) for r in each])
     for name, column in (
-        ("in several", "in_several"),
-        ("in no class", "in_no_class"),
-        ("in none but suppressed", "only_suppressed"),
+        (said("in several"), "in_several"),
+        (said("in no class"), "in_no_class"),
+        (said("in none but suppressed"), "only_suppressed"),
     ):
         if any(r[column] for r in each):
             add(name, [words.count(r[column]) for r in each])
-    add("found in all", [""] * len(each), words.count(row["located"]))
+    add(said("found in all"), [""] * len(each), words.count(row["located"]))
     if row["contradictions"]:
-        add("contradictions", [""] * len(each), words.count(row["contradictions"]))
-    add("records like them", [_number(r["partition_size"]) for r in each])
+        add(said("contradictions"), [""] * len(each), words.count(row["contradictions"]))
+    add(said("records like them"), [_number(r["partition_size"]) for r in each])
     effective = [_number(r["effective_anonymity"]) for r in each]
-    add("values possible (effective anonymity)", effective, _number(row["effective_posterior"]))
+    possible = said("values possible (effective anonymity)")
+    add(possible, effective, _number(row["effective_posterior"]))
     for name, column, both in (
-        ("with a single value", "perfect_breach", "perfect_breach"),
-        ("with fewer together", "vulnerable", "vulnerable"),
+        (said("with a single value"), "perfect_breach", "perfect_breach"),
+        (said("with fewer together"), "vulnerable", "vulnerable"),
     ):
         add(name, [words.count(r[column]) for r in each], words.count(row[both]))
     chances = [_percent(r["success"]) for r in each]
-    add("best guess is right", chances, _percent(row["posterior_success"]))
+    add(said("best guess is right"), chances, _percent(row["posterior_success"]))
     return table
 
 
 def sentence(row: Row) -> str:
     """What the releases do to people's anonymity, in sentences."""
     people = row["people"]
-    clear = row["located"] - row["contradictions"]
-    if not clear:
-        return "Nobody is found in all releases with a value left, so there is nothing to tell."
-    told = (
-        f"Where one release left {_number(row['effective_prior'])} values possible on average, "
-        f"all together leave {_number(row['effective_posterior'])}. "
-    )
+    if row["located"] == row["contradictions"]:
+        return said(
+            "Nobody is found in all releases with a value left, so there is nothing to tell."
+        )
+    before, after = _number(row["effective_prior"]), _number(row["effective_posterior"])
     if row["releases"] == 1:
-        told = f"On average {_number(row['effective_posterior'])} values are possible. "
+        told = [said("On average {n} values are possible.", n=after)]
     else:
-        told += (
-            f"{_of(row['vulnerable'], people)} "
-            f"{_verb(row['vulnerable'], 'lose', 'loses')} anonymity by that. "
+        possible = (
+            "Where one release left {before} values possible on average, all together leave "
+            "{after}."
         )
-    n, before = row["perfect_breach"], row["perfect_breach_before"]
-    told += f"For {_of(n, people)} a single value is left"
-    if n and row["releases"] > 1:
-        told += f"; one release was enough for {words.count(before)} of them" if before else ""
-    told += "."
+        one = "{n} of {people} ({share}) loses anonymity by that."
+        many = "{n} of {people} ({share}) lose anonymity by that."
+        told = [
+            said(possible, before=before, after=after),
+            counted(one, many, row["vulnerable"], **_among(row["vulnerable"], people)),
+        ]
+    told.append(_breached(row))
     if row["contradictions"]:
-        told += (
-            f" For {words.count(row['contradictions'])} no value is left: the releases contradict "
-            "each other about them."
-        )
-    return told
+        contradicted = "For {n} no value is left: the releases contradict each other about them."
+        told.append(said(contradicted, n=words.count(row["contradictions"])))
+    return " ".join(told)
+
+
+def _breached(row: Row) -> str:
+    """For how many people a single value is left, and for how many one release was enough."""
+    n, enough = row["perfect_breach"], row["perfect_breach_before"]
+    whom = _of(n, row["people"])
+    if n and enough and row["releases"] > 1:
+        single = "For {people} a single value is left; one release was enough for {n} of them."
+        return said(single, people=whom, n=words.count(enough))
+    return said("For {people} a single value is left.", people=whom)
 
 
 def _progress(rows: Sequence[Row]) -> Table:
     """A row for the first releases together, one more each time."""
     heads = [
-        "first releases",
-        "found in all",
-        "values possible",
-        "with a single value",
-        "lose anonymity",
+        said("first releases"),
+        said("found in all"),
+        said("values possible"),
+        said("with a single value"),
+        said("lose anonymity"),
+        said("best guess is right"),
     ]
-    table = Table.of([*heads, "best guess is right"], right=range(6))
+    table = Table.of(heads, right=range(6))
     for row in rows:
         table.add_row(
             str(row["releases"]),
@@ -138,44 +150,52 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
     """Shares of the people by confidence."""
     if len(rows) > FEW:
         rows = [row for row in rows if row["confidence"] in SHOWN]
-    heads = ["confidence of at least", "one release", "together", "best guess"]
-    table = Table.of(heads, right=range(4))
+    heads = [said("confidence of at least"), said("one release"), said("together")]
+    table = Table.of([*heads, said("best guess")], right=range(4))
     for row in rows:
-        level = f"{100 * row['confidence']:.4g} %"
+        level = number(f"{100 * row['confidence']:.4g} %")
         shares = [row["share_before"], row["share"], row["share_guessed"]]
         table.add_row(level, *map(_percent, shares))
-    told = f"Share of the {several(people, 'person')} by the adversary's confidence:"
-    return [Paragraph(told), table]
+    told = "Share of the {people} by the adversary's confidence:"
+    return [Paragraph(said(told, people=words.persons(people))), table]
 
 
 def _right(row: Row) -> str:
     """How often the adversary is right, where the truth is known."""
-    left = _of(row["true_value_left"], row["located"])
-    right, single = words.count(row["perfect_breach_right"]), words.count(row["perfect_breach"])
-    told = (
-        f"The true value is among those left for {left}; "
-        f"{right} of {single} single values are right"
+    values = {
+        "left": _of(row["true_value_left"], row["located"]),
+        "right": words.count(row["perfect_breach_right"]),
+        "single": words.count(row["perfect_breach"]),
+    }
+    if row["best_guess_right"] is None:
+        return said(
+            "The true value is among those left for {left}; {right} of {single} single values are "
+            "right.",
+            **values,
+        )
+    return said(
+        "The true value is among those left for {left}; {right} of {single} single values are "
+        "right, and the best guess for {guessed}.",
+        **values,
+        guessed=_of(row["best_guess_right"], row["located"]),
     )
-    if row["best_guess_right"] is not None:
-        told += f", and the best guess for {_of(row['best_guess_right'], row['located'])}"
-    return f"{told}."
+
+
+def _among(n: int, people: int) -> dict[str, str]:
+    """So many of the people, and which share of them."""
+    return {"people": words.persons(people), "share": _percent(n / people if people else None)}
 
 
 def _of(n: int, people: int) -> str:
-    share = _percent(n / people if people else None)
-    return f"{words.count(n)} of {several(people, 'person')} ({share})"
-
-
-def _verb(n: int, many: str, one: str) -> str:
-    return one if n == 1 else many
+    return said("{n} of {people} ({share})", n=words.count(n), **_among(n, people))
 
 
 def _count(n: int | None) -> str:
-    return "none" if n is None else words.count(n)
+    return said("none") if n is None else words.count(n)
 
 
 def _number(x: float | None) -> str:
-    return "-" if x is None else f"{x:,.2f}".rstrip("0").rstrip(".")
+    return "-" if x is None else number(f"{x:,.2f}".rstrip("0").rstrip("."))
 
 
 def _percent(x: float | None) -> str:

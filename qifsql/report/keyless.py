@@ -7,10 +7,21 @@ from typing import Any
 import polars as pl
 
 from qifsql.report import words
+from qifsql.report.language import said
 from qifsql.report.parts import Heading, Paragraph, Part, Table
 
 Row = Mapping[str, Any]
 SHOWN = 10  # lines of the calibration that are shown
+GUESSED = {
+    (False, False): "Whoever links the releases guesses {what} rightly with {linked}.",
+    (True, False): "Whoever links the releases guesses {what} rightly with {linked}, against "
+    "{alone} from the first alone.",
+    (False, True): "Whoever links the releases guesses {what} rightly with {linked}, and with "
+    "{keyed} with the key.",
+    (True, True): "Whoever links the releases guesses {what} rightly with {linked}, against "
+    "{alone} from the first alone and {keyed} with the key.",
+}
+"""What later releases add, beside the first alone and beside the key where these are known."""
 
 
 def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
@@ -21,11 +32,11 @@ def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part
         linked = next(row for row in own if row["knowledge"] == "linked")
         parts += [Heading(words.heading(linked)), _compared(own), Paragraph(_meaning(own))]
     linked = next(row for row in rows if row["knowledge"] == "linked")
-    parts += [Heading("Links"), Paragraph(_links(linked))]
+    parts += [Heading(said("Links")), Paragraph(_links(linked))]
     steps = tables["links"]
     if steps.height > 1:
-        heads = ["step", "records", "with candidates", "right by the model", "right"]
-        table = Table.of(heads, right=range(5))
+        heads = [said("step"), said("records"), said("with candidates")]
+        table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
         for step, records, linkable, chance, right in steps.iter_rows():
             shown = "" if right is None else words.percent(right)
             table.add_row(
@@ -48,20 +59,23 @@ def rows_of(rows: Sequence[Row]) -> list[Row]:
 
 
 def _compared(rows: Sequence[Row]) -> Table:
-    table = Table.of(
-        ["the adversary has", "certain", "best guess", "over the prior"], right=(1, 2, 3)
-    )
+    heads = [said("the adversary has"), said("certain"), said("best guess")]
+    table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
     first = rows[0]
     table.add_row(
-        "nothing (prior)",
+        said("nothing (prior)"),
         words.percent(first["prior_deterministic"]),
         words.percent(first["prior_probabilistic"]),
         "",
     )
-    names = {"focal alone": "the first release", "linked": "all, linked without a key"}
+    names = {
+        "focal alone": said("the first release"),
+        "linked": said("all, linked without a key"),
+        "with the key": said("all, with the key"),
+    }
     for row in rows:
         table.add_row(
-            names.get(row["knowledge"], "all, with the key"),
+            names[row["knowledge"]],
             words.percent(row["posterior_deterministic"]),
             words.percent(row["posterior_probabilistic"]),
             words.degradation(row),
@@ -73,28 +87,34 @@ def _meaning(rows: Sequence[Row]) -> str:
     """In a sentence, what later releases add where no key joins them."""
     known = {row["knowledge"]: row for row in rows}
     linked = known["linked"]
-    what = f"value of {words.listed([linked['secret']])}" if linked["secret"] else "record"
-    best = words.percent(linked["posterior_probabilistic"])
-    text = f"Whoever links the releases guesses the {what} of a person rightly with {best}"
-    if alone := known.get("focal alone"):
-        text += f", against {words.percent(alone['posterior_probabilistic'])} from the first alone"
-    if keyed := known.get("with the key"):
-        text += f" and {words.percent(keyed['posterior_probabilistic'])} with the key"
-    if linked.get("best_guess") is not None:
-        text += f". The best guess is {linked['best_guess']}"
-    return text + "."
+    what = said("the record of a person")
+    if linked["secret"]:
+        what = said("the value of {secret} of a person", secret=linked["secret"])
+    rates = {k: words.percent(row["posterior_probabilistic"]) for k, row in known.items()}
+    values = {"alone": rates.get("focal alone"), "keyed": rates.get("with the key")}
+    message = GUESSED["focal alone" in rates, "with the key" in rates]
+    text = said(message, what=what, linked=rates["linked"], **values)
+    if linked.get("best_guess") is None:
+        return text
+    return f"{text} {said('The best guess is {guess}.', guess=linked['best_guess'])}"
 
 
 def _links(row: Row) -> str:
-    chance = words.percent(row["link_vulnerability"])
-    links = "the best link of a record" if row["datasets"] == 2 else "the best chain of links"
-    text = (
-        f"By the model {links} is right with {chance} (link vulnerability), where a person is in "
-        f"the next release with {words.percent(row['presence'])}."
+    values = {name: words.percent(row[name]) for name in ("link_vulnerability", "presence")}
+    told = (
+        "By the model the best chain of links is right with {link_vulnerability} (link "
+        "vulnerability), where a person is in the next release with {presence}."
     )
-    if row["link_accuracy"] is not None:
-        text += f" By the truth {words.percent(row['link_accuracy'])} of the best links are right."
-    return text
+    if row["datasets"] == 2:
+        told = (
+            "By the model the best link of a record is right with {link_vulnerability} (link "
+            "vulnerability), where a person is in the next release with {presence}."
+        )
+    text = said(told, **values)
+    if row["link_accuracy"] is None:
+        return text
+    right = "By the truth {share} of the best links are right."
+    return f"{text} {said(right, share=words.percent(row['link_accuracy']))}"
 
 
 def _calibration(told: pl.DataFrame) -> list[Part]:
@@ -102,14 +122,14 @@ def _calibration(told: pl.DataFrame) -> list[Part]:
     bins: dict[int, list[tuple[int, float, float]]] = {}
     for _, number, n, predicted, right in told.iter_rows():
         bins.setdefault(min(number // SHOWN, SHOWN - 1), []).append((n, predicted, right))
-    table = Table.of(["chance of a link", "links", "right by the model", "right"], right=(1, 2, 3))
+    heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
+    table = Table.of(heads, right=(1, 2, 3))
     for number, own in sorted(bins.items()):
         n = sum(links for links, _, _ in own)
         predicted = sum(links * chance for links, chance, _ in own) / n
         right = sum(links * share for links, _, share in own) / n
         low, high = SHOWN * number, SHOWN * (number + 1) - (number < SHOWN - 1)
-        table.add_row(
-            f"{low} to {high} %", words.count(n), words.percent(predicted), words.percent(right)
-        )
+        chance = said("{low} to {high}", low=low, high=f"{high} %")
+        table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
     fits = "A model that fits has the last two columns alike; below it, it promises too much."
-    return [table, Paragraph(fits)]
+    return [table, Paragraph(said(fits))]

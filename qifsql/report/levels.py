@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
-from qifsql.report import cells, listings, words
+from qifsql.report import cells, words
+from qifsql.report.language import number, said
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SAID = {
@@ -29,32 +29,50 @@ SAFER = ("k", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
 BELOW = ("l_recursive_c", "delta_disclosure")
 
 
+BITES = {
+    "homogeneity": "Homogeneity: {people} in {blocks} of one value: who finds the block knows it.",
+    "background": "Background knowledge: {people} in {blocks} of two values: who knows it is not "
+    "the one knows the other.",
+    "similarity": "Similarity: {people} in {blocks} of several values under one node of level "
+    "{level}.",
+    "skewness": "Skewness: {people} in {blocks} where a value is at least {factor} times as likely "
+    "as in the release.",
+}
+"""Whom attacks bite, by attack."""
+HARMLESS = {
+    "homogeneity": "Homogeneity: bites nobody.",
+    "background": "Background knowledge: bites nobody.",
+    "similarity": "Similarity at level {level}: bites nobody.",
+    "skewness": "Skewness: bites nobody.",
+}
+
+
 def levels(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The levels of blocks and of each secret, their worst blocks, and the attacks."""
     rows = frame.to_dicts()
     first = rows[0]
-    people, blocks = several(first["people"], "person"), several(first["blocks"], "block")
+    there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
     known = words.listed(spec["qids"])
     parts: list[Part] = [
-        Heading(f"{people} in {blocks}, knowing {known}"),
+        Heading(said("{people} in {blocks}, knowing {qids}", **there, qids=known)),
         *_table([row for row in rows if row["secret"] is None]),
     ]
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
         own = [row for row in rows if row["secret"] == secret]
-        parts += [Heading(f"The secret {secret}"), *_table(own), *_worst(own)]
+        parts += [Heading(said("The secret {secret}", secret=secret)), *_table(own), *_worst(own)]
         bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
         parts += [Paragraph(_bite(row)) for row in bites]
     if "worst" in tables:
-        where = tables["worst"].with_columns(pl.col("secret").fill_null(""))
-        parts += [Heading("Where the worst blocks are"), listings.frame(where)]
+        parts += [Heading(said("Where the worst blocks are")), _places(tables["worst"], rows)]
     return parts
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """What all blocks keep; what is wanted, and who lacks it."""
     wanted = any(row["wanted"] is not None for row in rows)
-    names = ["what all blocks keep", "level", "people at it"]
-    table = Table.of([*names, *(["wanted", "people who lack it"] if wanted else [])], (1, 2, 4))
+    heads = [said("what all blocks keep"), said("level"), said("people at it")]
+    heads += [said("wanted"), said("people who lack it")] if wanted else []
+    table = Table.of(heads, (1, 2, 4))
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
         line = [_said(row), _level(row["value"]), at]
@@ -67,21 +85,21 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
 
 def _said(row: Mapping[str, Any]) -> str:
     if row["measure"] == "l_recursive_c":
-        return f"c, recursive, l = {row['l']}"
-    return SAID[row["measure"]]
+        return said("c, recursive, l = {l}", l=row["l"])
+    return said(SAID[row["measure"]])
 
 
 def _level(value: float | None) -> str:
     if value is None:
-        return "none"
-    return words.count(int(value)) if value == int(value) else f"{value:.6g}"
+        return said("none")
+    return words.count(int(value)) if value == int(value) else number(f"{value:.6g}")
 
 
 def _lack(row: Mapping[str, Any]) -> str:
     if not row["people_in_violation"]:
-        return "nobody"
-    blocks = several(row["blocks_in_violation"], "block")
-    return f"{words.count(row['people_in_violation'])} in {blocks}"
+        return said("nobody")
+    n, blocks = row["people_in_violation"], row["blocks_in_violation"]
+    return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
 
 
 def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
@@ -93,30 +111,33 @@ def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
             continue
         shown = cells.cell(listed)
         if row["worst_values"] > len(listed):  # the rest is not listed
-            shown = cells.cell(listed[: cells.SHOWN]) + ", and more"
-        found.setdefault((row["worst_size"], shown), []).append(row["measure"])
+            shown = said("{values}, and more", values=cells.cell(listed[: cells.SHOWN]))
+        found.setdefault((row["worst_size"], shown), []).append(_said(row))
     if not found:
         return []
-    table = Table.of(["a worst block of", "size", "people with each value"], (1,))
+    heads = [said("a worst block of"), said("size"), said("people with each value")]
+    table = Table.of(heads, (1,))
     for (size, shown), measures in found.items():
-        table.add_row(", ".join(measures), words.count(size), shown)
+        table.add_row("; ".join(measures), words.count(size), shown)
     return [table]
+
+
+def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The quasi-identifiers of a worst block of each level, and its size."""
+    names = {(row["measure"], row["secret"]): _said(row) for row in rows}
+    numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
+    heads = [said("measure"), said("secret"), *worst.columns[2:-1], said("size")]
+    table = Table.of(heads, numeric)
+    for measure, secret, *values in worst.iter_rows():
+        name = names.get((measure, secret), measure)
+        table.add_row(name, cells.cell(secret or ""), *map(cells.cell, values))
+    return table
 
 
 def _bite(row: Mapping[str, Any]) -> str:
     """Whom an attack bites, in a sentence."""
-    name = row["attack"].capitalize()
-    if row["attack"] == "background":
-        name = "Background knowledge"
     if not row["people"]:
-        level = f" at level {row['level']}" if row["level"] is not None else ""
-        return f"{name}{level}: bites nobody."
-    there = f"{several(row['people'], 'person')} in {several(row['blocks'], 'block')}"
-    told = {
-        "homogeneity": f"{there} of one value: who finds the block knows it.",
-        "background": f"{there} of two values: who knows it is not the one knows the other.",
-        "similarity": f"{there} of several values under one node of level {row['level']}.",
-        "skewness": f"{there} where a value is at least {_level(row['factor'])} times as likely as "
-        "in the release.",
-    }
-    return f"{name}: {told[row['attack']]}"
+        return said(HARMLESS[row["attack"]], level=row["level"])
+    there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
+    factor = _level(row["factor"])
+    return said(BITES[row["attack"]], **there, level=row["level"], factor=factor)

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.report import cells, words
+from qifsql.report.language import counted, said
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 
@@ -15,43 +15,46 @@ def unhashed(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     row = frame.row(0, named=True)
     parts: list[Part] = []
     if "patterns" in tables and tables["patterns"].height > 1:
-        patterns = Table.of(["pattern", "candidates"], right=(1,))
+        patterns = Table.of([said("pattern"), said("candidates")], right=(1,))
         for pattern, n in tables["patterns"].iter_rows():
             patterns.add_row(cells.cell(pattern), words.count(n))
         parts += [patterns]
-    table = Table.of(["", "there are", "recovered", ""], right=(1, 2, 3))
+    table = Table.of(["", said("there are"), said("recovered"), ""], right=(1, 2, 3))
     with_one = row["records"] - row["missing"] - row["unfit"]
     for name, there, kind in (
-        (f"different {row['hash']} hashes", row["values"], "values"),
-        ("records with a hash", with_one, "records"),
+        (said("different {hash} hashes", hash=row["hash"]), row["values"], "values"),
+        (said("records with a hash"), with_one, "records"),
     ):
         found, share = row[f"recovered_{kind}"], row[f"recovered_{kind}_share"]
         table.add_row(name, words.count(there), words.count(found), words.percent(share))
-    tried = (
-        f"{several(row['candidates'], 'candidate')} tried in {row['seconds']:.1f} s, "
-        f"{words.count(round(row['candidates_per_second']))} a second."
-    )
+    one = "{n} candidate tried in {seconds} s, {rate} a second."
+    many = "{n} candidates tried in {seconds} s, {rate} a second."
+    rate = words.count(round(row["candidates_per_second"]))
+    seconds = words.fixed(row["seconds"], 1)
+    tried = counted(one, many, row["candidates"], seconds=seconds, rate=rate)
     parts += [table, Paragraph(f"{tried} {_meaning(row['recovered_records_share'])}")]
     if row["ambiguous"]:
-        several_of = several(row["ambiguous"], "hash").replace("hashs", "hashes")
-        parts.append(Paragraph(f"{several_of} may come from more than one candidate."))
+        one = "{n} hash may come from more than one candidate."
+        many = "{n} hashes may come from more than one candidate."
+        parts.append(Paragraph(counted(one, many, row["ambiguous"])))
     return parts
 
 
 def _meaning(share: float) -> str:
     """What a share of recovered records says about the hash."""
     if share == 0:
-        return "None of them was hashed here, or it was hashed in another way (a salt?)."
+        return said("None of them was hashed here, or it was hashed in another way (a salt?).")
     if share == 1:
-        return "The hash hides nothing: whoever tries these has every identifier."
-    return f"Of the records, {words.chance(share)} can be named by whoever tries these."
+        return said("The hash hides nothing: whoever tries these has every identifier.")
+    told = "Of the records, {chance} can be named by whoever tries these."
+    return said(told, chance=words.chance(share))
 
 
 def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Both files side by side, the three adversaries, and how sure links are."""
     row = frame.row(0, named=True)
     parts: list[Part] = [
-        Heading(f"Linked by {words.listed(row['qids'])}"),
+        Heading(said("Linked by {qids}", qids=words.listed(row["qids"]))),
         _both(row),
         Paragraph(_unique(row)),
         _adversaries(row),
@@ -62,57 +65,76 @@ def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _both(row: Mapping[str, Any]) -> Table:
-    table = Table.of(["", "release", "register", "both"], right=(1, 2, 3))
-    for name, column in (("records", "records"), ("of them, a value is missing", "missing")):
+    table = Table.of(["", said("release"), said("register"), said("both")], right=(1, 2, 3))
+    for name, column in (
+        (said("records"), "records"),
+        (said("of them, a value is missing"), "missing"),
+    ):
         shown = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
         table.add_row(name, *shown, "")
     blocks = [words.count(row[f"{side}_blocks"]) for side in ("release", "register", "shared")]
-    table.add_row("blocks", *blocks)
+    table.add_row(said("blocks"), *blocks)
     alone = [words.count(row[f"unique_in_{side}"]) for side in ("release", "register", "both")]
-    table.add_row("unique", *alone)
+    table.add_row(said("unique"), *alone)
     return table
 
 
 def _unique(row: Mapping[str, Any]) -> str:
     """The three numbers that must not be taken for one another, and what they mean."""
-    n = row["unique_in_both"]
-    told = (
-        f"{words.count(row['matched'])} of {several(row['release_records'], 'record')} look like "
-        f"somebody in the register. {words.count(n)} "
-        f"({words.percent(n / row['release_records'])}) are unique in both: there is one name for "
-        "them"
-    )
-    if row["correct_unique"] is None:
-        return f"{told}, and it is theirs if they are in the register at all."
+    n, of = row["unique_in_both"], words.records(row["release_records"])
+    one = "{n} of {records} looks like somebody in the register."
+    many = "{n} of {records} look like somebody in the register."
+    told = counted(one, many, row["matched"], records=of)
     if not n:
-        return f"{told}."
+        return f"{told} {said('None is unique in both.')}"
+    share = words.percent(n / row["release_records"])
+    if row["correct_unique"] is None:
+        one = (
+            "{n} ({share}) is unique in both: there is one name for it, and it is right if the "
+            "person is in the register at all."
+        )
+        many = (
+            "{n} ({share}) are unique in both: there is one name for them, and it is theirs if "
+            "they are in the register at all."
+        )
+        return f"{told} {counted(one, many, n, share=share)}"
+    one = "{n} ({share}) is unique in both: there is one name for it."
+    many = "{n} ({share}) are unique in both: there is one name for them."
+    told = f"{told} {counted(one, many, n, share=share)}"
+    one, many = "{n} of these names ({share}) is right.", "{n} of these names ({share}) are right."
     right = words.percent(row["correct_unique"] / n)
-    return f"{told}. {words.count(row['correct_unique'])} of these names ({right}) are right."
+    return f"{told} {counted(one, many, row['correct_unique'], share=right)}"
 
 
 def _adversaries(row: Mapping[str, Any]) -> Table:
     """The risks, each under the name of who it is about."""
-    table = Table.of(["who links", "risk", "what it is"], right=(1,))
-    for name, what in (
-        ("prosecutor", "highest chance, if the target is known to be in the release: 1/f"),
-        ("journalist", "highest chance, if only the register is known to have her: 1/F"),
-        ("marketer", "share of the release that is linked right, at best"),
+    table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
+    target = said("highest chance, if the target is known to be in the release: 1/f")
+    known = said("highest chance, if only the register is known to have her: 1/F")
+    many = said("share of the release that is linked right, at best")
+    for name, shown, what in (
+        ("prosecutor", said("prosecutor"), target),
+        ("journalist", said("journalist"), known),
+        ("marketer", said("marketer"), many),
     ):
         risk = row[f"{name}_risk"]
-        table.add_row(name, "none" if risk is None else words.percent(risk), what)
+        table.add_row(shown, said("none") if risk is None else words.percent(risk), what)
     if row["k_map"] is not None:
-        table.add_row("k-map", words.count(row["k_map"]), "fewest in the register who look alike")
+        what = said("fewest in the register who look alike")
+        table.add_row(said("k-map"), words.count(row["k_map"]), what)
     if row["delta_max"] is not None:
         low, high = (words.percent(row[f"delta_{end}"]) for end in ("min", "max"))
-        what = "chance that somebody of the register is in the release"
-        table.add_row("delta-presence", f"{low} to {high}", what)
+        what = said("chance that somebody of the register is in the release")
+        shown = said("{low} to {high}", low=low, high=high)
+        table.add_row(said("delta-presence"), shown, what)
     return table
 
 
 def _curve(confidence: pl.DataFrame) -> Table:
     """Some points of the confidence curve: certain links, and those with at least such a chance."""
     truth = confidence["correct_at_least"].null_count() == 0
-    heads = ["links with a chance of", "links", "right at best", *(["right"] if truth else [])]
+    heads = [said("links with a chance of"), said("links"), said("right at best")]
+    heads += [said("right")] if truth else []
     table = Table.of(heads, right=range(1, len(heads)))
     before = 0
     for alike in (1, 2, 5, 10, 100, None):
@@ -122,50 +144,68 @@ def _curve(confidence: pl.DataFrame) -> Table:
             continue
         before = reached.height
         row = reached.row(-1, named=True)
-        name = "any" if alike is None else "1" if alike == 1 else f"1 in {alike} or more"
+        name = said("any") if alike is None else said("1 in {n} or more", n=alike)
         shown = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
         shown += [words.count(round(row["correct_at_least"]))] if truth else []
-        table.add_row(name, *shown)
+        table.add_row("1" if alike == 1 else name, *shown)
     return table
 
 
 def _right(row: Mapping[str, Any]) -> str:
     """How many links are right, in a sentence."""
-    told = words.count(round(row["expected_correct"]))
-    best = (
-        f"Linked one to one, at most {told} of {several(row['release_records'], 'record')} get the "
-        "right name on average"
-    )
+    values = {
+        "n": words.count(round(row["expected_correct"])),
+        "records": words.records(row["release_records"]),
+    }
     if row["correct_expected"] is None:
-        return f"{best}: so many if everybody who can be is in both."
-    right = words.count(round(row["correct_expected"]))
-    return (
-        f"{best}, and {right} do: {words.count(row['people_in_both'])} people are in both, and "
-        f"{words.count(row['agreeing'])} of them agree in all values."
+        return said(
+            "Linked one to one, at most {n} of {records} get the right name on average: so many if "
+            "everybody who can be is in both.",
+            **values,
+        )
+    return said(
+        "Linked one to one, at most {n} of {records} get the right name on average, and {right} "
+        "do: {people} are in both, and {agreeing} of them agree in all values.",
+        **values,
+        right=words.count(round(row["correct_expected"])),
+        people=words.persons(row["people_in_both"]),
+        agreeing=words.count(row["agreeing"]),
     )
 
 
 def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The share of people whom so many points single out, one line for each number."""
-    head = f"Knowing {words.listed(spec['qids'])} of a few records of a person"
-    table = Table.of(["records known", "people", "singled out", "between", "how"], right=(0, 1, 2))
+    qids = words.listed(spec["qids"])
+    heads = [said("records known"), said("people"), said("singled out"), said("between")]
+    table = Table.of([*heads, said("how")], right=(0, 1, 2))
+    methods = {"exact": said("exact"), "sampled": said("sampled")}
     for row in frame.iter_rows(named=True):
-        share = "nobody has so many" if row["unicity"] is None else words.percent(row["unicity"])
-        between, how = "", row["method"] or ""
+        share = said("nobody has so many")
+        if row["unicity"] is not None:
+            share = words.percent(row["unicity"])
+        between, how = "", methods.get(row["method"], row["method"] or "")
         if row["low"] is not None:
-            between = f"{words.percent(row['low'])} and {words.percent(row['high'])}"
-            how = f"{how}, {several(row['draws'], 'draw')}"
+            low, high = words.percent(row["low"]), words.percent(row["high"])
+            between = said("{low} and {high}", low=low, high=high)
+            how = counted("{how}, {n} draw", "{how}, {n} draws", row["draws"], how=how)
         table.add_row(str(row["points"]), words.count(row["people"]), share, between, how)
+    head = said("Knowing {qids} of a few records of a person", qids=qids)
     parts: list[Part] = [Heading(head), table]
     if told := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:
-        best = max(told, key=lambda row: float(row["unicity"]))
-        people, records = best["all_people"], best["all_records"]
-        parts.append(
-            Paragraph(
-                f"{several(people, 'person')} in {several(records, 'record')}. "
-                f"Whoever knows {several(best['points'], 'record')} of a person, chosen at random, "
-                f"has a chance of {words.percent(best['unicity'])} that they are nobody else's: "
-                "all other records of the person are then known, too."
-            )
-        )
+        parts.append(Paragraph(_followed(max(told, key=lambda row: float(row["unicity"])))))
     return parts
+
+
+def _followed(row: Mapping[str, Any]) -> str:
+    """What so many records give away of a person, in two sentences."""
+    people, records = words.persons(row["all_people"]), words.records(row["all_records"])
+    told = said("{people} in {records}.", people=people, records=records)
+    one = (
+        "Whoever knows {n} record of a person, chosen at random, has a chance of {chance} that it "
+        "is nobody else's: all other records of the person are then known, too."
+    )
+    many = (
+        "Whoever knows {n} records of a person, chosen at random, has a chance of {chance} that "
+        "they are nobody else's: all other records of the person are then known, too."
+    )
+    return f"{told} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"

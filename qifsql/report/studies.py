@@ -11,17 +11,17 @@ import polars as pl
 from qifsql.report import cells, words
 from qifsql.report.language import said
 from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
-from qifsql.report.verdicts import whom
+from qifsql.report.verdicts import bounds, whom
 
 
 def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """All entries: what they found, and what became of them."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
     heads = {
-        "": "Attacks",
-        "sweeps": "Sweeps: the best subset of each size",
-        "borders": "Borders: the smallest subsets that are risky, the largest that are safe",
-        "checks": "Checks",
+        "": said("Attacks"),
+        "sweeps": said("Sweeps: the best subset of each size"),
+        "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
+        "checks": said("Checks"),
     }
     parts: list[Part] = []
     for name, draw in drawn.items():
@@ -29,37 +29,41 @@ def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part
         if table is not None and table.height:
             parts += [Heading(heads[name]), draw(table)]
     if not parts:
-        parts = [Paragraph("Nothing was run.")]
+        parts = [Paragraph(said("Nothing was run."))]
     return [*parts, _entries(details["entries"])]
 
 
 def _attacks(table: pl.DataFrame) -> Table:
-    heads = ["name", "model", "of", "known", "certain", "before", "after", "degradation"]
+    heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
+    heads += [said("before"), said("after"), said("degradation")]
     made = Table.of(heads, right=(4, 5, 6, 7))
     for row in table.iter_rows(named=True):
-        ratio = row["degradation_probabilistic"]
-        gain = "" if row.get("gain") in (None, "identity") else f", gain {row['gain']}"
+        gain = ""
+        if row.get("gain") not in (None, "identity"):
+            gain = said(", gain {gain}", gain=row["gain"])
         made.add_row(
             row["name"],
             row["model"],
-            cells.cell((row["secret"] or "whose record it is") + gain),
+            cells.cell((row["secret"] or said("whose record it is")) + gain),
             cells.cell(words.listed(row["qids"])),
             words.percent(row["posterior_deterministic"]),
             words.success(row, row["prior_probabilistic"]),
             words.success(row, row["posterior_probabilistic"]),
-            "undefined" if ratio is None else words.factor(ratio),
+            words.degradation(row),
         )
     return made
 
 
 def _sweeps(table: pl.DataFrame) -> Table:
-    heads = ["name", "model", "of", "qids", "best for", "subset", "certain", "best guess"]
-    made = Table.of([*heads, "degradation"], right=(3, 6, 7, 8))
+    heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
+    heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
+    made = Table.of(heads, right=(3, 6, 7, 8))
+    kinds = _kinds()
     for row in table.iter_rows(named=True):
         made.add_row(
             *_question(row),
             str(row["n_qids"]),
-            row["best_for"],
+            kinds[row["best_for"]],
             cells.cell(", ".join(row["qids"])),
             words.percent(row["posterior_deterministic"]),
             words.percent(row["posterior_probabilistic"]),
@@ -69,16 +73,21 @@ def _sweeps(table: pl.DataFrame) -> Table:
 
 
 def _borders(table: pl.DataFrame) -> Table:
-    made = Table.of(["name", "model", "of", "measure", "border", "subset", "success"], (6,))
+    heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
+    made = Table.of([*heads, said("subset"), said("success")], (6,))
+    kinds = _kinds()
+    sides = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
     for row in table.iter_rows(named=True):
-        subset = cells.cell(", ".join(row["qids"])) or "nothing"
+        subset = cells.cell(", ".join(row["qids"])) or said("nothing")
         success = words.percent(row["posterior"])
-        made.add_row(*_question(row), row["measure"], row["border"], subset, success)
+        side = sides[row["border"]]
+        made.add_row(*_question(row), kinds[row["measure"]], side, subset, success)
     return made
 
 
 def _checks(table: pl.DataFrame) -> Table:
-    made = Table.of(["name", "rule", "of", "measure", "value", "wanted", "met"], right=(1, 4))
+    heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
+    made = Table.of([*heads, said("wanted"), said("met")], right=(1, 4))
     for row in table.iter_rows(named=True):
         made.add_row(
             row["name"],
@@ -86,21 +95,37 @@ def _checks(table: pl.DataFrame) -> Table:
             whom(row),
             row["measure"],
             cells.cell(row["value"]),
-            row["wanted"],
+            bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )
     return made
 
 
 def _entries(table: pl.DataFrame) -> Table:
-    made = Table.of(["name", "kind", "datasets", "state", "seconds"], right=(4,))
+    heads = [said("name"), said("kind"), said("datasets"), said("state"), said("seconds")]
+    made = Table.of(heads, right=(4,))
+    states = {
+        "done": said("done"),
+        "unchanged": said("unchanged"),
+        "incomplete": said("incomplete"),
+        "to do": said("to do"),
+    }
     for row in table.iter_rows(named=True):
-        seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f}"
+        seconds = "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
         datasets = cells.cell(row["datasets"])
-        made.add_row(row["name"], row["kind"], datasets, row["state"], seconds)
+        made.add_row(row["name"], row["kind"], datasets, states[row["state"]], seconds)
     return made
 
 
+def _kinds() -> dict[str, str]:
+    """What the two measures of success are called, and both of them."""
+    return {
+        "both": said("both"),
+        "deterministic": said("deterministic"),
+        "probabilistic": said("probabilistic"),
+    }
+
+
 def _question(row: Mapping[str, Any]) -> list[str]:
-    of = cells.cell(row["secret"] or "whose record it is")
+    of = cells.cell(row["secret"] or said("whose record it is"))
     return [row["name"], row["model"], of]

@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.mechanisms.scenario import INFERRED, LOW
 from qifsql.report import cells, words
+from qifsql.report.language import counted, number, said
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SHORT = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
@@ -16,6 +16,13 @@ LONG = {
     "local": "local: noise on each record",
     "randomised_response": "response: randomised response on each record",
 }
+CORRELATED = {
+    "A": "highly correlated",
+    "B": "lowly correlated",
+    "C": "secret inferable from useful",
+    "D": "useful inferable from secret",
+}
+"""How useful attribute and secret hang together, by scenario."""
 Row = Mapping[str, Any]
 Written = Callable[[Row], str]
 
@@ -24,17 +31,17 @@ def tradeoff(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
     rows = frame.to_dicts()
     parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
-    for number in dict.fromkeys(row["predicate"] for row in rows):
-        own = [row for row in rows if row["predicate"] == number]
+    for place in dict.fromkeys(row["predicate"] for row in rows):
+        own = [row for row in rows if row["predicate"] == place]
         parts += [
-            Heading(_heading(spec["predicates"], number)),
+            Heading(_heading(spec["predicates"], place)),
             _measured(own),
             Paragraph(_meaning(spec["secret"], own[0])),
         ]
-    listed = "; ".join(LONG[m] for m in _mechanisms(rows))
-    parts.append(Paragraph(f"Mechanisms: {listed}."))
+    listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
+    parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
-    promise = "What epsilon promises of one record, whatever the data"
+    promise = said("What epsilon promises of one record, whatever the data")
     return [*parts, Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
 
 
@@ -44,23 +51,32 @@ def _related(row: Row, spec: Spec) -> str:
     there, back = (
         words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
     )
-    told = f"Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
-    told += f"round {back}."
+    told = said(
+        "Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
+        "round {back}.",
+        **{"secret": secret, "useful": useful, "there": there, "back": back},
+    )
     if useful == secret:
-        told = f"What is counted is the secret itself, {secret}."
+        told = said("What is counted is the secret itself, {secret}.", secret=secret)
     if row["scenario"] is None:
-        return (
-            f"{told} They are partly correlated: in none of the four scenarios of the thesis, "
-            f"which are below {LOW:.0%} both ways, or {INFERRED:.0%} and more at least one way."
+        between = said(
+            "They are partly correlated: in none of the four scenarios of the thesis, which are "
+            "below {low} both ways, or {high} and more at least one way.",
+            **{"low": f"{100 * LOW:.0f} %", "high": f"{100 * INFERRED:.0f} %"},
         )
-    return f"{told} Scenario {row['scenario']} of the thesis: {row['correlation']}."
+        return f"{told} {between}"
+    correlation = said(CORRELATED[row["scenario"]])
+    which = "Scenario {scenario} of the thesis: {correlation}."
+    return f"{told} {said(which, scenario=row['scenario'], correlation=correlation)}"
 
 
-def _heading(predicates: Sequence[str], number: int | None) -> str:
-    if number is None:
-        return f"All {len(predicates)} counts together"
-    own = f" {number}" if len(predicates) > 1 else ""
-    return f"Count{own}: records where {cells.cell(predicates[number - 1])}"
+def _heading(predicates: Sequence[str], place: int | None) -> str:
+    if place is None:
+        return said("All {n} counts together", n=len(predicates))
+    predicate = cells.cell(predicates[place - 1])
+    if len(predicates) == 1:
+        return said("Count: records where {predicate}", predicate=predicate)
+    return said("Count {n}: records where {predicate}", n=place, predicate=predicate)
 
 
 def _mechanisms(rows: Sequence[Row]) -> list[str]:
@@ -70,27 +86,28 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
     """A row for each epsilon, and under each mechanism the same columns."""
     mechanisms = _mechanisms(rows)
-    names = [f"{'' if i else SHORT[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
-    table = Table.of(["\nepsilon", *names], right=range(1, len(names) + 1))
+    shown = {m: said(SHORT[m]) for m in mechanisms}
+    names = [f"{'' if i else shown[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
+    table = Table.of([f"\n{said('epsilon')}", *names], right=range(1, len(names) + 1))
     for given in dict.fromkeys(row["epsilon_given"] for row in rows):
         own = {row["mechanism"]: row for row in rows if row["epsilon_given"] == given}
-        table.add_row(given, *(write(own[m]) for m in mechanisms for write in written))
+        table.add_row(number(given), *(write(own[m]) for m in mechanisms for write in written))
     return table
 
 
 def _measured(rows: Sequence[Row]) -> Table:
     """Loss and utility by epsilon, between those without a report and without noise."""
-    table = _table(rows, ["loss", "utility"], [_loss, _utility])
+    table = _table(rows, [said("loss"), said("utility")], [_loss, _utility])
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
     sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
-    table.add_row("no report", *(none * n))
-    table.add_row("no noise", *(sure * n))
+    table.add_row(said("no report"), *(none * n))
+    table.add_row(said("no noise"), *(sure * n))
     return table
 
 
 def _factor(x: float) -> str:
-    return f"x {x:.4f}"
+    return f"x {words.fixed(x, 4)}"
 
 
 def _loss(row: Row) -> str:
@@ -103,17 +120,28 @@ def _utility(row: Row) -> str:
 
 def _meaning(secret: str, row: Row) -> str:
     """What one row says, in words."""
-    secret, seen = cells.cell(secret), several(row["answers"], "noisy answer")
-    most = "at most " if row["method"] == "bound" else ""
     told = (
-        f"Loss: with epsilon {row['epsilon_given']} ({SHORT[row['mechanism']]}), {secret} of one "
-        f"more record is guessed right in {words.percent(row['prior'])} of cases before, and in "
-        f"{most}{words.percent(row['posterior'])} after {seen}."
+        "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
+        "in {before} of cases before, and in {after} after {answers}."
     )
-    if row["utility"] is not None:
-        known = words.percent(row["utility"])
-        told += f" Utility: the best guess of the real count is then right in {known}."
-    return told
+    if row["method"] == "bound":
+        told = (
+            "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed "
+            "right in {before} of cases before, and in at most {after} after {answers}."
+        )
+    loss = said(
+        told,
+        epsilon=number(row["epsilon_given"]),
+        mechanism=said(SHORT[row["mechanism"]]),
+        secret=cells.cell(secret),
+        before=words.percent(row["prior"]),
+        after=words.percent(row["posterior"]),
+        answers=counted("{n} noisy answer", "{n} noisy answers", row["answers"]),
+    )
+    if row["utility"] is None:
+        return loss
+    right = "Utility: the best guess of the real count is then right in {share}."
+    return f"{loss} {said(right, share=words.percent(row['utility']))}"
 
 
 def _promised(rows: Sequence[Row]) -> Table:
@@ -122,17 +150,21 @@ def _promised(rows: Sequence[Row]) -> Table:
 
     def beliefs(row: Row) -> str:
         x = row["semantic_distance"]
-        return f"{x:.4f}" if x <= 0.9999 else f"{'> 0.9999' if x < 1 else '1'}"
+        return words.fixed(x, 4) if x <= 0.9999 else number("> 0.9999" if x < 1 else "1")
 
-    return _table(rows, ["loss <=", "beliefs"], [loss, beliefs])
+    return _table(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
 
 
 def _beliefs(rows: Sequence[Row]) -> str:
     failure = max(row["semantic_failure"] for row in rows)
-    told = (
+    if not failure:
+        return said(
+            "From all answers together. beliefs: how far one person's data can move what anybody "
+            "believes at most, as statistical difference, 0 to 1."
+        )
+    return said(
         "From all answers together. beliefs: how far one person's data can move what anybody "
-        "believes at most, as statistical difference, 0 to 1"
+        "believes at most, as statistical difference, 0 to 1; but with probability up to {share} "
+        "nothing is promised.",
+        share=words.percent(failure),
     )
-    if failure:
-        told += f"; but with probability up to {words.percent(failure)} nothing is promised"
-    return f"{told}."

@@ -46,7 +46,8 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     told = said("{dropped} of {records} records are dropped.", **numbers)
     one = "{n} person had several records; one was drawn at random."
     many = "{n} people had several records; of each, one was drawn at random."
-    told += " " + counted(one, many, row["people_with_several"])
+    several = row["people_with_several"]
+    told += " " + (counted(one, many, several) if several else said("Nobody had several records."))
     if seed is not None:
         told += " " + said("The seed is {seed}.", seed=seed)
     if row["without_key"]:

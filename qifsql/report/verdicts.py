@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from qifsql.checking import Verdict
-from qifsql.report import cells
-from qifsql.report.language import said
+from qifsql.report import cells, words
+from qifsql.report.language import number, said
 from qifsql.report.parts import Bad, Paragraph, Part, Table
 
 
@@ -31,7 +31,7 @@ def levels(frame: pl.DataFrame) -> Table:
             row["measure"],
             cells.cell(row["value"]),
             *([last] if drifts else []),
-            row["wanted"],
+            bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )
     return table
@@ -39,9 +39,21 @@ def levels(frame: pl.DataFrame) -> Table:
 
 def whom(row: Mapping[str, Any]) -> str:
     """What a level is about: ``CAS of disease, region = North``."""
-    about = row["model"] if row["secret"] is None else f"{row['model']} of {row['secret']}"
+    about = row["model"]
+    if row["secret"] is not None:
+        about = said("{model} of {secret}", model=about, secret=row["secret"])
     where = "" if row["by"] is None else f", {row['by']} = {cells.cell(row['group'])}"
     return cells.cell(f"{about}{where}")
+
+
+def bounds(wanted: str) -> str:
+    """The bounds of a level, as ``Rule.wanted`` writes them: ``<= 0.2 and fall <= 0.1``."""
+    told = {"rise": "rise {bound}", "fall": "fall {bound}"}
+    shown = []
+    for bound in wanted.split(" and "):
+        first, _, rest = bound.partition(" ")
+        shown.append(said(told[first], bound=number(rest)) if first in told else number(bound))
+    return words.listed(shown)
 
 
 def found(row: Mapping[str, Any]) -> str:

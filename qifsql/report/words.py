@@ -73,6 +73,33 @@ def count(n: int) -> str:
     return number(f"{n:,}")
 
 
+def fixed(x: float, places: int) -> str:
+    """A number with so many decimals: ``0.5000``."""
+    return number(f"{x:,.{places}f}")
+
+
+def persons(n: int) -> str:
+    """How many people: ``1 person``, ``2,000 people``, ``30 pupils``."""
+    if n != 1 and spoken().people:
+        return f"{count(n)} {spoken().people}"
+    return counted("{n} person", "{n} people", n)
+
+
+def records(n: int) -> str:
+    """How many records: ``1 record``, ``2,000 records``."""
+    return counted("{n} record", "{n} records", n)
+
+
+def blocks(n: int) -> str:
+    """How many blocks: ``1 block``, ``2,000 blocks``."""
+    return counted("{n} block", "{n} blocks", n)
+
+
+def releases(n: int) -> str:
+    """How many releases: ``1 release``, ``2 releases``."""
+    return counted("{n} release", "{n} releases", n)
+
+
 def sentence(row: Row) -> str:
     """What a row of results says, in one sentence."""
     if not is_chance(row):

@@ -5,7 +5,7 @@ part of a specification.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from textwrap import wrap
 from types import ModuleType
 from typing import Any
@@ -79,6 +79,18 @@ def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
     """Rows as plain data, without what is missing."""
     rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
     return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
+
+
+def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
+    """What is told of the dot or bar under the pointer: fields, and what they are called.
+
+    Numbers are shares, in percent, but where the field is of people: ``individuals``.
+    """
+    formats = {"individuals:Q": ",d"}
+    return [
+        alt.Tooltip(name, title=title, **({"format": formats[name]} if name in formats else {}))
+        for name, title in titles.items()
+    ]
 
 
 def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:

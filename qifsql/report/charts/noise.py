@@ -4,9 +4,9 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.report.charts.look import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra
-from qifsql.report.language import said
-from qifsql.report.words import percent
+from qifsql.report.charts.look import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra, hints
+from qifsql.report.language import number, said
+from qifsql.report.words import fixed, percent
 
 NAMES = {
     "oblivious": "oblivious: noise on the count",
@@ -16,7 +16,6 @@ NAMES = {
 COLOURS = [BLUE, ORANGE, "#009E73"]  # of Okabe and Ito
 DASHES = [[1, 0], [6, 3], [2, 2]]
 PER_ROW = 2  # panels, one for each predicate
-TOGETHER = "all counts together"
 APART = 0.05  # of the ranges of both axes: labels nearer than that would hide each other
 
 
@@ -28,9 +27,11 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     """
     alt, _ = extra()
     known = frame.filter(pl.col("utility").is_not_null())
+    names = {mechanism: said(NAMES[mechanism]) for mechanism in NAMES}
+    given = pl.Series("given", map(number, known["epsilon_given"]), dtype=pl.String)
     rows = known.select(
-        pl.col("mechanism").replace_strict(NAMES).alias("noise"),
-        pl.col("epsilon_given").alias("given"),
+        pl.col("mechanism").replace_strict(names).alias("noise"),
+        given,
         "epsilon",
         panel=_panels(known),
         loss="privacy_loss",
@@ -39,9 +40,10 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     limits = known.select(panel=_panels(known), most="privacy_loss_max", least="utility_min")
     limits = limits.group_by("panel", maintain_order=True).first()
     values = data(alt, pl.concat([rows, limits], how="diagonal"))
-    present = [name for name in NAMES.values() if name in set(rows["noise"])]
-    panels = sorted(set(rows["panel"]), key=lambda head: (head == TOGETHER, head))
-    chart = alt.layer(*_layers(alt, present), width=380, height=280)
+    drawn = set(rows["noise"])
+    looks = {name: i for i, name in enumerate(names.values()) if name in drawn}
+    panels = list(_heads(known).values())
+    chart = alt.layer(*_layers(alt, looks), width=380, height=280)
     chart = chart.facet(facet=alt.Facet("panel:N", sort=panels), data=values, columns=PER_ROW)
     below = said(
         "Down is more private, right is more useful; each point is an epsilon. The dashed line "
@@ -50,11 +52,19 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("Privacy loss against utility"), below, _words(known))
 
 
+def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
+    """The heads of the panels by predicate, all predicates together (NULL) last."""
+    numbers = sorted(frame["predicate"].drop_nulls().unique())
+    heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
+    if frame["predicate"].null_count():
+        heads[None] = said("all counts together")
+    return heads if len(heads) > 1 else dict.fromkeys(heads, " ")
+
+
 def _panels(frame: pl.DataFrame) -> pl.Series:
     """What each row is about, as the head of its panel."""
-    several = frame["predicate"].n_unique() > 1
-    heads = [TOGETHER if n is None else f"count {n}" for n in frame["predicate"]]
-    return pl.Series("panel", heads if several else [" "] * frame.height)
+    heads = _heads(frame)
+    return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
 
 
 def _labels(frame: pl.DataFrame) -> pl.Series:
@@ -78,18 +88,18 @@ def _labels(frame: pl.DataFrame) -> pl.Series:
     return pl.Series("label", labels, dtype=pl.String)
 
 
-def _layers(alt: Any, present: list[str]) -> list[Any]:
-    """The layers of a panel, from the back to the front."""
+def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
+    """The layers of a panel, from the back to the front; ``drawn`` has the look of each name."""
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)
     y = alt.Y("loss:Q", title=said("privacy loss (factor)")).scale(
         zero=False, nice=False, padding=18
     )
-    which = [list(NAMES.values()).index(name) for name in present]
+    present = list(drawn)
     colour = alt.Color("noise:N", title=None, sort=present)
-    colour = colour.scale(domain=present, range=[COLOURS[i] for i in which])
+    colour = colour.scale(domain=present, range=[COLOURS[i] for i in drawn.values()])
     dash = alt.StrokeDash("noise:N", title=None, sort=present)
-    dash = dash.scale(domain=present, range=[DASHES[i] for i in which])
+    dash = dash.scale(domain=present, range=[DASHES[i] for i in drawn.values()])
     legend = alt.Legend(
         orient="bottom", direction="vertical", labelLimit=380, symbolType="stroke", symbolSize=600
     )
@@ -99,8 +109,9 @@ def _layers(alt: Any, present: list[str]) -> list[Any]:
     line = points.mark_line(strokeWidth=1.5).encode(
         x=x, y=y, order="epsilon:Q", color=colour.legend(legend), strokeDash=dash.legend(legend)
     )
-    plain = alt.Tooltip("loss:Q", format=".6f")
-    tooltip = ["noise:N", "given:N", plain, alt.Tooltip("utility:Q")]
+    tooltip = hints(alt, {"noise:N": said("noise"), "given:N": said("epsilon")})
+    tooltip.append(alt.Tooltip("loss:Q", title=said("privacy loss (factor)"), format=".6f"))
+    tooltip += hints(alt, {"utility:Q": said("utility")})
     dot = points.mark_circle(size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
     text = points.mark_text(align="right", dx=-7, dy=-6).encode(x=x, y=y, text="label:N")
     return [
@@ -114,8 +125,14 @@ def _layers(alt: Any, present: list[str]) -> list[Any]:
 
 def _words(frame: pl.DataFrame) -> list[str]:
     """What the chart shows, for who cannot see it."""
+    told = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
     return [
-        f"{NAMES[row['mechanism']]}, epsilon {row['epsilon_given']}: privacy loss "
-        f"{row['privacy_loss']:.4f}, utility {percent(row['utility'])}."
+        said(
+            told,
+            mechanism=said(NAMES[row["mechanism"]]),
+            epsilon=number(row["epsilon_given"]),
+            loss=fixed(row["privacy_loss"], 4),
+            utility=percent(row["utility"]),
+        )
         for row in frame.iter_rows(named=True)
     ]

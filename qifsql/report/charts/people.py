@@ -16,6 +16,7 @@ from qifsql.report.charts.look import (
     distinct,
     dressed,
     extra,
+    hints,
     labels,
 )
 from qifsql.report.language import said
@@ -49,7 +50,9 @@ def histograms(frame: pl.DataFrame) -> Chart:
     x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
     y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
     bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
-    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=["bin:N", "people:N", "share:Q"])
+    share = said("share of people")
+    shown = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
+    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, shown))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     each = panels.filter(order=0).height
     columns = 3 if each % 3 == 0 or (each == 1 and panels.height > 2) else 2
@@ -74,7 +77,8 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     x = alt.X("share:Q", title=said("share of people")).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("risk:N", title=said("success on them"), sort=None)
-    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=["risk:N", "share:Q"])
+    shown = {"risk:N": said("success on them"), "share:Q": said("share of people")}
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, shown))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     words = []
     for _, question, _, _, risk, amount in rows.rows():
@@ -108,7 +112,15 @@ def groups(frame: pl.DataFrame) -> Chart:
     x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("group:N", title=None, sort=None)
-    tooltip = ["group:N", "individuals:Q", "success:Q", "prior:Q"]
+    tooltip = hints(
+        alt,
+        {
+            "group:N": said("group"),
+            "individuals:Q": said("people"),
+            "success:Q": said("success"),
+            "prior:Q": said("before"),
+        },
+    )
     bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=tooltip)
     before = bars.mark_tick(color=ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")

@@ -14,6 +14,7 @@ from qifsql.report.charts.look import (
     dressed,
     extra,
     grid,
+    hints,
     labels,
 )
 from qifsql.report.language import said
@@ -32,10 +33,11 @@ def risk_utility(frame: pl.DataFrame, names: Sequence[str]) -> Chart:
     x = alt.X("loss:Q", title=said("information lost (certainty penalty)"))
     x = x.scale(domain=[0, most * 1.3], nice=False).axis(labelExpr=PERCENT)
     y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
-    colour = alt.Color("kind:N", title=None).scale(
-        domain=["original", "release"], range=[ORANGE, BLUE]
-    )
-    tooltip = ["name:N", "loss:Q", "success:Q"]
+    kinds = [said("original"), said("release")]
+    colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
+    loss = said("information lost (certainty penalty)")
+    told = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
+    tooltip = hints(alt, told)
     legend = colour.legend(orient="bottom")
     points = alt.Chart().mark_circle(size=70, opacity=1)
     points = points.encode(x=x, y=y, color=legend, tooltip=tooltip)
@@ -53,7 +55,7 @@ def risk_utility(frame: pl.DataFrame, names: Sequence[str]) -> Chart:
 
 def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """One row per release, question and measure."""
-    shown = labels(names)
+    shown, original, release = labels(names), said("original"), said("release")
     found = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):
         for model in ("crs", "cas"):
@@ -64,7 +66,7 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
                     "model": model.upper(),
                     "secret": row["secret"] if model == "cas" else None,
                     "name": shown[name],
-                    "kind": "original" if name == names[0] else "release",
+                    "kind": original if name == names[0] else release,
                     "measure": measure,
                     "loss": row["certainty_penalty"],
                     "prior": row[f"{model}_prior_{measure}"],
@@ -78,8 +80,16 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def _words(rows: pl.DataFrame) -> list[str]:
     """What the chart shows, for who cannot see it."""
+    kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
+    told = "{question}, {measure}, {name}: success {success} at a loss of {loss}."
     return [
-        f"{row['question']}, {row['measure']}, {row['name']}: success {percent(row['success'])} "
-        f"at a loss of {percent(row['loss'])}."
+        said(
+            told,
+            question=row["question"],
+            measure=kinds[row["measure"]],
+            name=row["name"],
+            success=percent(row["success"]),
+            loss=percent(row["loss"]),
+        )
         for row in rows.iter_rows(named=True)
     ]

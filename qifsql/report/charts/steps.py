@@ -14,6 +14,7 @@ from qifsql.report.charts.look import (
     dressed,
     extra,
     grid,
+    hints,
     labels,
     measures,
 )
@@ -35,7 +36,8 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     y = alt.Y("known:N", title=None, sort=None)
-    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=["known:N", "success:Q"])
+    tooltip = hints(alt, {"known:N": said("known"), "success:Q": said("success")})
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
     color = alt.when(alt.datum.place == 0).then(alt.value(ORANGE)).otherwise(alt.value(BLUE))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     chart = grid(alt, bars.mark_bar().encode(color=color) + texts, rows)

@@ -17,6 +17,7 @@ from qifsql.report.charts.look import (
     dressed,
     extra,
     grid,
+    hints,
     labels,
     measures,
 )
@@ -72,7 +73,8 @@ def shapley(frame: pl.DataFrame) -> Chart:
         "Shapley values: what a quasi-identifier adds to success, as a mean over all orders of "
         "learning them, in percentage points. In brackets: its share of the whole."
     )
-    return _contributions(frame, said("Contribution of each quasi-identifier to success"), below)
+    title = said("Contribution of each quasi-identifier to success")
+    return _contributions(frame, said("quasi-identifier"), title, below)
 
 
 def releases(frame: pl.DataFrame) -> Chart:
@@ -85,10 +87,11 @@ def releases(frame: pl.DataFrame) -> Chart:
         "over all orders of publishing them, in percentage points. In brackets: its share."
     )
     frame = frame.rename({"dataset": "qid"})
-    return _contributions(frame, said("Contribution of each release to success"), below)
+    title = said("Contribution of each release to success")
+    return _contributions(frame, said("release"), title, below)
 
 
-def _contributions(frame: pl.DataFrame, title: str, below: str) -> Chart:
+def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
     alt, _ = extra()
     amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
@@ -102,7 +105,9 @@ def _contributions(frame: pl.DataFrame, title: str, below: str) -> Chart:
     x = x.stack(None).axis(labelExpr="format(100 * datum.value, '~g')", tickCount=5)
     ends = [1.5 * min(0.0, *frame["shapley"]), 1.5 * max(1e-9, *frame["shapley"])]
     y = alt.Y("qid:N", title=None, sort=None)  # as in the data
-    tooltip = ["qid:N", "contribution:N", "alone:Q", "last:Q"]
+    added = {"alone:Q": said("adds alone"), "last:Q": said("adds as the last")}
+    points = said("contribution, percentage points")
+    tooltip = hints(alt, {"qid:N": what, "contribution:N": points, **added})
     bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
     chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
@@ -162,10 +167,11 @@ def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
         color=alt.when(pick).then(alt.value(ORANGE)).otherwise(alt.value(BLUE)),
         size=alt.when(pick).then(alt.value(140)).otherwise(alt.value(30)),
     )
+    told = {"names:N": said("known"), "success:Q": said("success"), "prior:Q": said("before")}
     return [
         *([] if dots else ranges),
         prior.mark_rule(color=ORANGE, strokeDash=[6, 4], size=2),
         label.mark_text(align="left", dx=6, dy=-10, baseline="bottom", lineBreak="\n"),
-        dot.encode(x=x, tooltip=["names:N", "success:Q", "prior:Q"]),
+        dot.encode(x=x, tooltip=hints(alt, told)),
         size.mark_line(color="black", size=1.5, point=len(ticks) == 1 and {"color": "black"}),
     ]
