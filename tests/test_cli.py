@@ -391,3 +391,9 @@ def test_every_command_is_documented_and_has_a_function_of_its_name():
         assert callable(getattr(qifsql, name))
         assert command.callback.__doc__
         assert f"qifsql {spoken}" in readme or f"make {spoken}" in readme
+
+
+def test_help_loads_no_library_of_data() -> None:
+    code = "import sys, qifsql.cli; print(*{'duckdb', 'polars', 'pyarrow', 'jinja2'} & {*sys.modules})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == ""

@@ -4,7 +4,6 @@ from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output
 from qifsql.cli.unkeyed import Links
 from qifsql.cli.wishes import Charts, Details, Gains
-from qifsql.report.parts import Part
 
 
 def attack(
@@ -25,6 +24,7 @@ def attack(
     """Measure what an adversary gains from releases: success before, after, degradation."""
     from qifsql.cli import show
     from qifsql.linkage.keyless import attack as run
+    from qifsql.report.parts import Part
 
     show.check(output)
     charts.check()

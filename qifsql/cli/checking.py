@@ -8,7 +8,6 @@ import typer
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import ATTACK, DATA, RUN, Adversary, Data, Limits, Others, Output
-from qifsql.report.parts import Part
 
 NOT_MET = 4  # the exit code
 
@@ -139,6 +138,7 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
     """Show and write the verdict; exit code 4 when a level is not met."""
     from qifsql.cli import show
     from qifsql.export import write
+    from qifsql.report.parts import Part
 
     def render(*_: object) -> list[Part]:
         from qifsql.report import verdicts

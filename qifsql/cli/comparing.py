@@ -6,7 +6,6 @@ import typer
 
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Output
-from qifsql.report.parts import Part
 
 
 def receipt(
@@ -20,6 +19,7 @@ def receipt(
     """What a release gives away of one person: the fewest facts that single the person out."""
     from qifsql.cli import show
     from qifsql.receipts import receipt as run
+    from qifsql.report.parts import Part
 
     show.check(output)
     dataset, asked = data.dataset(), adversary.arguments()
@@ -56,6 +56,7 @@ def refines(
     """Whether knowing A never leaks less than knowing B, whatever the secret and the gain."""
     from qifsql.cli import show
     from qifsql.refinement import refines as run
+    from qifsql.report.parts import Part
 
     show.check(output)
     dataset = data.dataset()

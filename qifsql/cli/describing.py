@@ -6,7 +6,6 @@ import typer
 
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
-from qifsql.report.parts import Part
 
 
 def describe(
@@ -31,6 +30,7 @@ def describe(
     """Describe the columns: missing, distinct, entropy, who is singled out, suggested roles."""
     from qifsql.cli import show
     from qifsql.description import describe as run
+    from qifsql.report.parts import Part
 
     show.check(output)
     dataset = data.dataset()

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from qifsql.cli.options import Limits, Output
-from qifsql.report.parts import Part
 
 
 def explain(
@@ -23,6 +22,7 @@ def explain(
     from qifsql.cli import show
     from qifsql.explanation import explain as run
     from qifsql.explanation import frame
+    from qifsql.report.parts import Part
 
     show.check(output)
     with limits.settings() as settings:

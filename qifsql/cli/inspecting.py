@@ -9,7 +9,6 @@ import typer
 from qifsql.cli import options, running, typed
 from qifsql.cli.options import Adversary, Data, Limits, Others, Output, named
 from qifsql.cli.wishes import Gains
-from qifsql.report.parts import Part
 
 
 def blocks(
@@ -39,6 +38,7 @@ def blocks(
     from qifsql.cli import show
     from qifsql.partition import blocks as run
     from qifsql.partition import order_of
+    from qifsql.report.parts import Part
 
     show.check(output)
     order, n = order_of(smallest, largest, revealing)
@@ -79,6 +79,7 @@ def hyper(
     from qifsql.cli import show
     from qifsql.export import STREAMED
     from qifsql.objects import hyper as run
+    from qifsql.report.parts import Part
 
     show.check(output)
     source = others.source(data)

@@ -11,7 +11,6 @@ from qifsql.cli import running
 from qifsql.cli.options import ATTACK, RUN, TOLD, Adversary, Data, Limits, Others, Output, named
 from qifsql.cli.wishes import Charts
 from qifsql.errors import InputError
-from qifsql.report.parts import Part
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -145,6 +144,7 @@ def sweep(
     """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
     from qifsql.cli import show
     from qifsql.export import check_place
+    from qifsql.report.parts import Part
     from qifsql.sweep.run import sweep as run
     from qifsql.sweep.workspace import remove
 

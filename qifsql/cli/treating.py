@@ -9,7 +9,6 @@ from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits
 from qifsql.cli.typed import names
 from qifsql.cli.wishes import Summary
-from qifsql.report.parts import Part
 
 Out = Annotated[
     Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
@@ -39,6 +38,7 @@ def treat(
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""
     from qifsql.cli import show
+    from qifsql.report.parts import Part
     from qifsql.treatment.treat import treat as run
 
     dataset = data.dataset()
