@@ -394,6 +394,7 @@ def test_every_command_is_documented_and_has_a_function_of_its_name():
 
 
 def test_help_loads_no_library_of_data() -> None:
-    code = "import sys, qifsql.cli; print(*{'duckdb', 'polars', 'pyarrow', 'jinja2'} & {*sys.modules})"
+    libraries = "{'duckdb', 'polars', 'pyarrow', 'jinja2'}"
+    code = f"import sys, qifsql.cli; print(*{libraries} & {{*sys.modules}})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == ""
