@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from qifsql.plan import Plan
-from qifsql.sanitise.judging import refused
+from qifsql.differential.worlds import World
 from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.wishes import Wishes
@@ -36,16 +35,15 @@ FOREST = (
 )
 
 
-def grow(passes: Passes, wishes: Wishes, worlds: dict[int, str]) -> None:
+def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
     """Make ``clean`` (how nodes are cut), ``walked`` (the targets' paths) and ``members``.
 
-    Reads ``different``, ``targets``, ``roots``, ``homes`` and ``own_scale``. ``worlds`` has, for
-    each secret that a target takes away (-1: none), the prefix of the tables ``whole_1`` with what
-    is left.
+    Reads ``different``, ``targets``, ``roots``, ``homes`` and ``own_scale``. ``worlds`` are
+    the releases that limits compare with (``worlds``).
     """
     now, then = (({name: f"{name}_{i}" for name in ASKED}) for i in (1, 2))
     _empty(passes)
-    roots = passes.make(now["people"], "differential/planted")
+    passes.make(now["people"], "differential/planted")
     open_ = passes.make(now["items"], "differential/begun")
     roots = passes.row(exp.select("count(*)").from_(own_table("roots")))[0]
     last, depth = roots - 1, 0
@@ -69,24 +67,18 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, str]) -> None:
     passes.drop(*now.values(), "known", "children")
 
 
-def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, str], now: dict[str, str]) -> None:
+def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]) -> None:
     """Make the table ``accepted`` of the cuts that keep every limit."""
     passes.make("marks", "differential/marks", **now)
     passes.make("measured", "differential/measured", **now)
     passes.make("decided", "differential/decided", {"wanted_k": wishes.k}, **now)
     passes.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
     if wishes.of_secret:
-        for world, whole in worlds.items():
-            wanted = {"wanted_world": world}
+        for code, world in worlds.items():
+            wanted = {"wanted_world": code, "wanted_gone": world.gone}
             sides = passes.query("differential/sides", wanted, **now)
-            passes.append("refused", judged(passes, wishes, sides, world=world, whole=whole))
+            passes.append("refused", world.broken(wishes, sides))
     passes.make("accepted", "differential/accepted")
-
-
-def judged(passes: Passes, wishes: Wishes, sides: exp.Select, *, world: int, whole: str) -> Plan:
-    """The parts of ``sides`` that break a limit on the secret, in a release of that world."""
-    records = passes.coded.records - (world >= 0)
-    return refused(wishes, passes.coded.secrets, sides, records=records, whole=whole)
 
 
 def _empty(passes: Passes) -> None:

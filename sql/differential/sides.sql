@@ -1,9 +1,10 @@
 -- One row per part of questions, side of its cut and secret: how many people, without the target.
+-- Secrets are numbered as in the release in which limits are judged, which one may lack.
 CREATE OR REPLACE VIEW sides AS
 SELECT
     part,
     side,
-    secrets,
+    secrets - (secrets > wanted_gone)::INTEGER AS secrets,
     people
 FROM (
     SELECT

@@ -1,0 +1,94 @@
+"""The people as whole numbers: who is a target, in which batch, and what is another one without them."""
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.differential.question import Question
+from qifsql.differential.worlds import make_scales_without
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, InputError, quoted, several
+from qifsql.plan import Plan
+from qifsql.sanitise import scales
+from qifsql.sanitise.passes import Coded, Passes
+from qifsql.sanitise.scales import Scale, own_table
+from qifsql.spec import Attribute, BoundAttack
+
+MANY = 100_000  # targets of a batch
+ROWS = 4_000_000  # different people in all trees of a batch whose targets have trees of their own
+
+
+@dataclass(frozen=True)
+class People:
+    """The tables ``coded``, ``different``, ``targets`` and ``aimed`` of a dataset.
+
+    ``name`` is that of the dataset, ``filtered`` whether a filter leaves records out.
+    """
+
+    name: str
+    scales: tuple[Scale, ...]
+    coded: Coded
+    secret: Attribute
+    filtered: bool
+
+
+def code(engine: DuckDB, attack: BoundAttack) -> People:
+    """Make the tables ``coded`` and ``dictionary_secret_1``; refuse what cannot be asked."""
+    name = attack.dataset.name
+    found = tuple(scales.make_scales(engine, attack))
+    (secret,) = scales.make_secrets(engine, attack)
+    scales.code(engine, attack)
+    counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
+    ((records,),) = engine.rows(Plan((), counted), "counting records", name)
+    if not records:
+        after = " under the filter (where)" if attack.where is not None else ""
+        raise DatasetError(f"{name} has no records{after}; there is nobody to test")
+    if secret.values == 1:
+        raise InputError(
+            f"secret {quoted(secret.attribute.name)} has one value, which everybody knows; name "
+            "another secret"
+        )
+    coded = Coded(name, len(found), records, (secret,))
+    return People(name, found, coded, attack.secrets[0], attack.where is not None)
+
+
+def aim(passes: Passes, people: People, question: Question, *, scaled: bool) -> list[int]:
+    """Make ``different``, ``aimed`` and ``rescaled``; the batches in which targets are worked.
+
+    ``scaled``: look for targets without whom a scale is another one.
+    """
+    passes.make("different", "differential/different")
+    wanted = {"wanted_targets": question.sample, "wanted_seed": question.seed}
+    passes.make("targets", "differential/targets", wanted)
+    different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
+    make_scales_without(passes, people.scales if scaled else ())
+    passes.make("rescaled", "differential/rescaled")
+    sizes = {"wanted_many": MANY, "wanted_few": max(1, ROWS // different)}
+    passes.make("aimed", "differential/aimed", sizes)
+    batches = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
+    passes.drop("targets", "moved") if not scaled else passes.drop("targets")
+    return [batch for (batch,) in passes.stream.rows(batches.sql("duckdb"))]
+
+
+def check(people: People, question: Question) -> None:
+    """Refuse limits that the release without one record cannot keep, by their size alone."""
+    records = people.coded.records
+    (secret,) = people.coded.secrets
+    for wishes in question.runs:
+        if wishes is None:
+            continue
+        if wishes.k > records - 1:
+            raise InputError(
+                f"k is {wishes.k:,}, and {people.name} has {several(records, 'record')}, one less "
+                "without a person; no class can have so many"
+            )
+        if wishes.l is not None and wishes.l > secret.values:
+            raise InputError(
+                f"l is {wishes.l:,}, and {quoted(secret.attribute.name)} has "
+                f"{several(secret.values, 'value')}; no class can have so many"
+            )
+        if wishes.t_ordered is not None and not scales.measured(secret.attribute.type):
+            raise InputError(
+                f"secret {quoted(secret.attribute.name)} has no distances, which the ordered t "
+                "is about; use --t, whose distance is that of values without an order"
+            )

@@ -1,0 +1,11 @@
+-- One row per target without whom a scale is another one.
+CREATE OR REPLACE VIEW rescaled AS
+SELECT DISTINCT targets.target
+FROM targets
+JOIN different ON targets.target = different.person AND different.people = 1
+JOIN (
+    SELECT DISTINCT
+        attribute,
+        lonely_spot
+    FROM moved
+) AS gone ON list_extract(targets.spots, gone.attribute) = gone.lonely_spot;
