@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.dataset import Dataset
     from qifsql.demonstration import demo
     from qifsql.description import Description, describe
+    from qifsql.differential.testing import Inference, dit
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
@@ -60,6 +61,7 @@ __all__ = [
     "Description",
     "Explanation",
     "Hyper",
+    "Inference",
     "Levels",
     "Linked",
     "QifError",
@@ -84,6 +86,7 @@ __all__ = [
     "compose",
     "demo",
     "describe",
+    "dit",
     "dp",
     "explain",
     "hyper",
@@ -116,6 +119,7 @@ _HOME = {
     "Description": "description",
     "Explanation": "explanation",
     "Hyper": "objects",
+    "Inference": "differential.testing",
     "Levels": "grading.levels",
     "Linked": "linkage.link",
     "QifError": "errors",
@@ -139,6 +143,7 @@ _HOME = {
     "compose": "composition.compose",
     "demo": "demonstration",
     "describe": "description",
+    "dit": "differential.testing",
     "dp": "mechanisms.tradeoff",
     "explain": "explanation",
     "hyper": "objects",

@@ -15,9 +15,7 @@ from qifsql.differential.forest import FOREST
 TALLIED = (
     *("parted", "pieces", "front", "front_next", "beneath", "kinds", "held", "cells"),
     *("secrets_held", "wanted_cells", "holding", "own_cells", "tallies"),
-    *("totals", "whole", "beliefs", "guesses", "gaps", "edges", "flows", "distances"),
 )
-NAMES = (*FOREST, *TALLIED, "coded")
 
 
 def tally(passes: Passes, scales: list[Scale]) -> None:

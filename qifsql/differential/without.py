@@ -6,12 +6,15 @@ from sqlglot import exp
 
 from qifsql.differential import beliefs, forest
 from qifsql.differential.coded import People
-from qifsql.differential.tally import tally
+from qifsql.differential.tally import TALLIED, tally
 from qifsql.differential.worlds import NOBODY, compares, make_worlds
 from qifsql.errors import InputError, several
 from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.wishes import Wishes
+
+KEPT = ("coded", "different", "rescaled", "moved", "edges", "distances")
+GONE = [name for name in (*forest.FOREST, *TALLIED, "totals") if name not in KEPT]
 
 
 def work(passes: Passes, people: People, wishes: Wishes, batch: int) -> None:
@@ -32,7 +35,7 @@ def work(passes: Passes, people: People, wishes: Wishes, batch: int) -> None:
     beliefs.believe(passes)
     beliefs.measure(passes)
     passes.drop(*(f"{w.whole}_1" for code, w in worlds.items() if code != NOBODY))
-    passes.drop("roots", "homes", "own_scale", "tallies", "totals", "targets")
+    passes.drop(*GONE)
 
 
 def _check(passes: Passes, people: People, wishes: Wishes) -> None:

@@ -1,11 +1,12 @@
--- One row per run, distance and target.
+-- One row per run, distance and target; finite is empty where the distance is infinite.
 CREATE OR REPLACE VIEW each_one AS
 SELECT
     run,
     people,
     different,
     distance,
-    value
+    value,
+    CASE WHEN NOT isinf(value) THEN value END AS finite
 FROM (
     SELECT
         run,

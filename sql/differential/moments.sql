@@ -7,14 +7,14 @@ SELECT
     each_one.distance,
     sum(each_one.people)::BIGINT AS records,
     coalesce(sum(each_one.people) FILTER (WHERE each_one.different), 0)::BIGINT AS different,
-    coalesce(sum(each_one.people) FILTER (WHERE isinf(each_one.value)), 0)::BIGINT AS infinite,
+    coalesce(sum(each_one.people) FILTER (WHERE each_one.finite IS NULL), 0)::BIGINT AS infinite,
     any_value(means.total) AS total,
     coalesce(
         sum(
             each_one.people * floor(
-                (each_one.value - means.mean) * (each_one.value - means.mean) * 1208925819614629174706176::DOUBLE
+                (each_one.finite - means.mean) * (each_one.finite - means.mean) * 1208925819614629174706176::DOUBLE
             )::HUGEINT
-        ) FILTER (WHERE NOT isinf(each_one.value)),
+        ),
         0
     )::HUGEINT AS squares,
     max(each_one.value) AS greatest
@@ -23,12 +23,11 @@ FROM each_one JOIN (
         run,
         distance,
         coalesce(
-            sum(people * floor(value * 1208925819614629174706176::DOUBLE)::HUGEINT)
-                FILTER (WHERE NOT isinf(value)),
+            sum(people * floor(finite * 1208925819614629174706176::DOUBLE)::HUGEINT),
             0
         )::HUGEINT AS total,
         total::DOUBLE / 1208925819614629174706176::DOUBLE
-        / nullif(sum(people) FILTER (WHERE NOT isinf(value)), 0)::DOUBLE AS mean
+        / (sum(people) FILTER (WHERE finite IS NOT NULL))::DOUBLE AS mean
     FROM each_one
     GROUP BY run, distance
 ) AS means ON each_one.run = means.run AND each_one.distance = means.distance
