@@ -17,7 +17,9 @@ RUNS = 50
 class Question:
     """One or more runs; ``runs`` has the limits of each, of built-in methods.
 
-    ``sample``: so many people are looked at, 0 for all. ``thresholds`` are distances.
+    ``sample``: so many people are looked at, 0 for all. ``thresholds`` are distances, ``hierarchy``
+    the file of the secret's. ``release``, ``without``, ``command`` and ``timeout`` (seconds) are
+    about releases from elsewhere (``outside``).
     """
 
     method: str
@@ -26,6 +28,24 @@ class Question:
     thresholds: tuple[float, ...] = ()
     sample: int = 0
     seed: int = 0
+    hierarchy: str | None = None
+    release: str | None = None
+    without: str | None = None
+    command: str | None = None
+    timeout: float = 60.0
+
+    def plain(self) -> dict[str, object]:
+        """What is asked as plain data, for manifests and stores."""
+        found: dict[str, object] = {
+            "method": self.method,
+            "runs": [None if wishes is None else wishes.plain() for wishes in self.runs],
+            "classifier": self.classifier,
+            "thresholds": list(self.thresholds),
+        }
+        elsewhere = {"release": self.release, "without": self.without, "command": self.command}
+        drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        more = {"hierarchy": self.hierarchy} | elsewhere
+        return found | drawn | {name: value for name, value in more.items() if value is not None}
 
     @property
     def built_in(self) -> bool:
@@ -72,6 +92,13 @@ def method(name: str) -> str:
     if name not in METHODS:
         raise InputError(f"there is no method {quoted(name)}{did_you_mean(name, METHODS)}")
     return name
+
+
+def sampled(n: int) -> int:
+    """How many people are looked at, 0 for all; InputError where that is no number."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InputError("a sample is a number of people, from 1")
+    return n
 
 
 def points(given: float | str | Sequence[float | str] | None) -> tuple[float, ...]:

@@ -3,48 +3,42 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.binding import bind
 from qifsql.dataset import Dataset
 from qifsql.datatypes import family, nested
 from qifsql.dialect import render
-from qifsql.differential import beliefs, coded, forest, question, summary, tally, without
+from qifsql.differential import coded, everyone, kept, question, summary
 from qifsql.differential.question import Question
+from qifsql.differential.working import Meter, passes_of, work
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.engine.streams import Stream
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.export import Origin
+from qifsql.relation import openings
 from qifsql.sanitise.hierarchies import Hierarchy
-from qifsql.sanitise.passes import Passes
-from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.wishes import Number
 from qifsql.spec import Attack, BoundAttack
-
-NAMES = (
-    *("coded", "different", "targets", "aimed", "rescaled", "moved", "apart", "each_one", "points"),
-    *forest.FOREST,
-    *tally.TALLIED,
-    *beliefs.BELIEVED,
-)
+from qifsql.treatment.drawing import is_view
 
 
 @dataclass(frozen=True)
 class Inference:
     """What every run comes to (``summary.SUMMARY``), and how distances are spread (``SHARES``).
 
-    ``details`` has the tables ``distribution`` and ``thresholds``.
+    ``details`` has the tables ``thresholds`` and ``distribution``. ``written`` is how many rows the
+    file of records has.
     """
 
     frame: pl.DataFrame
     details: Mapping[str, pl.DataFrame]
     origin: Origin
     secret: str
+    qids: tuple[str, ...]
+    written: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -52,7 +46,7 @@ def dit(
     source: str | Path | Dataset,
     *,
     qids: str | Sequence[str],
-    secret: str,
+    secret: str | Sequence[str],
     method: str = "mondrian",
     k: int | str | Sequence[int | str] | None = None,
     l: int | str | Sequence[int | str] | None = None,  # noqa: E741 - it is called l
@@ -64,56 +58,76 @@ def dit(
     hierarchy: str | Path | None = None,
     threshold: float | str | Sequence[float | str] | None = None,
     sample: int = 0,
+    records: str | Path | None = None,
+    key: str | None = None,
+    store: str | Path | None = None,
+    restart: bool = False,
     where: str | None = None,
     settings: Settings | None = None,
 ) -> Inference:
-    """Compare what is guessed about every person with and without their record in the data."""
+    """Compare what is guessed about every person with and without their record in the data.
+
+    For each person the data are anonymised with and without their record, a classifier learns the
+    ``secret`` from either release, and both are asked about this person (D, section 2.2).
+    ``method``: ``mondrian``, whose limits are those of ``anonymise``; ``k`` and ``l`` may list
+    several (``"2,5,10"``): each k with each l is a run. ``classifier``: ``naive-bayes`` (Bernoulli,
+    in closed form, ``qifsql.differential.beliefs``). Records are encoded for the person who is asked
+    about: a bit for each quasi-identifier, true where the cell holds their value (TF-TF).
+    ``hierarchy``: a file of the secret's values and what they stand below (``value;node;...``) for
+    ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
+    so many people only, drawn by the seed of the settings. ``records``: a .parquet or .csv file for
+    a row per record (``qifsql.differential.everyone``), with their ``key``. ``store``: a DuckDB
+    file in which finished batches stay, so that the same question goes on where it was;
+    ``restart`` removes it first. A missing value is a value. Releases are made without drawing
+    lots, so there is one sample per person, and delta of Definition 1 is 0.
+
+    Raises InputError where a release, with or without somebody, cannot keep the limits.
+    """
     origin = Origin.now(settings, "dit")
+    limits = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
+    runs = question.runs(question.numbers(k, "k"), question.numbers(l, "l"), **limits)
     asked = Question(
         question.method(method),
-        question.runs(
-            question.numbers(k, "k"),
-            question.numbers(l, "l"),
-            l_entropy=l_entropy,
-            l_recursive=l_recursive,
-            t=t,
-            t_ordered=t_ordered,
-        ),
+        runs,
         classifier,
         question.points(threshold),
-        sample,
+        question.sampled(sample),
         (settings.seed if settings else None) or 0,
+        None if hierarchy is None else str(hierarchy),
     )
     dataset = Dataset.open(source)
-    tree = None if hierarchy is None else Hierarchy.read(hierarchy)
-    spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where)
-    with DuckDB(settings, ordered=True) as engine:
-        catalog = Catalog(engine, dataset)
-        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-        dataset = catalog.dataset
-        if dataset.format == "csv":
-            dataset = engine.load(dataset)
-        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog))
+    spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
+    out = None if records is None else everyone.place(records, dataset.paths)
+    held = None if store is None else Path(store)
+    if held is not None:
+        kept.prepare(held, dataset.paths, restart=restart)
+    return _run(spec, asked, origin, settings or Settings(), out=out, store=held)
+
+
+def _run(
+    spec: Attack,
+    asked: Question,
+    origin: Origin,
+    settings: Settings,
+    *,
+    out: Path | None,
+    store: Path | None,
+) -> Inference:
+    """Work through everything, and read what was found."""
+    tree = None if asked.hierarchy is None else Hierarchy.read(asked.hierarchy)
+    meter = Meter(settings.progress)
+    with DuckDB(replace(settings, progress=meter), ordered=True) as engine:
+        attack, dataset = _bound(engine, spec)
         people = coded.code(engine, attack)
         coded.check(people, asked)
+        told = _plain(attack, dataset, spec.where) | asked.plain()
         stream = engine.stream(people.name)
-        passes = Passes(stream, people.coded, lambda _: None, names=NAMES)
-
-        def work(_stream: Stream) -> None:
-            batches = coded.aim(passes, people, asked, scaled=True)
-            beliefs.make_edges(passes, people.secret, tree)
-            first = True
-            for run, wishes in enumerate(asked.runs, 1):
-                for batch in batches:
-                    without.work(passes, people, wishes, batch)
-                    make = passes.make if first else passes.add
-                    make("apart", "differential/apart", {"wanted_run": run})
-                    passes.drop("distances")
-                    first = False
-
+        files = (*dataset.paths, *((asked.hierarchy,) if asked.hierarchy else ()))
         try:
-            engine.together([stream], work, lambda: None)
-            passes.make("each_one", "differential/each_one")
+            signature = kept.signed(told, files) if store is not None else {}
+            found = kept.Kept(engine, stream, store, signature)
+            passes = passes_of(stream, people, meter)
+            work(engine, passes, people, asked, kept=found, hierarchy=tree, meter=meter)
             frame = summary.summary(passes, asked)
             details = {
                 "thresholds": summary.shares(passes, asked, asked.thresholds, above=True),
@@ -121,8 +135,39 @@ def dit(
             }
         finally:
             stream.close()
-        origin = origin.about({"dataset": people.name}, catalog.dataset.paths).sending(passes.sent)
-    return Inference(frame, details, origin, people.secret.name, tuple(attack.notes))
+        origin = origin.about(told, files).sending((*openings(attack.dataset), *passes.sent))
+        rows = 0 if out is None else everyone.write(engine, attack, asked, out, origin)
+    origin = replace(origin.about(told, files), statements=origin.statements)
+    names = tuple(q.name for q in attack.qids)
+    return Inference(frame, details, origin, attack.secrets[0].name, names, rows, attack.notes)
+
+
+def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Dataset]:
+    """The question about the data as they are read, and the data."""
+    catalog = Catalog(engine, spec.dataset)
+    dataset = catalog.dataset
+    assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+    read = engine.load(dataset) if dataset.format == "csv" or is_view(engine, dataset) else dataset
+    return _plain_values(bind(replace(spec, dataset=read), catalog)), dataset
+
+
+def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str, object]:
+    """What the question is about, as plain data for manifests and stores."""
+    named = (*attack.qids, *attack.secrets)
+    found: dict[str, object] = {
+        "dataset": dataset.name,
+        "qids": [q.name for q in attack.qids],
+        "secret": attack.secrets[0].name,
+        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "where": where,
+    }
+    if dataset.format == "csv":
+        found["csv"] = {
+            "all_varchar": dataset.all_varchar,
+            "delimiter": dataset.delimiter,
+            "encoding": dataset.encoding,
+        }
+    return found
 
 
 def _plain_values(attack: BoundAttack) -> BoundAttack:

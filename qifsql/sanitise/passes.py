@@ -90,6 +90,10 @@ class Passes:
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(dialect.keeping(plan, name, LOADED))
 
+    def plan(self, file: str, wanted: Wanted | None = None, /, **tables: str) -> Plan:
+        """The same as a plan of its own."""
+        return Plan((), self.query(file, wanted, **tables))
+
     def append(self, name: str, plan: Plan) -> int:
         """Add the rows of a plan to a table of the engine's own; how many there are."""
         return self._send(dialect.adding(plan, name, LOADED))

@@ -1,0 +1,174 @@
+"""``qifsql dit``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.cli import running
+from qifsql.cli.options import ATTACK, RUN, TOLD, Data, Limits, Output
+from qifsql.cli.typed import names
+from qifsql.cli.wishes import Charts
+from qifsql.report.parts import Part
+
+RELEASES = "How releases are made"
+
+
+def _wish(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel=RELEASES)
+
+
+@dataclass(frozen=True)
+class Made:
+    """How releases with and without a person are made."""
+
+    method: Annotated[
+        str,
+        _wish("--method", "mondrian (cut at medians)."),
+    ] = "mondrian"
+    k: Annotated[
+        list[str] | None,
+        _wish("--k", "Records of every class, at least; several runs: 2,5,10. Repeatable."),
+    ] = None
+    l: Annotated[  # noqa: E741 - it is called l
+        list[str] | None,
+        _wish("--l", "Different values of the secret in every class, at least; each k with each l."),
+    ] = None
+    l_entropy: Annotated[
+        str | None, _wish("--l-entropy", "Entropy l-diversity, as in anonymise.")
+    ] = None
+    l_recursive: Annotated[
+        str | None, _wish("--l-recursive", "Recursive (c,l)-diversity as C,L, as in anonymise.")
+    ] = None
+    t: Annotated[str | None, _wish("--t", "t-closeness, 0 to 1, as in anonymise.")] = None
+    t_ordered: Annotated[
+        str | None, _wish("--t-ordered", "The same with the ordered distance.")
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return found | {name: ",".join(found[name] or ()) or None for name in ("k", "l")}
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """Who guesses what of whom, and what is told of it."""
+
+    qids: Annotated[
+        list[str],
+        typer.Option(
+            "--qids",
+            "-q",
+            help="Quasi-identifiers, as in attack: what is known of everybody.",
+            rich_help_panel=ATTACK,
+        ),
+    ]
+    secret: Annotated[
+        str,
+        typer.Option(
+            "--secret",
+            "-s",
+            help="What is guessed: a column or NAME=EXPRESSION.",
+            rich_help_panel=ATTACK,
+        ),
+    ]
+    classifier: Annotated[
+        str,
+        typer.Option(
+            "--classifier",
+            help="What learns from a release: naive-bayes.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = "naive-bayes"
+    hierarchy: Annotated[
+        Path | None,
+        typer.Option(
+            "--hierarchy",
+            help="A file of the secret's values and what they stand below (value;node;...): adds "
+            "the distance along its edges.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--threshold",
+            help="Count people whose distance is above that (default 10^-2.5). Repeatable.",
+            rich_help_panel=TOLD,
+        ),
+    ] = None
+    sample: Annotated[
+        int,
+        typer.Option(
+            "--sample",
+            help="Look at so many people only, drawn by --seed (0: at all).",
+            rich_help_panel=TOLD,
+        ),
+    ] = 0
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            "--records",
+            help="Write a row per record, in input order: .parquet or .csv.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key",
+            help="The column that identifies a person, for --records.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            help="Keep what is finished in this DuckDB file; the same command goes on with it.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start the store anew.", rich_help_panel=RUN)
+    ] = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return found | {"qids": names(self.qids), "threshold": tuple(names(self.threshold))}
+
+
+def dit(
+    data: Data, guessed: Guessed, made: Made, charts: Charts, output: Output, limits: Limits
+) -> None:
+    """Test whether what is guessed about a person depends on that person (inference testing)."""
+    from qifsql.cli import show
+    from qifsql.differential.testing import dit as run
+    from qifsql.export import check_place
+
+    show.check(output)
+    charts.check()
+    dataset = data.dataset()
+    if output.out is not None:
+        check_place(output.out, dataset.paths)
+    asked = guessed.arguments() | made.arguments()
+    with limits.settings() as settings:
+        result = run(dataset, **asked, where=data.where, settings=settings)
+    done = [f"{result.written:,} rows written to {guessed.records}"] if guessed.records else []
+    running.remarks([*result.notes, *done], quiet=limits.quiet)
+    charts.draw("of_inference", result, quiet=limits.quiet)
+
+    def render() -> list[Part]:
+        from qifsql.report import inferences
+
+        return inferences.inference(result)
+
+    title = f"qifsql: inference testing of {dataset.name}"
+    aside = ("distribution",)
+    shown = show.Shown(
+        result.frame, result.origin, render, title, result.details, aside, result.notes
+    )
+    show.show(shown, output)
