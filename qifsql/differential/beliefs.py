@@ -14,11 +14,20 @@ in differential privacy; ``emd_hierarchy`` the earth mover's distance along the 
 of the secret.
 """
 
+from collections.abc import Callable
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlglot import exp
 
+from qifsql.dataset import Dataset
+from qifsql.dialect import render
+from qifsql.differential import classifiers
+from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, quoted, several
 from qifsql.plan import Plan
-from qifsql.dialect import render
+from qifsql.relation import relation
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import own_table
@@ -27,12 +36,37 @@ from qifsql.spec import Attribute
 
 DISTANCES = ("emd_printed", "emd", "max_divergence", "emd_hierarchy")
 BELIEVED = ("targets", "tallies", "totals", "whole", "beliefs", "guesses", "gaps", "edges")
-BELIEVED += ("flows", "distances")
+BELIEVED += ("flows", "distances", "believed", "patterns", "totals")
+LESSONS = 100_000  # rows that are read at a time
+SCHEMA = pa.schema(
+    [*((name, pa.int64()) for name in ("target", "release", "secret")), ("probability", pa.float64())]
+)
 
 
 def believe(passes: Passes) -> None:
     """Make ``beliefs`` of naive Bayes from ``tallies`` and ``totals``."""
     passes.make("beliefs", "differential/beliefs", {"wanted_width": passes.coded.width})
+
+
+def learn(
+    engine: DuckDB, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
+) -> None:
+    """Make ``beliefs`` of a classifier of scikit-learn from ``patterns`` and ``totals``."""
+    plan = passes.plan("differential/lessons")
+    frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
+    rows = (row for frame in frames for row in frame.iter_rows())
+    width = passes.coded.width
+    found = classifiers.beliefs(name, rows, width=width, seed=seed, look=look)
+    path = engine.scratch / "beliefs.parquet"
+    with pq.ParquetWriter(path, SCHEMA) as file:
+        while some := list(islice(found, LESSONS)):
+            columns = zip(*some, strict=True)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+            file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
+    passes.keep("believed", exp.select("*").from_(relation(Dataset.open(path))))
+    passes.make("beliefs", "differential/believed")
+    passes.drop("believed")
+    path.unlink()
 
 
 def measure(passes: Passes) -> None:

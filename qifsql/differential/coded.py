@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.differential.question import Question
+from qifsql.differential.question import BAYES, Question
 from qifsql.differential.worlds import make_scales_without
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import DatasetError, InputError, quoted, several
@@ -15,6 +15,7 @@ from qifsql.sanitise.scales import Scale, own_table
 from qifsql.spec import Attribute, BoundAttack
 
 MANY = 100_000  # targets of a batch
+LEARNT = 500  # targets of a batch where a classifier learns from each release
 ROWS = 4_000_000  # different people in all trees of a batch whose targets have trees of their own
 
 
@@ -52,21 +53,19 @@ def code(engine: DuckDB, attack: BoundAttack) -> People:
     return People(name, found, coded, attack.secrets[0], attack.where is not None)
 
 
-def aim(passes: Passes, people: People, question: Question, *, scaled: bool) -> list[int]:
-    """Make ``different``, ``aimed`` and ``rescaled``; the batches in which targets are worked.
-
-    ``scaled``: look for targets without whom a scale is another one.
-    """
+def aim(passes: Passes, people: People, question: Question) -> list[int]:
+    """Make ``different``, ``aimed`` and ``rescaled``; the batches in which targets are worked."""
     passes.make("different", "differential/different")
     wanted = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("targets", "differential/targets", wanted)
     different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
-    make_scales_without(passes, people.scales if scaled else ())
+    make_scales_without(passes, people.scales)
     passes.make("rescaled", "differential/rescaled")
-    sizes = {"wanted_many": MANY, "wanted_few": max(1, ROWS // different)}
+    many = MANY if question.classifier == BAYES else LEARNT
+    sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
     passes.make("aimed", "differential/aimed", sizes)
     batches = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
-    passes.drop("targets", "moved") if not scaled else passes.drop("targets")
+    passes.drop("targets")
     return [batch for (batch,) in passes.stream.rows(batches.sql("duckdb"))]
 
 

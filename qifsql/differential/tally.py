@@ -5,30 +5,39 @@ secret; the release without a target differs from it by a few subtrees (``forest
 that they leave.
 """
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import Scale, own_table
 from qifsql.sanitise.spreading import number
-from qifsql.differential.forest import FOREST
 
 TALLIED = (
     *("parted", "pieces", "front", "front_next", "beneath", "kinds", "held", "cells"),
     *("secrets_held", "wanted_cells", "holding", "own_cells", "tallies"),
+    *("bits", "patterns"),
 )
 
 
-def tally(passes: Passes, scales: list[Scale]) -> None:
-    """Make ``tallies`` (target, release, attribute, secret, people) of a forest that has grown."""
+def tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
+    """Make ``tallies`` (target, release, attribute, secret, people) of a forest that has grown.
+
+    ``joint``: make ``patterns`` (target, release, pattern, secret, people) in its place.
+    """
     _kinds(passes, scales)
-    for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells", "wanted_cells"):
+    for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells"):
         passes.make(name, f"differential/{name}")
     _beneath(passes)
-    passes.make("holding", "differential/holding")
-    passes.make("tallies", "differential/tallies")
+    if joint:
+        passes.make("bits", "differential/bits")
+        passes.make("patterns", "differential/patterns")
+        return
+    for name in ("wanted_cells", "holding", "tallies"):
+        passes.make(name, f"differential/{name}")
 
 
-def _kinds(passes: Passes, scales: list[Scale]) -> None:
+def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
     """Make the table of which quasi-identifiers have intervals, and where their missing value is."""
     rows = [
         exp.select(

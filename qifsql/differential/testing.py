@@ -10,7 +10,7 @@ from qifsql.binding import bind
 from qifsql.dataset import Dataset
 from qifsql.datatypes import family, nested
 from qifsql.dialect import render
-from qifsql.differential import coded, everyone, kept, question, summary
+from qifsql.differential import classifiers, coded, everyone, kept, question, summary
 from qifsql.differential.question import Question
 from qifsql.differential.working import Meter, passes_of, work
 from qifsql.engine.catalog import Catalog
@@ -89,7 +89,7 @@ def dit(
     asked = Question(
         question.method(method),
         runs,
-        classifier,
+        classifiers.check(classifier),
         question.points(threshold),
         question.sampled(sample),
         (settings.seed if settings else None) or 0,

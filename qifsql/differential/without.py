@@ -1,10 +1,10 @@
-"""One run with Mondrian: every target's release without them, and what it says of them."""
+"""One run with Mondrian: what every target's release, with and without them, says of them."""
 
 from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.differential import beliefs, forest
+from qifsql.differential import forest
 from qifsql.differential.coded import People
 from qifsql.differential.tally import TALLIED, tally
 from qifsql.differential.worlds import NOBODY, compares, make_worlds
@@ -13,12 +13,12 @@ from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.wishes import Wishes
 
-KEPT = ("coded", "different", "rescaled", "moved", "edges", "distances")
-GONE = [name for name in (*forest.FOREST, *TALLIED, "totals") if name not in KEPT]
+KEPT = ("different", "rescaled", "targets", "tallies", "patterns")
+GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in KEPT]
 
 
-def work(passes: Passes, people: People, wishes: Wishes, batch: int) -> None:
-    """Make ``distances`` of the targets of a batch.
+def make(passes: Passes, people: People, wishes: Wishes, batch: int, *, joint: bool) -> None:
+    """Make ``totals`` of the targets of a batch, with ``tallies``, or ``patterns`` where ``joint``.
 
     Raises InputError where a release, with or without a target, cannot keep the limits.
     """
@@ -30,10 +30,8 @@ def work(passes: Passes, people: People, wishes: Wishes, batch: int) -> None:
     passes.make("own_scale", "differential/own_scale")
     worlds = make_worlds(passes, wishes)
     forest.grow(passes, wishes, worlds)
-    tally(passes, people.scales)
+    tally(passes, people.scales, joint=joint)
     passes.make("totals", "differential/totals", whole="whole_1")
-    beliefs.believe(passes)
-    beliefs.measure(passes)
     passes.drop(*(f"{w.whole}_1" for code, w in worlds.items() if code != NOBODY))
     passes.drop(*GONE)
 

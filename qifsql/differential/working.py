@@ -1,15 +1,18 @@
 """The work of a test: batch by batch, run by run, each kept when it is finished."""
 
+from sqlglot import exp
+
 from qifsql.differential import beliefs, coded, forest, tally, without
 from qifsql.differential.coded import People
 from qifsql.differential.kept import Kept
-from qifsql.differential.question import Question
+from qifsql.differential.question import BAYES, Question
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Progress
 from qifsql.engine.streams import Stream
 from qifsql.relation import KEPT
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.passes import Passes
+from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.spreading import query
 
 NAMES = (
@@ -69,20 +72,55 @@ def work(
 ) -> None:
     """Find and keep the distances of every run and target that are not kept yet."""
 
-    def all_batches(_stream: Stream) -> None:
-        batches = coded.aim(passes, people, asked, scaled=True)
-        beliefs.make_edges(passes, people.secret, hierarchy)
-        todo = [(run, batch) for run, _ in enumerate(asked.runs, 1) for batch in batches]
-        finished = kept.finished()
-        for i, (run, batch) in enumerate(todo):
-            if (run, batch) in finished:
-                continue
-            meter.begin(i, len(todo), f"run {run} of {len(asked.runs)}")
-            wishes = asked.runs[run - 1]
-            assert wishes is not None  # noqa: S101 - of a built-in method
-            without.work(passes, people, wishes, batch)
-            kept.finish(passes.plan("differential/apart", {"wanted_run": run}), run, batch)
-            passes.drop("distances")
+    batches: list[int] = []
 
-    engine.together([passes.stream], all_batches, meter.show)
+    def begin(_stream: Stream) -> None:
+        batches.extend(coded.aim(passes, people, asked))
+        beliefs.make_edges(passes, people.secret, hierarchy)
+
+    engine.together([passes.stream], begin, meter.show)
+    todo = [(run, batch) for run, _ in enumerate(asked.runs, 1) for batch in batches]
+    finished = kept.finished()
+    for i, (run, batch) in enumerate(todo):
+        if (run, batch) in finished:
+            continue
+        meter.begin(i, len(todo), f"run {run} of {len(asked.runs)}")
+        _batch(engine, passes, people, asked, run=run, batch=batch, meter=meter)
+        kept.finish(passes.plan("differential/apart", {"wanted_run": run}), run, batch)
+        passes.drop("distances")
     passes.keep("each_one", query("differential/each_one", tables={"apart": f"{KEPT}.main.apart"}))
+
+
+def _batch(
+    engine: DuckDB,
+    passes: Passes,
+    people: People,
+    asked: Question,
+    *,
+    run: int,
+    batch: int,
+    meter: Meter,
+) -> None:
+    """Make ``distances`` of the targets of a batch."""
+    wishes, bayes = asked.runs[run - 1], asked.classifier == BAYES
+    assert wishes is not None  # noqa: S101 - of a built-in method
+
+    def releases(_stream: Stream) -> None:
+        without.make(passes, people, wishes, batch, joint=not bayes)
+
+    def guesses(_stream: Stream) -> None:
+        if bayes:
+            beliefs.believe(passes)
+        beliefs.measure(passes)
+
+    engine.together([passes.stream], releases, meter.show)
+    if not bayes:
+        size = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
+
+        def look(n: int) -> None:
+            meter.inside(0.8 + 0.2 * n / size, f"{asked.classifier}: {n:,} of {size:,} releases")
+            meter.show()
+
+        beliefs.learn(engine, passes, asked.classifier, seed=asked.seed, look=look)
+    engine.together([passes.stream], guesses, meter.show)
+    passes.drop("targets", "tallies", "patterns", "totals")
