@@ -33,7 +33,9 @@ class Made:
     ] = None
     l: Annotated[  # noqa: E741 - it is called l
         list[str] | None,
-        _wish("--l", "Different values of the secret in every class, at least; each k with each l."),
+        _wish(
+            "--l", "Different values of the secret in every class, at least; each k with each l."
+        ),
     ] = None
     l_entropy: Annotated[
         str | None, _wish("--l-entropy", "Entropy l-diversity, as in anonymise.")

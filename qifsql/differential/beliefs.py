@@ -39,7 +39,10 @@ BELIEVED = ("targets", "tallies", "totals", "whole", "beliefs", "guesses", "gaps
 BELIEVED += ("flows", "distances", "believed", "patterns", "totals")
 LESSONS = 100_000  # rows that are read at a time
 SCHEMA = pa.schema(
-    [*((name, pa.int64()) for name in ("target", "release", "secret")), ("probability", pa.float64())]
+    [
+        *((name, pa.int64()) for name in ("target", "release", "secret")),
+        ("probability", pa.float64()),
+    ]
 )
 
 

@@ -1,10 +1,11 @@
 """The people as whole numbers: who is a target, in which batch, and what is another one without them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.differential.question import BAYES, Question
+from qifsql.dialect import render
+from qifsql.differential.question import BAYES, FILES, MONDRIAN, Question
 from qifsql.differential.worlds import make_scales_without
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import DatasetError, InputError, quoted, several
@@ -54,19 +55,35 @@ def code(engine: DuckDB, attack: BoundAttack) -> People:
 
 
 def aim(passes: Passes, people: People, question: Question) -> list[int]:
-    """Make ``different``, ``aimed`` and ``rescaled``; the batches in which targets are worked."""
-    passes.make("different", "differential/different")
+    """Make ``aimed``, the targets, and ``whose``, the target of each record; their batches.
+
+    Where releases are made here, also ``different`` and ``rescaled``.
+    """
     wanted = {"wanted_targets": question.sample, "wanted_seed": question.seed}
+    passes.make("different", "differential/different")
+    few = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
+    if question.method == FILES:
+        passes.keep("whose", exp.select("record", "record AS target").from_(own_table("coded")))
+        passes.make("aimed", "differential/records_aimed", wanted | few)
+        return _batches(passes)
     passes.make("targets", "differential/targets", wanted)
-    different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
-    make_scales_without(passes, people.scales)
-    passes.make("rescaled", "differential/rescaled")
-    many = MANY if question.classifier == BAYES else LEARNT
-    sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
-    passes.make("aimed", "differential/aimed", sizes)
-    batches = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
+    passes.make("whose", "differential/whose")
+    if question.method == MONDRIAN:
+        different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
+        make_scales_without(passes, people.scales)
+        passes.make("rescaled", "differential/rescaled")
+        many = MANY if question.classifier == BAYES else LEARNT
+        sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
+        passes.make("aimed", "differential/aimed", sizes)
+    else:
+        passes.make("aimed", "differential/people_aimed", few)
     passes.drop("targets")
-    return [batch for (batch,) in passes.stream.rows(batches.sql("duckdb"))]
+    return _batches(passes)
+
+
+def _batches(passes: Passes) -> list[int]:
+    found = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
+    return [batch for (batch,) in passes.stream.rows(render(found))]
 
 
 def check(people: People, question: Question) -> None:

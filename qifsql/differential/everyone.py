@@ -54,13 +54,9 @@ def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan
         columns.append((value, name))
     query = exp.select(*named(columns)).from_("everybody")
     query = query.join(_runs(question), join_type="cross")
-    every = [("coded", [("record", "everybody", "record")])]
-    places = [f"place_{i}" for i, _ in enumerate(attack.qids, 1)]
-    every.append(("different", [(p, "coded", p) for p in (*places, "secrets_1")]))
-    for name, on in every:
-        query = query.join(_table(name), on=_same(name, on))
+    query = query.join(_table("whose"), on=_same("whose", [("record", "everybody", "record")]))
     apart = exp.alias_(exp.table_("apart", db="main", catalog=KEPT), "apart", table=True)
-    same = _same("apart", [("target", "different", "person"), ("run", "runs", "run")])
+    same = _same("apart", [("target", "whose", "target"), ("run", "runs", "run")])
     query = query.join(apart, on=same, join_type="left")
     for name, code in (("guessed", "with_target"), ("guessed_without", "without_target")):
         table = exp.alias_(own_table("dictionary_secret_1"), name, table=True)

@@ -12,7 +12,6 @@ another one without a target (they alone have a value), widths are others everyw
 tree of their own.
 """
 
-from collections.abc import Callable
 
 from sqlglot import exp
 
@@ -60,7 +59,10 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
         passes.add("members", "differential/members", **now)
         open_ = passes.make(then["items"], "differential/items_next")
         passes.make(
-            then["people"], "differential/people_next", people=now["people"], items_next=then["items"]
+            then["people"],
+            "differential/people_next",
+            people=now["people"],
+            items_next=then["items"],
         )
         passes.drop(*now.values(), *PASS)
         now, then, depth = then, now, depth + 1
@@ -87,5 +89,7 @@ def _empty(passes: Passes) -> None:
         empty = [f"NULL::BIGINT AS {column}" for column in columns]
         passes.keep(name, exp.select(*empty).where("FALSE"))
     places = [f"place_{i}" for i in range(1, passes.coded.width + 1)]
-    table = exp.select("person AS node", *places, "secrets_1", "people").from_(own_table("different"))
+    table = exp.select("person AS node", *places, "secrets_1", "people").from_(
+        own_table("different")
+    )
     passes.keep("members", table.where("FALSE"))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from qifsql.differential import boxes
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.sanitise.wishes import Number, Wishes
 
@@ -69,6 +70,7 @@ def numbers(given: int | str | Sequence[int | str] | None, what: str) -> list[in
 
 
 def runs(
+    method: str,
     k: list[int],
     l: list[int],  # noqa: E741 - it is called l
     *,
@@ -76,22 +78,51 @@ def runs(
     l_recursive: str | Sequence[Number] | None,
     t: Number | None,
     t_ordered: Number | None,
-) -> tuple[Wishes, ...]:
-    """The limits of every run: each k with each l."""
+) -> tuple[Wishes | None, ...]:
+    """The limits of every run: each k with each l; of releases from elsewhere one run without."""
+    more = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
+    if method in (FILES, COMMAND):
+        if k or l or any(limit is not None for limit in more.values()):
+            raise InputError("k, l and t are limits of mondrian and mdav; leave them out")
+        return (None,)
     if not k:
         raise InputError("k is missing; say how many records each class has at least, as in --k 5")
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
-    more = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
     each: list[int | None] = [*l] or [None]
     return tuple(Wishes.of(one, l=diverse, **more) for one in k for diverse in each)  # type: ignore[arg-type]
 
 
-def method(name: str) -> str:
-    """The method of that name; InputError where there is none."""
+def method(name: str | None, *, files: bool, command: bool) -> str:
+    """The method of that name; without one what the other options are about.
+
+    Raises InputError where there is none of that name, or they do not go together.
+    """
+    if name is None:
+        return COMMAND if command else FILES if files else MONDRIAN
     if name not in METHODS:
         raise InputError(f"there is no method {quoted(name)}{did_you_mean(name, METHODS)}")
+    if files and name != FILES:
+        raise InputError(f"method {name} makes releases itself; leave --release and --without out")
+    if command and name != COMMAND:
+        raise InputError(f"method {name} needs no command; leave --command out")
     return name
+
+
+def elsewhere(
+    name: str, *, release: str | None, without: str | None, command: str | None, timeout: float
+) -> None:
+    """Refuse releases from elsewhere that cannot be found or made."""
+    if name == COMMAND:
+        boxes.Command.of(command or "", timeout)
+    if name != FILES:
+        return
+    if release is None or without is None:
+        raise InputError(
+            "releases from files are two: --release with everybody, and --without for each person, "
+            "as in --release all.csv --without 'without/{i}.csv'"
+        )
+    boxes.pattern(without)
 
 
 def sampled(n: int) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from qifsql.sanitise.passes import Passes
-from qifsql.sanitise.scales import Scale, own_table
+from qifsql.sanitise.scales import Scale
 from qifsql.sanitise.spreading import number
 
 TALLIED = (

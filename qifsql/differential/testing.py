@@ -11,6 +11,7 @@ from qifsql.dataset import Dataset
 from qifsql.datatypes import family, nested
 from qifsql.dialect import render
 from qifsql.differential import classifiers, coded, everyone, kept, question, summary
+from qifsql.differential.makers import Maker
 from qifsql.differential.question import Question
 from qifsql.differential.working import Meter, passes_of, work
 from qifsql.engine.catalog import Catalog
@@ -47,13 +48,17 @@ def dit(
     *,
     qids: str | Sequence[str],
     secret: str | Sequence[str],
-    method: str = "mondrian",
+    method: str | None = None,
     k: int | str | Sequence[int | str] | None = None,
     l: int | str | Sequence[int | str] | None = None,  # noqa: E741 - it is called l
     l_entropy: Number | None = None,
     l_recursive: str | Sequence[Number] | None = None,
     t: Number | None = None,
     t_ordered: Number | None = None,
+    release: str | Path | None = None,
+    without: str | Path | None = None,
+    command: str | None = None,
+    timeout: float = 60.0,
     classifier: str = "naive-bayes",
     hierarchy: str | Path | None = None,
     threshold: float | str | Sequence[float | str] | None = None,
@@ -69,10 +74,17 @@ def dit(
 
     For each person the data are anonymised with and without their record, a classifier learns the
     ``secret`` from either release, and both are asked about this person (D, section 2.2).
-    ``method``: ``mondrian``, whose limits are those of ``anonymise``; ``k`` and ``l`` may list
-    several (``"2,5,10"``): each k with each l is a run. ``classifier``: ``naive-bayes`` (Bernoulli,
-    in closed form, ``qifsql.differential.beliefs``). Records are encoded for the person who is asked
-    about: a bit for each quasi-identifier, true where the cell holds their value (TF-TF).
+    ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
+    limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several
+    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody,
+    ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
+    ``command``: makes a release of the file that stands for ``{input}`` and writes it to
+    ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
+    equal records. Without a method the other options say it. ``classifier``: ``naive-bayes``
+    (Bernoulli, in closed form, ``qifsql.differential.beliefs``), or one of scikit-learn
+    (``qifsql.differential.classifiers``), which learns from every release anew. Records are encoded
+    for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
+    their value (TF-TF).
     ``hierarchy``: a file of the secret's values and what they stand below (``value;node;...``) for
     ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
     so many people only, drawn by the seed of the settings. ``records``: a .parquet or .csv file for
@@ -85,15 +97,21 @@ def dit(
     """
     origin = Origin.now(settings, "dit")
     limits = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
-    runs = question.runs(question.numbers(k, "k"), question.numbers(l, "l"), **limits)
+    boxed = {name: _text(x) for name, x in (("release", release), ("without", without))}
+    how = question.method(method, files=any(boxed.values()), command=command is not None)
+    question.elsewhere(how, **boxed, command=command, timeout=timeout)
+    runs = question.runs(how, question.numbers(k, "k"), question.numbers(l, "l"), **limits)
     asked = Question(
-        question.method(method),
+        how,
         runs,
         classifiers.check(classifier),
         question.points(threshold),
         question.sampled(sample),
         (settings.seed if settings else None) or 0,
-        None if hierarchy is None else str(hierarchy),
+        _text(hierarchy),
+        **boxed,
+        command=command,
+        timeout=timeout,
     )
     dataset = Dataset.open(source)
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
@@ -102,6 +120,10 @@ def dit(
     if held is not None:
         kept.prepare(held, dataset.paths, restart=restart)
     return _run(spec, asked, origin, settings or Settings(), out=out, store=held)
+
+
+def _text(path: str | Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def _run(
@@ -117,17 +139,20 @@ def _run(
     tree = None if asked.hierarchy is None else Hierarchy.read(asked.hierarchy)
     meter = Meter(settings.progress)
     with DuckDB(replace(settings, progress=meter), ordered=True) as engine:
-        attack, dataset = _bound(engine, spec)
+        attack, catalog = _bound(engine, spec)
+        dataset = spec.dataset
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
         people = coded.code(engine, attack)
         coded.check(people, asked)
         told = _plain(attack, dataset, spec.where) | asked.plain()
         stream = engine.stream(people.name)
-        files = (*dataset.paths, *((asked.hierarchy,) if asked.hierarchy else ()))
+        files = (*dataset.paths, *(x for x in (asked.hierarchy, asked.release) if x))
         try:
             signature = kept.signed(told, files) if store is not None else {}
             found = kept.Kept(engine, stream, store, signature)
             passes = passes_of(stream, people, meter)
-            work(engine, passes, people, asked, kept=found, hierarchy=tree, meter=meter)
+            maker = Maker(engine, attack, spec, catalog.schema, asked, settings)
+            work(passes, people, maker, kept=found, hierarchy=tree, meter=meter)
             frame = summary.summary(passes, asked)
             details = {
                 "thresholds": summary.shares(passes, asked, asked.thresholds, above=True),
@@ -142,13 +167,13 @@ def _run(
     return Inference(frame, details, origin, attack.secrets[0].name, names, rows, attack.notes)
 
 
-def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Dataset]:
-    """The question about the data as they are read, and the data."""
+def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Catalog]:
+    """The question about the data as they are read, and what is known of these."""
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
     read = engine.load(dataset) if dataset.format == "csv" or is_view(engine, dataset) else dataset
-    return _plain_values(bind(replace(spec, dataset=read), catalog)), dataset
+    return _plain_values(bind(replace(spec, dataset=read), catalog)), catalog
 
 
 def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str, object]:

@@ -17,12 +17,11 @@ KEPT = ("different", "rescaled", "targets", "tallies", "patterns")
 GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in KEPT]
 
 
-def make(passes: Passes, people: People, wishes: Wishes, batch: int, *, joint: bool) -> None:
-    """Make ``totals`` of the targets of a batch, with ``tallies``, or ``patterns`` where ``joint``.
+def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
+    """Make ``totals`` of the targets, with ``tallies``, or ``patterns`` where ``joint``.
 
     Raises InputError where a release, with or without a target, cannot keep the limits.
     """
-    passes.make("targets", "differential/batch", {"wanted_batch": batch})
     _check(passes, people, wishes)
     apart = {"wanted_worlds": int(compares(wishes))}
     passes.make("roots", "differential/roots", apart)

@@ -50,10 +50,14 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
     for (code,) in sorted(passes.stream.rows(render(taken))):
         whole = f"whole_without_{code}"
         wanted = {"wanted_code": code}
-        left = query("differential/secrets_left", tables={"whole": own_name("whole_1")}, wanted=wanted)
+        left = query(
+            "differential/secrets_left", tables={"whole": own_name("whole_1")}, wanted=wanted
+        )
         step = Step("dictionary", "One row per value that is left.", left)
         values = passes.keep(f"{whole}_1", Plan((step,), query("whole")))
-        before = passes.row(exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{whole}_1")))
+        before = passes.row(
+            exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{whole}_1"))
+        )
         own = replace(secret, values=values, before=int(before[0]))
         gone = code if values < secret.values else NOTHING
         worlds[code] = World(whole, own, coded.records - 1, gone)
@@ -67,7 +71,9 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     for i, scale in enumerate(scales, 1):
         tables = {"scale": own_name(scale_table(i))}
         placed = exp.alias_(position(scale.attribute.type), "position")
-        told = exp.select("value", "code", "people", "place", placed).from_(own_table(scale_table(i)))
+        told = exp.select("value", "code", "people", "place", placed).from_(
+            own_table(scale_table(i))
+        )
         measured = Step("measured_scale", "One row per value: where it is, as a number.", told)
         regular = Plan((measured,), query("differential/regular"))
         ((even,),) = passes.stream.rows(statement(regular))
@@ -75,7 +81,9 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
         lonely = query("differential/lonely", tables=tables, wanted=wanted)
         for spot, code in passes.stream.rows(render(lonely)):
             own = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
-            left = Step("measured", "One row per value left.", query("differential/left_over", wanted=own))
+            left = Step(
+                "measured", "One row per value left.", query("differential/left_over", wanted=own)
+            )
             again = Step("without_value", "One row per value left: its place.", query("scale"))
             moved = query("differential/moved", tables=tables, wanted=own)
             passes.append("moved", Plan((measured, left, again), moved))

@@ -18,13 +18,13 @@ NAMES = {
     "emd_hierarchy": "EMD in the hierarchy",
 }
 MEANING = {
-    "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the formula "
-    "of the paper, to compare with its figures.",
-    "emd": "EMD: half of that sum (earth mover's distance, every two values one apart): how much the "
-    "probability of any set of values changes at most.",
-    "max_divergence": "max divergence: the largest difference of the logarithm of a probability, as "
-    "in differential privacy.",
-    "emd_hierarchy": "EMD in the hierarchy: how much probability is carried how many steps along it.",
+    "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the "
+    "formula of the paper, to compare with its figures.",
+    "emd": "EMD: half of that sum (earth mover's distance, every two values one apart): how much "
+    "the probability of any set of values changes at most.",
+    "max_divergence": "max divergence: the largest difference of the logarithm of a probability, "
+    "as in differential privacy.",
+    "emd_hierarchy": "EMD in the hierarchy: how much probability is carried over its edges.",
 }
 
 
@@ -66,9 +66,9 @@ def _told(row: Row, named: bool) -> str:
     head = f"{run(row)}: whoever" if named else "Whoever"
     mean, most = (f"{100 * row[name]:.2g}" for name in ("mean", "max"))
     return (
-        f"{head} takes part changes the guess about themselves by at most {most} percentage points, "
-        f"{mean} on average. For {words.frequency(row['different'])} the best guess becomes another "
-        "value."
+        f"{head} takes part changes the guess about themselves by at most {most} percentage "
+        f"points, {mean} on average. For {words.frequency(row['different'])} the best guess "
+        "becomes another value."
     )
 
 

@@ -94,8 +94,9 @@ class Passes:
         """The same as a plan of its own."""
         return Plan((), self.query(file, wanted, **tables))
 
-    def append(self, name: str, plan: Plan) -> int:
-        """Add the rows of a plan to a table of the engine's own; how many there are."""
+    def append(self, name: str, tree: exp.Query | Plan) -> int:
+        """Add the rows of a query to a table of the engine's own; how many there are."""
+        plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(dialect.adding(plan, name, LOADED))
 
     def row(self, tree: exp.Query) -> tuple[int, ...]:

@@ -118,13 +118,17 @@ def _lines(alt: Any, kinds: list[str]) -> list[Any]:
 def _runs(frame: pl.DataFrame) -> pl.Series:
     """What each run is called."""
     known = zip(frame["k"], frame["limits"], strict=True)
-    names = [" ".join([f"k={k}" if k is not None else "release", limits or ""]) for k, limits in known]
+    names = [
+        " ".join([f"k={k}" if k is not None else "release", limits or ""]) for k, limits in known
+    ]
     return pl.Series("name", [name.strip() for name in names])
 
 
 def _spread(rows: pl.DataFrame) -> list[str]:
     """What the chart shows, for who cannot see it."""
-    half = rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
+    half = (
+        rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
+    )
     return [
         f"{row['panel']}, {row['name']}: {percent(row['share'])} of the people at most "
         f"{row['point']:.3g}."
