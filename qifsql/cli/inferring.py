@@ -24,9 +24,12 @@ class Made:
     """How releases with and without a person are made."""
 
     method: Annotated[
-        str,
-        _wish("--method", "mondrian (cut at medians)."),
-    ] = "mondrian"
+        str | None,
+        _wish(
+            "--method",
+            "mondrian (default), mdav, files (--release, --without) or command (--command).",
+        ),
+    ] = None
     k: Annotated[
         list[str] | None,
         _wish("--k", "Records of every class, at least; several runs: 2,5,10. Repeatable."),
@@ -47,6 +50,27 @@ class Made:
     t_ordered: Annotated[
         str | None, _wish("--t-ordered", "The same with the ordered distance.")
     ] = None
+
+    release: Annotated[
+        Path | None, _wish("--release", "A release with everybody that somebody else made.")
+    ] = None
+    without: Annotated[
+        str | None,
+        _wish(
+            "--without",
+            "Those without each person: without/{i}.csv, {i} the position of their record from 1.",
+        ),
+    ] = None
+    command: Annotated[
+        str | None,
+        _wish(
+            "--command",
+            "What makes releases: 'anonymise.sh {input} {output}' (Parquet; of CSV, CSV).",
+        ),
+    ] = None
+    timeout: Annotated[
+        float, _wish("--timeout", "Seconds that the command may take for one release.")
+    ] = 60.0
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
@@ -80,7 +104,8 @@ class Guessed:
         str,
         typer.Option(
             "--classifier",
-            help="What learns from a release: naive-bayes.",
+            help="What learns from a release: naive-bayes, or of scikit-learn decision-tree, "
+            "random-forest, logistic-regression, k-nearest, bernoulli-nb.",
             rich_help_panel=ATTACK,
         ),
     ] = "naive-bayes"
