@@ -95,7 +95,7 @@ def runs(table: Table, charts: Path | None) -> list[dict[str, Any]]:
 
 
 def told(rows: list[dict[str, Any]], name: str, limit: str) -> list[str]:
-    """The rows of a table of Markdown: of several samples the mean, and the range of the largest."""
+    """The rows of a Markdown table: of several samples the mean, and the range of the largest."""
     lines = []
     for value in KS if limit == "k" else LS:
         own = [r for r in rows if (r["data"], r["limit"], r["value"]) == (name, limit, value)]

@@ -35,8 +35,10 @@ from qifsql.sanitise.spreading import number
 from qifsql.spec import Attribute
 
 DISTANCES = ("emd_printed", "emd", "max_divergence", "emd_hierarchy")
-BELIEVED = ("targets", "tallies", "totals", "whole", "beliefs", "guesses", "gaps", "edges")
-BELIEVED += ("flows", "distances", "believed", "patterns", "totals")
+BELIEVED = (
+    *("targets", "tallies", "patterns", "totals", "whole", "beliefs", "believed", "guesses"),
+    *("gaps", "edges", "flows", "distances"),
+)
 LESSONS = 100_000  # rows that are read at a time
 SCHEMA = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""The people as whole numbers: who is a target, in which batch, and what is another one without them."""
+"""The people as whole numbers: who is a target, and in which batch."""
 
 from dataclasses import dataclass
 

@@ -40,7 +40,9 @@ def write(
 def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan:
     """The rows of every record, for each run."""
     step = microdata.everybody(attack)
-    columns = [(exp.column(microdata.RECORD, "everybody"), microdata.RECORD)]
+    columns: list[tuple[exp.Expr, str]] = [
+        (exp.column(microdata.RECORD, "everybody"), microdata.RECORD)
+    ]
     if attack.key is not None:
         key = written(exp.column("key", "everybody"), attack.key, native)
         columns.append((key, attack.key.name))
@@ -58,9 +60,9 @@ def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan
     apart = exp.alias_(exp.table_("apart", db="main", catalog=KEPT), "apart", table=True)
     same = _same("apart", [("target", "whose", "target"), ("run", "runs", "run")])
     query = query.join(apart, on=same, join_type="left")
-    for name, code in (("guessed", "with_target"), ("guessed_without", "without_target")):
-        table = exp.alias_(own_table("dictionary_secret_1"), name, table=True)
-        query = query.join(table, on=_same(name, [("code", "apart", code)]), join_type="left")
+    for guess, code in (("guessed", "with_target"), ("guessed_without", "without_target")):
+        table = exp.alias_(own_table("dictionary_secret_1"), guess, table=True)
+        query = query.join(table, on=_same(guess, [("code", "apart", code)]), join_type="left")
     order = [exp.column("run", "runs"), exp.column(microdata.RECORD, "everybody")]
     return microdata.plan(attack, [step], query.order_by(*order))
 

@@ -12,7 +12,6 @@ another one without a target (they alone have a value), widths are others everyw
 tree of their own.
 """
 
-
 from sqlglot import exp
 
 from qifsql.differential.worlds import World
@@ -50,13 +49,13 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
         passes.look(open_)
         passes.set("last", last)
         passes.set("depth", depth)
-        passes.add("known", "differential/known", **now)
+        passes.add("known", "differential/known", None, **now)
         _settle(passes, wishes, worlds, now)
         last += 2 * passes.add("children", "differential/children")
         passes.make("settled", "differential/paths")
         for name in ("clean", "walked"):
             passes.add(name, f"differential/{name}")
-        passes.add("members", "differential/members", **now)
+        passes.add("members", "differential/members", None, **now)
         open_ = passes.make(then["items"], "differential/items_next")
         passes.make(
             then["people"],
@@ -71,8 +70,8 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
 
 def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]) -> None:
     """Make the table ``accepted`` of the cuts that keep every limit."""
-    passes.make("marks", "differential/marks", **now)
-    passes.make("measured", "differential/measured", **now)
+    passes.make("marks", "differential/marks", None, **now)
+    passes.make("measured", "differential/measured", None, **now)
     passes.make("decided", "differential/decided", {"wanted_k": wishes.k}, **now)
     passes.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
     if wishes.of_secret:

@@ -117,8 +117,8 @@ class Outside:
         if records := self.passes.row(lacking)[0]:
             raise InputError(
                 f"{several(int(records), 'record')} of the releases have a secret "
-                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; releases "
-                "must leave the secret as it is"
+                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; "
+                "releases must leave the secret as it is"
             )
 
     def _span(self, raw: Raw) -> None:

@@ -134,7 +134,7 @@ def sampled(n: int) -> int:
 
 def points(given: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
     """The thresholds, in their order; that of the paper where none is given."""
-    if given is None or given == "" or given == ():
+    if given is None or (not isinstance(given, int | float) and not given):
         return (THRESHOLD,)
     parts = given.split(",") if isinstance(given, str) else given
     parts = [parts] if isinstance(parts, int | float) else parts

@@ -26,11 +26,11 @@ SUMMARY: dict[str, pl.DataType] = {
     "different": pl.Float64(),
     "infinite": pl.Int64(),
 }
-"""One row per run and distance (``beliefs`` says which there are). ``k`` and ``limits`` (those on the
-secret; both empty where releases come from elsewhere) are those of the run; ``records`` are the people
-who were looked at. ``mean`` and ``std`` (of the population: divided by their number) of the distances
-that are finite, empty where none is; ``infinite`` says how many are not. ``max`` is the largest:
-the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1: at epsilon
+"""One row per run and distance (``beliefs`` says which there are). ``k`` and ``limits`` (those on
+the secret; both empty where releases come from elsewhere) are those of the run; ``records`` are the
+people who were looked at. ``mean`` and ``std`` (of the population: divided by their number) are of
+the distances that are finite, empty where none is; ``infinite`` says how many are not. ``max`` is
+the largest: the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1: at epsilon
 itself the distance may not be reached). ``different`` is the share of people whose most probable
 secret is another one without them."""
 
@@ -68,7 +68,7 @@ def summary(passes: Passes, question: Question) -> pl.DataFrame:
 def shares(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """How many people of ``each_one`` have a distance of at most each point, or above (``SHARES``)."""
+    """The people of ``each_one`` with a distance of at most each point, or above it."""
     listed = exp.Values(expressions=[exp.Tuple(expressions=[_double(p)]) for p in points])
     places = exp.select("point").from_(exp.alias_(listed, "listed", table=["point"]))
     passes.keep("points", places)

@@ -38,7 +38,7 @@ def tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
 
 
 def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Make the table of which quasi-identifiers have intervals, and where their missing value is."""
+    """Make the table of which quasi-identifiers have intervals, and of their missing values."""
     rows = [
         exp.select(
             exp.alias_(exp.cast(number(i), "BIGINT"), "attribute"),

@@ -1,4 +1,4 @@
-"""Differential inference testing: does what is guessed about a person depend on that person?"""
+"""Differential inference testing: whether guesses about a person depend on that person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -96,11 +96,18 @@ def dit(
     Raises InputError where a release, with or without somebody, cannot keep the limits.
     """
     origin = Origin.now(settings, "dit")
-    limits = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
     boxed = {name: _text(x) for name, x in (("release", release), ("without", without))}
     how = question.method(method, files=any(boxed.values()), command=command is not None)
     question.elsewhere(how, **boxed, command=command, timeout=timeout)
-    runs = question.runs(how, question.numbers(k, "k"), question.numbers(l, "l"), **limits)
+    runs = question.runs(
+        how,
+        question.numbers(k, "k"),
+        question.numbers(l, "l"),
+        l_entropy=l_entropy,
+        l_recursive=l_recursive,
+        t=t,
+        t_ordered=t_ordered,
+    )
     asked = Question(
         how,
         runs,

@@ -1,4 +1,4 @@
-"""What is another one for the whole release without a target: scales, and the spread of the secret."""
+"""What is another one in the whole release without a target: scales, the spread of the secret."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 """What guesses about people owe to their own records, as people read it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import Any
 
@@ -46,7 +46,7 @@ def run(row: Row) -> str:
     return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
-def _ends(rows: list[Row]) -> list[Row]:
+def _ends(rows: Sequence[Row]) -> Sequence[Row]:
     """The first run and the last."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
@@ -72,7 +72,7 @@ def _told(row: Row, named: bool) -> str:
     )
 
 
-def _distances(result: Inference, rows: list[Row]) -> Table:
+def _distances(result: Inference, rows: Sequence[Row]) -> Table:
     limits = any(row["limits"] for row in rows)
     points = sorted(set(result.details["thresholds"]["point"]))
     heads = ["k", *(["limits"] if limits else []), "distance", "mean", "std", "largest"]
@@ -100,7 +100,7 @@ def _number(x: float | None) -> str:
     return "infinite" if isinf(x) else f"{x:.6f}"
 
 
-def _epsilon(rows: list[Row]) -> str:
+def _epsilon(rows: Sequence[Row]) -> str:
     lost = max(row["records"] for row in rows)
     return (
         f"The largest distance over {several(lost, 'person')} is the epsilon of the paper: the "
