@@ -61,8 +61,8 @@ def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan
     same = _same("apart", [("target", "whose", "target"), ("run", "runs", "run")])
     query = query.join(apart, on=same, join_type="left")
     for guess, code in (("guessed", "with_target"), ("guessed_without", "without_target")):
-        table = exp.alias_(own_table("dictionary_secret_1"), guess, table=True)
-        query = query.join(table, on=_same(guess, [("code", "apart", code)]), join_type="left")
+        values = exp.alias_(own_table("dictionary_secret_1"), guess, table=True)
+        query = query.join(values, on=_same(guess, [("code", "apart", code)]), join_type="left")
     order = [exp.column("run", "runs"), exp.column(microdata.RECORD, "everybody")]
     return microdata.plan(attack, [step], query.order_by(*order))
 

@@ -30,9 +30,9 @@ SUMMARY: dict[str, pl.DataType] = {
 the secret; both empty where releases come from elsewhere) are those of the run; ``records`` are the
 people who were looked at. ``mean`` and ``std`` (of the population: divided by their number) are of
 the distances that are finite, empty where none is; ``infinite`` says how many are not. ``max`` is
-the largest: the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1: at epsilon
-itself the distance may not be reached). ``different`` is the share of people whose most probable
-secret is another one without them."""
+the largest: the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1:
+at epsilon itself the distance may not be reached). ``different`` is the share of people whose most
+probable secret is another one without them."""
 
 SHARES: dict[str, pl.DataType] = {
     "run": pl.Int64(),
