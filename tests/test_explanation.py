@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import oracle
+import oracle_inference
 import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
@@ -393,6 +394,24 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         """Noise of epsilon ln 3 on the count of the first group."""
         return oracle_noise.oblivious(noised, [lambda g: g == rows[0]["g"]], Fraction(1, 3))
 
+    def owed() -> Fraction:
+        """What the guess about one of the first block owes to them; cells are single values."""
+        first = Counter(row["s"] for row in rows if row["k"] == rows[0]["k"])
+        own = min(first, key=lambda v: (-first[v], v))
+        gone = next(i for i, r in enumerate(rows) if (r["k"], r["s"]) == (rows[0]["k"], own))
+        others = rows[:gone] + rows[gone + 1 :]
+        if not others:
+            return Fraction(0)
+        p, q = (
+            oracle_inference.bayes(
+                [([lambda v, k=row["k"]: v == k], row["s"]) for row in some],
+                [rows[0]["k"]],
+                sorted(values),
+            )
+            for some in (rows, others)
+        )
+        return oracle_inference.l1(p, q) / 2
+
     def uncertainty() -> float:
         return om.entropy(om.secret_prior(seen))
 
@@ -427,6 +446,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
         "scenario": lambda: om.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
         "semantic": lambda: Fraction(1, 2),
+        "differentiability": owed,
         **promises(rows),
         "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
         "refinement": lambda: om.posterior_gain(

@@ -31,6 +31,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "unhash": ("recovered_values",),
     "unicity": ("points", "unicity"),
     "dp": ("epsilon", "privacy_loss"),
+    "dit": ("distance", "different"),
     "run": ("name", "model"),
 }
 """Results about everybody, and columns by which they are known; others show values of people."""
