@@ -163,7 +163,7 @@ Artist;Artist;ANY
 def steps(one: str, other: str) -> int:
     """The edges between two values of Figure 2."""
     ways = [list(dict.fromkeys(line.split(";"))) for line in FIGURE_2.splitlines()]
-    a, b = ([w for w in ways if w[0] == v][0] for v in (one, other))
+    a, b = (next(w for w in ways if w[0] == v) for v in (one, other))
     return len(set(a) ^ set(b))
 
 
@@ -243,9 +243,9 @@ def test_a_release_with_other_columns(people: Path, tmp_path: Path) -> None:
     for name in ("all", *(f"without_{i}" for i in range(1, 41))):
         pl.DataFrame({"age": [1], "occupation": ["x"]}).write_parquet(tmp_path / f"{name}.parquet")
     files = {"release": tmp_path / "all.parquet", "without": str(tmp_path / "without_{i}.parquet")}
-    with pytest.raises(InputError, match='"education" is not in all.parquet'):
+    with pytest.raises(InputError, match=r'"education" is not in all\.parquet'):
         qifsql.dit(people, qids=QIDS, secret="occupation", **files)
-    with pytest.raises(InputError, match="records? of the releases have a secret"):
+    with pytest.raises(InputError, match=r"records? of the releases have a secret"):
         qifsql.dit(people, qids=["age"], secret="occupation", **files)
 
 

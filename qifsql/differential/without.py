@@ -42,8 +42,8 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
     if passes.broken(wishes):
         raise InputError(
             f"not even one class of all {several(people.coded.records, 'record')} of {people.name} "
-            f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; ask "
-            "for less"
+            f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
+            "ask for less"
         )
     alone = replace(wishes, t=None, t_ordered=None)  # one class is spread as the whole release is
     if not alone.of_secret:

@@ -36,6 +36,8 @@ def inference(result: Inference) -> list[Part]:
     parts += [Paragraph(_told(row, len(each) > 1), strong=True) for row in _ends(each)]
     parts += [Heading("How far a guess moves without the person"), _distances(result, rows)]
     parts += [Paragraph(MEANING[name]) for name in dict.fromkeys(row["distance"] for row in rows)]
+    endless = max(rows, key=lambda row: row["infinite"])
+    parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
     parts.append(Paragraph(_epsilon(each)))
     return parts
 
@@ -75,8 +77,8 @@ def _told(row: Row, named: bool) -> str:
 def _distances(result: Inference, rows: Sequence[Row]) -> Table:
     limits = any(row["limits"] for row in rows)
     points = sorted(set(result.details["thresholds"]["point"]))
-    heads = ["k", *(["limits"] if limits else []), "distance", "mean", "std", "largest"]
-    heads += [f"> {point:.4g}" for point in points] + ["other guess"]
+    heads = ["\nk", *(["\nlimits"] if limits else []), "\ndistance", "\nmean", "\nstd"]
+    heads += ["\nlargest", *(f"above\n{point:.3g}" for point in points), "other\nguess"]
     table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
     above = {
         (r["run"], r["distance"], r["point"]): r["share"]
@@ -97,7 +99,15 @@ def _distances(result: Inference, rows: Sequence[Row]) -> Table:
 def _number(x: float | None) -> str:
     if x is None:
         return ""
-    return "infinite" if isinf(x) else f"{x:.6f}"
+    return "infinite" if isinf(x) else f"{x:.5f}"
+
+
+def _endless(row: Row) -> str:
+    """Of whom a distance is infinite."""
+    return (
+        f"Where it is infinite, a value is possible with the person and impossible without them "
+        f"({run(row)}: {several(row['infinite'], 'person')}); mean and std are over the others."
+    )
 
 
 def _epsilon(rows: Sequence[Row]) -> str:

@@ -31,8 +31,9 @@ def query(
     """The query of ``sql/anonymise/FILE.sql`` for ``width`` quasi-identifiers.
 
     A file of another folder is named with it (``differential/marks``). Without a width the names
-    stand for themselves, in a file about one of them. ``wanted`` gives numbers for names; a sequence has one for each quasi-identifier.
-    ``tables`` stand in for tables that the file names, ``columns`` for columns.
+    stand for themselves, in a file about one of them. ``wanted`` gives numbers for names; a
+    sequence has one for each quasi-identifier. ``tables`` stand in for tables that the file names,
+    ``columns`` for columns.
     """
     tree = load(file if "/" in file else f"anonymise/{file}").query.copy()
     if width is not None:
