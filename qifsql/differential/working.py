@@ -23,8 +23,8 @@ from qifsql.sanitise.scales import own_table
 from qifsql.sanitise.spreading import query
 
 NAMES = (
-    *("coded", "different", "targets", "aimed", "rescaled", "moved", "each_one", "points"),
-    "whose",
+    *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
+    *("each_one", "points", "whose"),
     *forest.FOREST,
     *tally.TALLIED,
     *beliefs.BELIEVED,

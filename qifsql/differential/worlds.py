@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.dialect import render, statement
+from qifsql.dialect import adding, render, statement
 from qifsql.plan import Plan, Step
+from qifsql.relation import LOADED
 from qifsql.sanitise.judging import refused
 from qifsql.sanitise.passes import Passes
 from qifsql.sanitise.scales import Scale, Secret, own_name, own_table, position, scale_table
@@ -65,25 +66,44 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Make ``moved``: where values lie on the scales without the value of one person alone."""
+    """Make ``moved``, ``alone`` and ``nominal``: scales without the value of one person alone.
+
+    ``moved`` has the values with distances that lie elsewhere then, by the value that is gone;
+    of those without distances ``alone`` has the values that may go, and ``nominal`` all.
+    """
     columns = ("lonely_spot", "attribute", "spot_of_all", "spot")
     passes.keep("moved", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
+    columns = ("attribute", "spot", "code", "people", '"values"')
+    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
     for i, scale in enumerate(scales, 1):
-        tables = {"scale": own_name(scale_table(i))}
-        placed = exp.alias_(position(scale.attribute.type), "position")
-        told = exp.select("value", "code", "people", "place", placed).from_(
-            own_table(scale_table(i))
+        if scale.interval:
+            _move(passes, i, scale)
+        elif scale.values > 2:  # with one value that is left nothing is wide
+            wanted = {"wanted_attribute": i, "wanted_values": scale.values}
+            tables = {"scale": own_name(scale_table(i))}
+            passes.append("nominal", query("differential/nominal", tables=tables, wanted=wanted))
+    alone = exp.select("*").from_(own_table("nominal")).where("people = 1")
+    passes.keep("alone", alone)
+
+
+def _move(passes: Passes, i: int, scale: Scale) -> None:
+    """Add to ``moved`` the values of a quasi-identifier with distances."""
+    tables = {"scale": own_name(scale_table(i))}
+    placed = exp.alias_(position(scale.attribute.type), "position")
+    told = exp.select("value", "code", "people", "place", placed)
+    told = told.from_(own_table(scale_table(i)))
+    measured = Step("measured_scale", "One row per value: where it is, as a number.", told)
+    regular = Plan((measured,), query("differential/regular"))
+    ((even,),) = passes.stream.rows(statement(regular))
+    wanted = {"wanted_ends": int(even)}
+    lonely = query("differential/lonely", tables=tables, wanted=wanted)
+    for spot, code in passes.stream.rows(render(lonely)):
+        own = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
+        left = query("differential/left_over", wanted=own)
+        steps = (
+            measured,
+            Step("measured", "One row per value left.", left),
+            Step("without_value", "One row per value left: its place.", query("scale")),
         )
-        measured = Step("measured_scale", "One row per value: where it is, as a number.", told)
-        regular = Plan((measured,), query("differential/regular"))
-        ((even,),) = passes.stream.rows(statement(regular))
-        wanted = {"wanted_ends": int(even)}
-        lonely = query("differential/lonely", tables=tables, wanted=wanted)
-        for spot, code in passes.stream.rows(render(lonely)):
-            own = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
-            left = Step(
-                "measured", "One row per value left.", query("differential/left_over", wanted=own)
-            )
-            again = Step("without_value", "One row per value left: its place.", query("scale"))
-            moved = query("differential/moved", tables=tables, wanted=own)
-            passes.append("moved", Plan((measured, left, again), moved))
+        moved = query("differential/moved", tables=tables, wanted=own)
+        passes.stream.rows(adding(Plan(steps, moved), "moved", LOADED))
