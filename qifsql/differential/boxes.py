@@ -5,15 +5,21 @@ in place of ``{i}``. A command gets a file of records in place of ``{input}`` an
 release to ``{output}``. What it prints is not shown, because it may hold values of people.
 """
 
+import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from qifsql.errors import InputError, Interrupted, several
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
+TAIL = 2_000  # bytes of what a command says that are kept for --debug
 FREE = 1_000_000.0  # seconds that a command may take at most
 
 
@@ -76,28 +82,41 @@ class Command:
         ``what`` says which release that is.
         """
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
-        try:
-            done = subprocess.run(  # noqa: S603 - the user's own command, without a shell
-                words,
-                capture_output=True,
-                timeout=self.timeout,
-                check=False,
-                stdin=subprocess.DEVNULL,
+        with TemporaryFile() as said:
+            code = self._finished(words, said, what)
+            said.seek(max(0, said.seek(0, SEEK_END) - TAIL))
+            tail = said.read().decode("utf-8", "replace")
+        if code:
+            raise InputError(
+                f"the command failed {what} (exit code {code}); run it by hand, or look with "
+                "--debug at what it says",
+                detail=tail,
             )
+        if not target.is_file():
+            raise InputError(f"the command wrote no release {what}: there is no file {OUTPUT}")
+
+    def _finished(self, words: list[str], said: IO[bytes], what: str) -> int:
+        """Run the command to its end; its exit code. It goes with all that it has started."""
+        try:
+            running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+        except OSError as e:
+            raise InputError(f"the command cannot be started: {e.strerror}; check its path") from e
+        try:
+            return running.wait(self.timeout)
         except subprocess.TimeoutExpired as e:
             raise InputError(
                 f"the command took more than {self.timeout:g} seconds {what}; give it more with "
                 "--timeout, or look why it hangs"
             ) from e
-        except OSError as e:
-            raise InputError(f"the command cannot be started: {e.strerror}; check its path") from e
         except KeyboardInterrupt as e:
             raise Interrupted("interrupted; nothing was left behind") from e
-        if done.returncode:
-            raise InputError(
-                f"the command failed {what} (exit code {done.returncode}); run it by hand, or look "
-                "with --debug at what it says",
-                detail=done.stderr.decode("utf-8", "replace")[-2000:],
-            )
-        if not target.is_file():
-            raise InputError(f"the command wrote no release {what}: there is no file {OUTPUT}")
+        finally:
+            if running.poll() is None:
+                os.killpg(running.pid, signal.SIGKILL)
+                running.wait()

@@ -73,8 +73,8 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     """
     columns = ("lonely_spot", "attribute", "spot_of_all", "spot")
     passes.keep("moved", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
-    columns = ("attribute", "spot", "code", "people", '"values"')
-    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
+    held = ("attribute", "spot", "code", "people", '"values"')
+    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in held)).where("FALSE"))
     for i, scale in enumerate(scales, 1):
         if scale.interval:
             _move(passes, i, scale)

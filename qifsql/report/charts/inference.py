@@ -17,6 +17,7 @@ NAMES = {
 COLOURS = ["#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 STYLES = 28  # runs that colour and dashes tell apart
+FEW = 0.002  # share of people below which a line is not shown yet
 PER_ROW = 2  # panels, one for each distance
 
 
@@ -31,7 +32,13 @@ def distribution(frame: pl.DataFrame) -> Chart:
     first = rows.filter(pl.col("share") >= 1).group_by("run", "distance").agg(pl.col("point").min())
     reached = first.group_by("distance").agg(end=pl.col("point").max())
     near = pl.col("end").is_null() | (pl.col("point") <= pl.col("end") * 1.3)
-    rows = rows.join(reached, on="distance", how="left").filter(near & (pl.col("point") > 0))
+    begun = (
+        rows.filter(pl.col("share") < FEW).group_by("run", "distance").agg(pl.col("point").max())
+    )
+    begun = begun.group_by("distance").agg(begin=pl.col("point").min())
+    far = pl.col("begin").is_null() | (pl.col("point") >= pl.col("begin"))
+    rows = rows.join(reached, on="distance", how="left").join(begun, on="distance", how="left")
+    rows = rows.filter(near & far & (pl.col("point") > 0))
     rows = rows.select(
         "run",
         "point",
