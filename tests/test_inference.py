@@ -378,3 +378,18 @@ def test_a_hierarchy_that_lacks_values(tmp_path: Path) -> None:
 
 def test_distances_have_names() -> None:
     assert set(DISTANCES) < set(beliefs.DISTANCES)
+
+
+def test_charts_say_what_they_show(people: Path, tmp_path: Path) -> None:
+    pytest.importorskip("altair", reason="altair is not installed")
+    folder = tmp_path / "charts"
+    done = run(
+        *("dit", people, "-q", ",".join(QIDS), "-s", "occupation", "--k", "2,5", "--format", "csv"),
+        *("--charts", folder, "--chart-format", "json"),
+    )
+    assert done.code == 0, done.err
+    assert {path.name for path in folder.glob("*.json")} >= {"distribution.json", "summary.json"}
+    spread = json.loads((folder / "distribution.json").read_text())
+    assert "EMD (half of L1), k=2" in spread["description"]
+    both = json.loads((folder / "summary.json").read_text())
+    assert "k=5, k alone: mean" in both["description"]

@@ -49,7 +49,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     heads = [name for name in NAMES.values() if name in set(rows["panel"])]
     names = list(dict.fromkeys(rows.sort("run")["name"]))
     x = alt.X("point:Q", title=said("distance, at most"))
-    x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=6)
+    x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
     y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT)
     y = y.scale(domain=[0, 1])
     legend = alt.Legend(orient="bottom", columns=4, labelLimit=240, symbolType="stroke")
