@@ -159,7 +159,7 @@ def _run(
             found = kept.Kept(engine, stream, store, signature)
             passes = passes_of(stream, people, meter)
             maker = Maker(engine, attack, spec, catalog.schema, asked, settings)
-            work(passes, people, maker, kept=found, hierarchy=tree, meter=meter)
+            notes = work(passes, people, maker, kept=found, hierarchy=tree, meter=meter)
             frame = summary.summary(passes, asked)
             details = {
                 "thresholds": summary.shares(passes, asked, asked.thresholds, above=True),
@@ -171,7 +171,8 @@ def _run(
         rows = 0 if out is None else everyone.write(engine, attack, asked, out, origin)
     origin = replace(origin.about(told, files), statements=origin.statements)
     names = tuple(q.name for q in attack.qids)
-    return Inference(frame, details, origin, attack.secrets[0].name, names, rows, attack.notes)
+    notes = (*attack.notes, *notes)
+    return Inference(frame, details, origin, attack.secrets[0].name, names, rows, notes)
 
 
 def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Catalog]:

@@ -15,7 +15,7 @@ from qifsql.differential.outside import Outside
 from qifsql.differential.question import BAYES, FILES, MONDRIAN, Question
 from qifsql.engine.settings import Progress
 from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError
+from qifsql.errors import DatasetError, several
 from qifsql.relation import KEPT
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.passes import Passes
@@ -29,6 +29,7 @@ NAMES = (
     *tally.TALLIED,
     *beliefs.BELIEVED,
 )
+SLOW = 500  # trees of their own that are worth a remark
 
 
 class Meter:
@@ -76,8 +77,8 @@ def work(
     kept: Kept,
     hierarchy: Hierarchy | None,
     meter: Meter,
-) -> None:
-    """Find and keep the distances of every run and target that are not kept yet."""
+) -> tuple[str, ...]:
+    """Find and keep the distances of every run and target that are not kept yet; remarks."""
     asked, engine = maker.asked, maker.engine
     batches: list[int] = []
 
@@ -107,6 +108,19 @@ def work(
         kept.finish(passes.plan("differential/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
     passes.keep("each_one", query("differential/each_one", tables={"apart": f"{KEPT}.main.apart"}))
+    return _remarks(passes) if asked.method == MONDRIAN else ()
+
+
+def _remarks(passes: Passes) -> tuple[str, ...]:
+    """What took longer than it need."""
+    alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
+    if alone <= SLOW:
+        return ()
+    return (
+        f"{several(alone, 'person')} alone have a value without which the scale of a "
+        "quasi-identifier is another one, so all cuts are looked for anew without them; coarser "
+        "values, as in NAME=EXPRESSION, take less time",
+    )
 
 
 def _here(passes: Passes, people: People, maker: Maker, meter: Meter) -> None:
