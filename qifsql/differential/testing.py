@@ -122,10 +122,11 @@ def dit(
     )
     dataset = Dataset.open(source)
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
-    out = None if records is None else everyone.place(records, dataset.paths)
+    read = (*dataset.paths, *(file for file in (asked.hierarchy, asked.release) if file))
+    out = None if records is None else everyone.place(records, read)
     held = None if store is None else Path(store)
     if held is not None:
-        kept.prepare(held, dataset.paths, restart=restart)
+        kept.prepare(held, read, restart=restart)
     return _run(spec, asked, origin, settings or Settings(), out=out, store=held)
 
 

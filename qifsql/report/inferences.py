@@ -67,10 +67,12 @@ def _told(row: Row, named: bool) -> str:
     """What a run means for a person."""
     head = f"{run(row)}: whoever" if named else "Whoever"
     mean, most = (f"{100 * row[name]:.2g}" for name in ("mean", "max"))
+    other = f"For {words.frequency(row['different'])} the best guess becomes another value."
+    if not row["different"]:
+        other = "The best guess stays the same for everybody."
     return (
         f"{head} takes part changes the guess about themselves by at most {most} percentage "
-        f"points, {mean} on average. For {words.frequency(row['different'])} the best guess "
-        "becomes another value."
+        f"points, {mean} on average. {other}"
     )
 
 
