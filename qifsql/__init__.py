@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.dataset import Dataset
     from qifsql.demonstration import demo
     from qifsql.description import Description, describe
+    from qifsql.differential.testing import Inference, dit
     from qifsql.engine.settings import Settings
     from qifsql.errors import QifError
     from qifsql.explanation import Explanation, explain
@@ -63,6 +64,7 @@ __all__ = [
     "Estimates",
     "Explanation",
     "Hyper",
+    "Inference",
     "Levels",
     "Linked",
     "Opinion",
@@ -88,6 +90,7 @@ __all__ = [
     "compose",
     "demo",
     "describe",
+    "dit",
     "dp",
     "estimate",
     "explain",
@@ -123,6 +126,7 @@ _HOME = {
     "Estimates": "linkage.estimate",
     "Explanation": "explanation",
     "Hyper": "objects",
+    "Inference": "differential.testing",
     "Levels": "grading.levels",
     "Linked": "linkage.link",
     "Opinion": "linkage.wp29",
@@ -147,6 +151,7 @@ _HOME = {
     "compose": "composition.compose",
     "demo": "demonstration",
     "describe": "description",
+    "dit": "differential.testing",
     "dp": "mechanisms.tradeoff",
     "estimate": "linkage.estimate",
     "explain": "explanation",

@@ -50,6 +50,7 @@ ROOMS = (
     *("treatment.*", "treatment"),
     *("mechanisms.*", "mechanisms"),
     *("sanitise.*", "sanitise", "composition.*", "composition"),
+    *("differential.*", "differential"),
     *("grading.*", "grading"),
     *("comparison.*", "comparison"),
     *("linkage.*", "linkage"),

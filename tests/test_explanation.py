@@ -16,6 +16,7 @@ from typing import Any
 
 import oracle
 import oracle_estimate
+import oracle_inference
 import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
@@ -377,6 +378,25 @@ def releases(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     return {"composition": left, "generalisation": moved}
 
 
+def owed(rows: list[dict[str, Any]]) -> Fraction:
+    """What the guess about one of the first block owes to them; cells are single values."""
+    block = rows[0]["k"]
+    first = Counter(row["s"] for row in rows if row["k"] == block)
+    own = min(first, key=lambda v: (-first[v], v))
+    gone = next(i for i, row in enumerate(rows) if (row["k"], row["s"]) == (block, own))
+    others = rows[:gone] + rows[gone + 1 :]
+    if not others:
+        return Fraction(0)
+    domain = sorted({row["s"] for row in rows})
+    p, q = (
+        oracle_inference.bayes(
+            [([lambda v, k=row["k"]: v == k], row["s"]) for row in some], [block], domain
+        )
+        for some in (rows, others)
+    )
+    return oracle_inference.l1(p, q) / 2
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """What the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -482,6 +502,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
         "scenario": lambda: om.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
         "semantic": lambda: Fraction(1, 2),
+        "differentiability": lambda: owed(rows),
         **promises(rows),
         "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
         "refinement": lambda: om.posterior_gain(

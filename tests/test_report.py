@@ -110,6 +110,8 @@ def further(folder: Path, data: Path, own: Path) -> None:
     made("estimate", data, *sampled, "-o", own / "sampled.parquet")
     made("wp29", log, *known, "--register", data, "--key", "town", "-o", own / "opinion.parquet")
     asked = ("--useful", "wage", "--predicate", "wage % 2 = 0", "--secret", "illness")
+    test = ("-q", "birth,town", "-s", "illness", "--k", "2,5")
+    made("dit", data, *test, "-o", own / "inference.parquet")
     made("dp", data, *asked, "--epsilon", "1,2", "-o", own / "noise.parquet")
     links = ("--link", "birth", "--link", "town:stay=0.9", "--presence", 0.9, "--truth", "person")
     made("attack", "crl,cal", data, log, *known, *links, "-o", own / "unkeyed.parquet")

@@ -1,4 +1,4 @@
-"""Worked examples of noisy counts: how many people of the first group there are, with noise.
+"""Worked examples of noisy counts (of the people of the first group), and of absence.
 
 As in ``examples``, every number is made from the counts of a small table.
 """
@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from qifsql.measures.sample import Lines, Sample, counted, entropy, equal, number, over
+from qifsql.measures.sample import Lines, Sample, Values, counted, entropy, equal, number, over
 
 RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
@@ -64,10 +64,42 @@ def _semantic(_sample: Sample) -> Lines:
     return ("epsilon ln 3: e^ε = 3", equal("(3 - 1)/(3 + 1)", Fraction(2, 4)))
 
 
+def _differentiability(sample: Sample) -> Lines:
+    block, inside = next(iter(sample.blocks.items()))
+    own, before = next(iter(inside)), sample.values
+    left = {v: n - (v == own) for v, n in inside.items()}
+    after = {v: n - (v == own) for v, n in before.items()}
+    head = f"{block}: {counted(inside)}; all: {counted(before)}"
+    if sample.people == 1:
+        return (head, "without the only one nobody is left to learn from: 0")
+    p, q = _bayes(before, inside), _bayes(after, left)
+    gaps = " + ".join(f"|{number(p[v])} - {number(q[v])}|" for v in p)
+    total = sum((abs(p[v] - q[v]) for v in p), Fraction(0))
+    return (
+        f"released as it is; one of {block} with {own} is looked at",
+        head,
+        f"with them: {_believed(p)}",
+        f"without them: {_believed(q)}",
+        equal(f"({gaps})/2", total / 2),
+    )
+
+
+def _bayes(values: Values, inside: Values) -> dict[str, Fraction]:
+    """Naive Bayes of one quasi-identifier: people with a value, and those with it in the cell."""
+    weights = {v: Fraction(n * (inside.get(v, 0) + 1), n + 2) for v, n in values.items()}
+    total = sum(weights.values())
+    return {v: weight / total for v, weight in weights.items()}
+
+
+def _believed(p: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{v} {number(x)}" for v, x in p.items())
+
+
 NOISY: Mapping[str, Callable[[Sample], Lines]] = {
     "privacy_loss": _privacy_loss,
     "utility": _utility,
     "scenario": _scenario,
     "semantic": _semantic,
+    "differentiability": _differentiability,
 }
 """The worked example of each measure of noisy counts by its name."""

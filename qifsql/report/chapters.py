@@ -16,6 +16,7 @@ from qifsql.report import (
     details,
     estimates,
     figures,
+    inferences,
     levels,
     linkages,
     listings,
@@ -26,7 +27,7 @@ from qifsql.report import (
     verdicts,
     words,
 )
-from qifsql.report.charts import links, noise, people, steps, subsets
+from qifsql.report.charts import inference, links, noise, people, steps, subsets
 from qifsql.report.charts.look import Chart, extra
 from qifsql.report.language import counted, said
 from qifsql.report.parts import Figure, Heading, Paragraph, Part, Section, Table, View
@@ -47,13 +48,15 @@ VIEWS: dict[str, View] = {
     "unicity": linkages.unicity,
     "estimate": estimates.estimates,
     "dp": tradeoffs.tradeoff,
+    "dit": inferences.inference,
     "wp29": opinions.answers,
 }
 """What draws a result that a chapter shows as its command does."""
-CHARTS: dict[str, Callable[[pl.DataFrame], Chart]] = {
-    "compare": figures.risk_utility,
-    "what-if": figures.risk_utility,
-    "dp": noise.tradeoff,
+CHARTS: dict[str, Callable[[Stored], Chart]] = {
+    "compare": lambda stored: figures.risk_utility(stored.frame),
+    "what-if": lambda stored: figures.risk_utility(stored.frame),
+    "dp": lambda stored: noise.tradeoff(stored.frame),
+    "dit": lambda stored: inference.distribution(stored.details["distribution"]),
 }
 
 
@@ -186,12 +189,13 @@ def _viewed(stored: Stored) -> tuple[str, list[Part]]:
         "unicity": said("A few records of a person: {name}", name=stored.name),
         "estimate": said("Unique in the population: {name}", name=stored.name),
         "dp": said("Noisy counts: {name}", name=stored.name),
+        "dit": said("What guesses owe to the person: {name}", name=stored.name),
         "wp29": said("Singling out, linkability, inference: {name}", name=stored.name),
     }
     if kind not in VIEWS or not stored.is_known:
         return _table(stored)
     try:
-        drawn = _drawn(kind, partial(CHARTS[kind], stored.frame)) if kind in CHARTS else []
+        drawn = _drawn(kind, partial(CHARTS[kind], stored)) if kind in CHARTS else []
         return titles[kind], drawn + VIEWS[kind](stored.frame, stored.details, stored.spec)
     except (LookupError, pl.exceptions.PolarsError):  # parts of it are not there
         return _table(stored)

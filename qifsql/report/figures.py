@@ -8,11 +8,21 @@ import polars as pl
 from qifsql.assessment import Assessment
 from qifsql.comparison.compare import Comparison
 from qifsql.comparison.what_if import WhatIf
+from qifsql.differential.testing import Inference
 from qifsql.errors import InputError, OutputError
 from qifsql.export import Origin
 from qifsql.mechanisms.tradeoff import Tradeoff
 from qifsql.report import comparisons
-from qifsql.report.charts import files, links, noise, people, releases, steps, subsets
+from qifsql.report.charts import (
+    files,
+    inference,
+    links,
+    noise,
+    people,
+    releases,
+    steps,
+    subsets,
+)
 from qifsql.report.charts.look import Chart, extra
 from qifsql.report.parts import Document
 from qifsql.sweep.result import Sweep
@@ -74,6 +84,14 @@ def of_links(result: Assessment) -> dict[str, Chart]:
 def of_noise(result: Tradeoff) -> dict[str, Chart]:
     """The chart of noisy counts."""
     return {"tradeoff": noise.tradeoff(result.frame)}
+
+
+def of_inference(result: Inference) -> dict[str, Chart]:
+    """The charts of inference testing: how distances are spread, and how they go with k."""
+    drawn = {"distribution": inference.distribution(result.details["distribution"])}
+    if result.frame["k"].n_unique() > 1:
+        drawn["summary"] = inference.summary(result.frame)
+    return drawn
 
 
 def of_report(document: Document) -> dict[str, Chart]:

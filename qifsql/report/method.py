@@ -23,6 +23,7 @@ OF_KIND = {
     "unicity": ("unicity",),
     "estimate": ("population_uniques", "individual_risk"),
     "wp29": ("wp29",),
+    "dit": ("differentiability",),
     "dp": ("privacy_loss", "utility", "scenario", "semantic"),
 }
 OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}

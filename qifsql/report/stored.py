@@ -35,6 +35,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "estimate": ("population_uniques",),
     "wp29": ("question", "answer"),
     "dp": ("epsilon", "privacy_loss"),
+    "dit": ("distance", "different"),
     "run": ("name", "model"),
 }
 """Results about everybody, and columns by which they are known; others show values of people."""

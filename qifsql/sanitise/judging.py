@@ -10,10 +10,18 @@ from qifsql.sanitise.spreading import query
 from qifsql.sanitise.wishes import Wishes
 
 
-def refused(wishes: Wishes, secrets: Sequence[Secret], sided: exp.Select, *, records: int) -> Plan:
+def refused(
+    wishes: Wishes,
+    secrets: Sequence[Secret],
+    sided: exp.Select,
+    *,
+    records: int,
+    whole: str = "whole",
+) -> Plan:
     """The parts of ``sided`` (part, side, value of each secret, people) that break a limit.
 
-    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets.
+    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. The
+    distributions in the whole release, of so many records, are in the tables ``whole_1 ..``.
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
     found: list[exp.Select] = []
@@ -22,7 +30,7 @@ def refused(wishes: Wishes, secrets: Sequence[Secret], sided: exp.Select, *, rec
         doc = "One row per side and value of a secret: how many have it."
         own = query("sided", columns={"secret": f"secrets_{j}"})
         steps.append(Step(name, doc, own, materialized=True))
-        tables = {"sided": name, "whole": own_name(f"whole_{j}")}
+        tables = {"sided": name, "whole": own_name(f"{whole}_{j}")}
         for file, wanted in _limits(wishes, secret, records):
             found.append(query(file, tables=tables, wanted=wanted).distinct())
     everything: exp.Query = found[0] if len(found) == 1 else exp.union(*found)

@@ -41,10 +41,18 @@ class Coded:
 class Passes:
     """Statements about a coded release; ``sent`` has each once.
 
-    ``look`` is told how many records are in open parts.
+    ``look`` is told how many records are in open parts; ``names`` are the tables that files name.
     """
 
-    def __init__(self, stream: Stream, coded: Coded, look: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        coded: Coded,
+        look: Callable[[int], None],
+        *,
+        names: Sequence[str] = TABLES,
+    ) -> None:
+        self.names = names
         self.stream = stream
         self.coded = coded
         self.look = look
@@ -57,7 +65,7 @@ class Passes:
             file,
             width=self.coded.width,
             secrets=len(self.coded.secrets),
-            tables={name: own_name(tables.get(name, name)) for name in (*TABLES, *tables)},
+            tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
             wanted=wanted,
         )
 
@@ -81,6 +89,15 @@ class Passes:
         """Make the rows of a query a table of the engine's own; how many there are."""
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(dialect.keeping(plan, name, LOADED))
+
+    def plan(self, file: str, wanted: Wanted | None = None, /, **tables: str) -> Plan:
+        """The same as a plan of its own."""
+        return Plan((), self.query(file, wanted, **tables))
+
+    def append(self, name: str, tree: exp.Query | Plan) -> int:
+        """Add the rows of a query to a table of the engine's own; how many there are."""
+        plan = tree if isinstance(tree, Plan) else Plan((), tree)
+        return self._send(dialect.adding(plan, name, LOADED))
 
     def row(self, tree: exp.Query) -> tuple[int, ...]:
         """The one row of a query."""

@@ -97,7 +97,7 @@ def make_secrets(engine: DuckDB, attack: BoundAttack) -> list[Secret]:
         engine.keep(f"whole_{j}", plan, "counting secrets", attack.dataset.name, catalog=LOADED)
         total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
         ((before,),) = engine.rows(Plan((), total), "counting secrets", attack.dataset.name)
-        found.append(Secret(secret, spread.values, int(before)))
+        found.append(Secret(secret, spread.values, int(before or 0)))
     return found
 
 

@@ -30,11 +30,12 @@ def query(
 ) -> exp.Select:
     """The query of ``sql/anonymise/FILE.sql`` for ``width`` quasi-identifiers.
 
-    Without a width the names stand for themselves, in a file about one of them.
-    ``wanted`` gives numbers for names; a sequence has one for each quasi-identifier.
-    ``tables`` stand in for tables that the file names, ``columns`` for columns.
+    A file of another folder is named with it (``differential/marks``). Without a width the names
+    stand for themselves, in a file about one of them. ``wanted`` gives numbers for names; a
+    sequence has one for each quasi-identifier. ``tables`` stand in for tables that the file names,
+    ``columns`` for columns.
     """
-    tree = load(f"anonymise/{file}").query.copy()
+    tree = load(file if "/" in file else f"anonymise/{file}").query.copy()
     if width is not None:
         _spread(tree, PLACES, [f"_{i}" for i in range(1, width + 1)], wanted or {})
         _spread(tree, SECRETS, [f"_{j}" for j in range(1, secrets + 1)], {})

@@ -70,18 +70,26 @@ def write(
     in it: a release is for others, its seed and the path of its source are not. CSV is made from
     Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
     """
-    kind, dataset = ending(path), str(origin.spec["dataset"])
-    direct = kind == ".parquet" and aliases(names) == list(names)
+    dataset = str(origin.spec["dataset"])
     with whole(path, origin) as temporary:
-        target = temporary if direct else engine.scratch / "rows.parquet"
-        written = engine.copy(plan, target, what="writing records", where=dataset)
+        written = put(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
-        if kind != ".parquet":
-            _write_csv(target, temporary, names, zipped=kind == ".csv.gz")
-        elif not direct:
-            _rename(target, temporary, names)
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+
+
+def put(
+    engine: DuckDB, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
+) -> int:
+    """Write the rows of a plan to a file of that ending, without a manifest; how many there are."""
+    direct = kind == ".parquet" and aliases(names) == list(names)
+    target = path if direct else engine.scratch / "rows.parquet"
+    written = engine.copy(plan, target, what="writing records", where=where)
+    if kind != ".parquet":
+        _write_csv(target, path, names, zipped=kind == ".csv.gz")
+    elif not direct:
+        _rename(target, path, names)
+    return written
 
 
 def _rename(source: Path, target: Path, names: Sequence[str]) -> None:

@@ -1,0 +1,1 @@
+"""Differential inference testing: whether what is guessed about a person depends on that person."""

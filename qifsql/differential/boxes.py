@@ -1,0 +1,122 @@
+"""Releases that others made: files f(D) and f(D without i), or a command that makes them.
+
+A file without a person is found by their number, the position of their record in the input from 1,
+in place of ``{i}``. A command gets a file of records in place of ``{input}`` and writes the
+release to ``{output}``. What it prints is not shown, because it may hold values of people.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import SEEK_END
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from qifsql.errors import InputError, Interrupted, several
+
+PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
+TAIL = 2_000  # bytes of what a command says that are kept for --debug
+FREE = 1_000_000.0  # seconds that a command may take at most
+
+
+def pattern(without: str) -> str:
+    """The files of all people as they are asked for; InputError where people have no files."""
+    if PERSON not in without:
+        raise InputError(
+            f"--without names a file for each person: write {PERSON} where the position of their "
+            f"record stands, from 1, as in 'without/{PERSON}.csv'"
+        )
+    return without
+
+
+def path_of(without: str, record: int) -> Path:
+    """The file of the release without a record."""
+    return Path(without.replace(PERSON, str(record)))
+
+
+def missing(without: str, records: Iterable[int]) -> None:
+    """Refuse files that are not there, saying how many and which is the first."""
+    asked, lacking, first = 0, 0, 0
+    for record in records:
+        asked += 1
+        if not path_of(without, record).is_file():
+            lacking, first = lacking + 1, first or record
+    if lacking:
+        raise InputError(
+            f"{several(lacking, 'release')} of {asked:,} without a person "
+            f"{'is' if lacking == 1 else 'are'} missing, the first is {path_of(without, first)}; "
+            "make them, or look at fewer people with --sample"
+        )
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as it is split into words, and how many seconds it may take."""
+
+    words: tuple[str, ...]
+    timeout: float
+
+    @classmethod
+    def of(cls, text: str, timeout: float) -> "Command":
+        """The command as it is written; InputError where it names no files."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as e:
+            raise InputError("the command cannot be read; check its quotes") from e
+        if not any(INPUT in word for word in words) or not any(OUTPUT in word for word in words):
+            raise InputError(
+                f"a command reads {INPUT} and writes {OUTPUT}, as in "
+                f"'anonymise.sh {INPUT} {OUTPUT}'; name both"
+            )
+        if isinstance(timeout, bool) or not 0 < timeout <= FREE:
+            raise InputError("a time limit is a number of seconds above 0")
+        return cls(words, timeout)
+
+    def run(self, source: Path, target: Path, what: str) -> None:
+        """Make a release; InputError where the command fails, takes too long or writes nothing.
+
+        ``what`` says which release that is.
+        """
+        words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
+        with TemporaryFile() as said:
+            code = self._finished(words, said, what)
+            said.seek(max(0, said.seek(0, SEEK_END) - TAIL))
+            tail = said.read().decode("utf-8", "replace")
+        if code:
+            raise InputError(
+                f"the command failed {what} (exit code {code}); run it by hand, or look with "
+                "--debug at what it says",
+                detail=tail,
+            )
+        if not target.is_file():
+            raise InputError(f"the command wrote no release {what}: there is no file {OUTPUT}")
+
+    def _finished(self, words: list[str], said: IO[bytes], what: str) -> int:
+        """Run the command to its end; its exit code. It goes with all that it has started."""
+        try:
+            running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+        except OSError as e:
+            raise InputError(f"the command cannot be started: {e.strerror}; check its path") from e
+        try:
+            return running.wait(self.timeout)
+        except subprocess.TimeoutExpired as e:
+            raise InputError(
+                f"the command took more than {self.timeout:g} seconds {what}; give it more with "
+                "--timeout, or look why it hangs"
+            ) from e
+        except KeyboardInterrupt as e:
+            raise Interrupted("interrupted; nothing was left behind") from e
+        finally:
+            if running.poll() is None:
+                os.killpg(running.pid, signal.SIGKILL)
+                running.wait()

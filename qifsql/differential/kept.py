@@ -1,0 +1,114 @@
+"""What is found, batch by batch, in a file that outlives the process, or in memory.
+
+A batch and what it found are stored in one transaction: whatever ends the process, the same command
+goes on where it was.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql import __version__
+from qifsql.dialect import adding, keeping, render
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.streams import Stream
+from qifsql.errors import DatasetError, InputError, OutputError
+from qifsql.export import digests
+from qifsql.plan import Plan
+from qifsql.relation import KEPT
+
+FORM = 1  # of the tables
+APART = {
+    **dict.fromkeys(("run", "target", "people"), "BIGINT"),
+    **dict.fromkeys(("emd_printed", "emd", "max_divergence", "emd_hierarchy"), "DOUBLE"),
+    **dict.fromkeys(("with_target", "without_target"), "BIGINT"),
+}
+
+
+class Kept:
+    """The table ``kept.apart`` of all distances, and which batches are finished."""
+
+    def __init__(self, engine: DuckDB, stream: Stream, path: Path | None, asked: Mapping[str, Any]):
+        self.stream = stream
+        told = json.dumps(dict(asked), sort_keys=True, default=str)
+        try:
+            held = engine.open_kept(path)
+        except DatasetError as e:
+            raise InputError(
+                f"the store {path} cannot be made or opened; name another file with --store",
+                detail=e.detail,
+            ) from e
+        if not held:
+            with stream.transaction():
+                self._make("asked", {"told": "VARCHAR"})
+                self._make("finished", {"run": "BIGINT", "batch": "BIGINT"})
+                self._make("apart", APART)
+                row = exp.select(exp.alias_(exp.Literal.string(told), "told"))
+                stream.rows(adding(Plan((), row), "asked", KEPT))
+        elif not {"asked", "finished", "apart"} <= held:
+            raise InputError(f"{path} is no store of dit; name another file with --store")
+        else:
+            self._check(path, json.loads(told))
+
+    def finished(self) -> set[tuple[int, int]]:
+        """The batches that are finished, as (run, batch)."""
+        rows = exp.select("run", "batch").from_(_table("finished"))
+        return {(run, batch) for run, batch in self.stream.rows(render(rows))}
+
+    def finish(self, plan: Plan, run: int, batch: int) -> None:
+        """Store what a batch found."""
+        values = {"run": run, "batch": batch}
+        row = exp.select(*(exp.alias_(exp.convert(v), name) for name, v in values.items()))
+        with self.stream.transaction():
+            self.stream.rows(adding(plan, "apart", KEPT))
+            self.stream.rows(adding(Plan((), row), "finished", KEPT))
+
+    def _make(self, name: str, columns: Mapping[str, str]) -> None:
+        empty = [
+            exp.alias_(exp.cast(exp.null(), type_), column) for column, type_ in columns.items()
+        ]
+        self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, KEPT))
+
+    def _check(self, path: Path | None, asked: Mapping[str, Any]) -> None:
+        """Refuse the store of another question."""
+        rows = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
+        before = json.loads(rows[0][0]) if rows else {}
+        other = [name for name, value in asked.items() if before.get(name) != value]
+        if other:
+            raise InputError(
+                f"{path} is the store of another question: {', '.join(other)} differ; repeat that "
+                "command to go on with it, start anew with --restart, or name another file with "
+                "--store"
+            )
+
+
+def signed(asked: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+    """What is asked of which contents, by which version: what a store is about."""
+    inputs = [found["sha256"] for found in digests(paths)]
+    return {"form": FORM, "qifsql": __version__, **asked, "inputs": inputs}
+
+
+def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> None:
+    """Look at the file of a store before it is opened; ``restart`` removes an old one.
+
+    Raises InputError where it cannot be made, or is no store.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise OutputError(f"the store {path} {what}; name a file with --store")
+    if any(path.resolve() == Path(source).resolve() for source in sources):
+        raise OutputError(f"{path} is the input; name another file with --store")
+    if restart and path.exists():
+        with DuckDB() as engine:
+            tables, trouble = engine.probe(path)
+        if trouble is not None or not {"asked", "finished", "apart"} <= tables:
+            raise InputError(f"{path} is no store of dit, so it is not removed; name another file")
+        path.unlink()
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(name, db="main", catalog=KEPT)

@@ -1,0 +1,195 @@
+"""Releases in files: which cells hold a target's values, with which secrets, many files at once."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.dataset import Column, Dataset
+from qifsql.datatypes import family, nested
+from qifsql.dialect import adding
+from qifsql.differential.makers import Maker
+from qifsql.engine.catalog import Catalog
+from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
+from qifsql.expressions import SOURCE, column
+from qifsql.microdata import normal
+from qifsql.plan import Plan
+from qifsql.relation import LOADED, relation
+from qifsql.sanitise.domains import domain, together
+from qifsql.sanitise.passes import Passes
+from qifsql.sanitise.scales import own_name, own_table, scale_table
+from qifsql.sanitise.spans import HELD, Generalised, Raw, make_places, make_spans
+from qifsql.sanitise.spread import spread
+from qifsql.sanitise.spreading import query
+from qifsql.sanitise.tables import Tables
+from qifsql.spec import Attribute
+
+WHOLE = 0  # the number of the release with everybody
+
+
+class Outside:
+    """Reads the releases of a run; that with everybody is in ``whole``."""
+
+    def __init__(self, passes: Passes, maker: Maker, run: int) -> None:
+        attack, engine = maker.attack, maker.engine
+        self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
+        self.whole = maker.whole()
+        self.tables = Tables(engine, "reading releases", attack.dataset.name)
+        self.secret = attack.secrets[0]
+        people = attack.dataset.name
+        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.qids, 1)]
+        for raw in self.raws:
+            passes.drop(f"places_{raw.number}")
+            values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
+            make_places(self.tables, raw, values)
+        self.types: dict[str, str] = {}
+
+    def read(self, files: Mapping[int, Path]) -> None:
+        """Make ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
+
+        Raises ColumnError, DatasetError or InputError where a release cannot be used.
+        """
+        for i, (number, path) in enumerate([(WHOLE, self.whole), *files.items()]):
+            self._show(number, path, first=not i)
+        self._number_secrets()
+        for raw in self.raws:
+            self._span(raw)
+        self.passes.keep("patterns", self._patterns())
+        width = {"wanted_width": self.passes.coded.width}
+        self.passes.make("tallies", "differential/tallied", width)
+        self.passes.make("totals", "differential/counted")
+        self.passes.drop("shown", *self._held())
+
+    def _show(self, number: int, path: Path, *, first: bool) -> None:
+        """Add the different rows of a release to ``shown``: their cells and secret, how many."""
+        given = Dataset.open(path)
+        if given.format == "csv":
+            given = Dataset.open(path, all_varchar=True)
+        catalog = Catalog(self.engine, given)
+        title = catalog.schema.dataset
+        names = [*(q.name for q in self.attack.qids), self.secret.name]
+        columns = [catalog.schema[name] for name in names]
+        for name, found in zip(names, columns, strict=True):
+            if self.types.setdefault(name, found.type) != found.type:
+                raise ColumnError(
+                    f"column {quoted(name)} of {title} is {family(found.type)}, but "
+                    f"{family(self.types[name])} in {self.whole.name}; write all releases alike"
+                )
+        cells = [exp.alias_(_cell(found), f"cell_{j}") for j, found in enumerate(columns[:-1], 1)]
+        told = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
+        secret = exp.alias_(self._secret(columns[-1], title), "secret")
+        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+        rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
+        tree = exp.select(told, *cells, secret, "count(*) AS people").from_(rows)
+        tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))
+        made = self.passes.keep("shown", tree) if first else self._append(tree)
+        if not made:
+            raise DatasetError(f"{title} has no records; name another file")
+
+    def _append(self, tree: exp.Query) -> int:
+        """Add rows to ``shown``; statements about single people are not told of."""
+        return self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
+
+    def _secret(self, found: Column, title: str) -> exp.Expr:
+        """The secret of a release as a value of that of the people."""
+        what = f"secret {quoted(self.secret.name)} of {title}"
+        if nested(found.type):
+            raise ColumnError(f"{what} is nested; it must be a column of single values")
+        value = normal(Attribute(found.name, column(found), found.type))
+        own = exp.DataType.build(self.secret.type, dialect="duckdb")
+        if found.type == "VARCHAR":
+            return exp.TryCast(this=value, to=own)
+        if together(domain(self.secret.type), domain(found.type)) is None:
+            raise ColumnError(
+                f"{what} is {family(found.type)}, but that of {self.attack.dataset.name} is "
+                f"{family(self.secret.type)}: neither is made the other; write both with one type"
+            )
+        return exp.TryCast(this=value, to=own)
+
+    def _number_secrets(self) -> None:
+        """Refuse values of the secret that nobody has."""
+        same = exp.NullSafeEQ(
+            this=exp.column("secret", table="shown"), expression=exp.column("value", table="known")
+        )
+        known = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
+        lacking = exp.select("coalesce(sum(shown.people), 0)").from_("shown")
+        lacking = lacking.join(known, on=same, join_type="anti")
+        if records := self.passes.row(lacking)[0]:
+            raise InputError(
+                f"{several(int(records), 'record')} of the releases have a secret "
+                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; "
+                "releases must leave the secret as it is"
+            )
+
+    def _span(self, raw: Raw) -> None:
+        """Make the table of which cells of a quasi-identifier hold which values of targets."""
+        found = self._column(raw)
+        cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
+        make_spans(self.tables, found, cells)
+        wanted = {"wanted_attribute": raw.number}
+        tables = {
+            "scale": own_name(scale_table(raw.number)),
+            "targets": own_name("targets"),
+        }
+        name = f"spotted_{raw.number}"
+        self.passes.keep(name, query("differential/spotted", tables=tables, wanted=wanted))
+        names = {**found.names, "spotted": name}
+        covers = spread("covers", names=names, folder="differential")
+        self.tables.make(f"covers_{raw.number}", covers)
+
+    def _column(self, raw: Raw) -> Generalised:
+        return Generalised(raw, 1, self.whole.name, raw.name, self.types[raw.name])
+
+    def _patterns(self) -> exp.Query:
+        """The rows of ``patterns``: each target with their own release, and with the whole one."""
+        query_ = exp.select("targets.target").from_("shown")
+        own = exp.EQ(
+            this=exp.column("number", table="shown"), expression=exp.column("target", "targets")
+        )
+        everybody = exp.EQ(this=exp.column("number", table="shown"), expression=exp.convert(WHOLE))
+        query_ = query_.join(
+            exp.alias_(own_table("targets"), "targets", table=True), on=exp.or_(own, everybody)
+        )
+        release = exp.cast(
+            exp.NEQ(this=exp.column("number", "shown"), expression=exp.convert(WHOLE)), "INTEGER"
+        )
+        pattern: exp.Expr = exp.cast(exp.convert(0), "BIGINT")
+        for raw in self.raws:
+            j = raw.number
+            cells, spot, covers = (f"{what}_{j}" for what in ("own_cells", "own_spot", "covers"))
+            named = exp.alias_(exp.to_table(self._column(raw).names["cells"]), cells, table=True)
+            same = exp.NullSafeEQ(
+                this=exp.column(f"cell_{j}", table="shown"), expression=exp.column("cell", cells)
+            )
+            query_ = query_.join(named, on=same)
+            spotted = exp.alias_(exp.to_table(f"spotted_{j}"), spot, table=True)
+            query_ = query_.join(spotted, on=f"{spot}.target = targets.target")
+            on = f"{covers}.id = {cells}.id AND {covers}.place = {spot}.place"
+            query_ = query_.join(exp.to_table(covers), on=on, join_type="left")
+            held = exp.column("id", covers).is_(exp.null()).not_()
+            bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
+            pattern = exp.Add(this=pattern, expression=bit)
+        known = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
+        same = exp.NullSafeEQ(
+            this=exp.column("secret", table="shown"), expression=exp.column("value", "known")
+        )
+        query_ = query_.join(known, on=same)
+        query_ = query_.select(
+            exp.alias_(release, "release"),
+            exp.alias_(pattern, "pattern"),
+            exp.alias_(exp.column("code", "known"), "secret"),
+            "sum(shown.people)::BIGINT AS people",
+        )
+        return query_.group_by("1", "2", "3", "4")
+
+    def _held(self) -> Sequence[str]:
+        """The tables of a batch."""
+        found = [self._column(raw).names[name] for raw in self.raws for name in HELD]
+        numbers = [raw.number for raw in self.raws]
+        return [*found, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
+
+
+def _cell(found: Column) -> exp.Expr:
+    if nested(found.type):
+        return column(found)
+    return normal(Attribute(found.name, column(found), found.type))

@@ -1,0 +1,147 @@
+"""What is asked for: how releases are made, what learns from them, which people are looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qifsql.differential import boxes
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.sanitise.wishes import Number, Wishes
+
+MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
+METHODS = (MONDRIAN, MDAV, FILES, COMMAND)
+BAYES = "naive-bayes"
+THRESHOLD = 10**-2.5  # that of the paper
+RUNS = 50
+
+
+@dataclass(frozen=True)
+class Question:
+    """One or more runs; ``runs`` has the limits of each, of built-in methods.
+
+    ``sample``: so many people are looked at, 0 for all. ``thresholds`` are distances, ``hierarchy``
+    the file of the secret's. ``release``, ``without``, ``command`` and ``timeout`` (seconds) are
+    about releases from elsewhere (``outside``).
+    """
+
+    method: str
+    runs: tuple[Wishes | None, ...]
+    classifier: str = BAYES
+    thresholds: tuple[float, ...] = ()
+    sample: int = 0
+    seed: int = 0
+    hierarchy: str | None = None
+    release: str | None = None
+    without: str | None = None
+    command: str | None = None
+    timeout: float = 60.0
+
+    def plain(self) -> dict[str, object]:
+        """What is asked as plain data, for manifests and stores."""
+        found: dict[str, object] = {
+            "method": self.method,
+            "runs": [None if wishes is None else wishes.plain() for wishes in self.runs],
+            "classifier": self.classifier,
+            "thresholds": list(self.thresholds),
+        }
+        elsewhere = {"release": self.release, "without": self.without, "command": self.command}
+        drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        more = {"hierarchy": self.hierarchy} | elsewhere
+        return found | drawn | {name: value for name, value in more.items() if value is not None}
+
+    @property
+    def built_in(self) -> bool:
+        """Whether releases are made here."""
+        return self.method in (MONDRIAN, MDAV)
+
+
+def numbers(given: int | str | Sequence[int | str] | None, what: str) -> list[int]:
+    """Whole numbers from 1, as they are listed: ``2,5,10``; none where nothing is given."""
+    if given is None:
+        return []
+    parts = [given] if isinstance(given, int) else given
+    parts = parts.split(",") if isinstance(parts, str) else list(parts)
+    found = []
+    for part in parts:
+        text = str(part).strip()
+        if isinstance(part, bool) or not (text.isascii() and text.isdigit()) or int(text) < 1:
+            raise InputError(f"{what} is a whole number from 1, or several such as 2,5,10")
+        found.append(int(text))
+    return list(dict.fromkeys(found))
+
+
+def runs(
+    method: str,
+    k: list[int],
+    l: list[int],  # noqa: E741 - it is called l
+    *,
+    l_entropy: Number | None,
+    l_recursive: str | Sequence[Number] | None,
+    t: Number | None,
+    t_ordered: Number | None,
+) -> tuple[Wishes | None, ...]:
+    """The limits of every run: each k with each l; of releases from elsewhere one run without."""
+    more = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
+    if method in (FILES, COMMAND):
+        if k or l or any(limit is not None for limit in more.values()):
+            raise InputError("k, l and t are limits of mondrian and mdav; leave them out")
+        return (None,)
+    if not k:
+        raise InputError("k is missing; say how many records each class has at least, as in --k 5")
+    if len(k) * max(1, len(l)) > RUNS:
+        raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
+    each: list[int | None] = [*l] or [None]
+    return tuple(Wishes.of(one, l=diverse, **more) for one in k for diverse in each)  # type: ignore[arg-type]
+
+
+def method(name: str | None, *, files: bool, command: bool) -> str:
+    """The method of that name; without one what the other options are about.
+
+    Raises InputError where there is none of that name, or they do not go together.
+    """
+    if name is None:
+        return COMMAND if command else FILES if files else MONDRIAN
+    if name not in METHODS:
+        raise InputError(f"there is no method {quoted(name)}{did_you_mean(name, METHODS)}")
+    if files and name != FILES:
+        raise InputError(f"method {name} makes releases itself; leave --release and --without out")
+    if command and name != COMMAND:
+        raise InputError(f"method {name} needs no command; leave --command out")
+    return name
+
+
+def elsewhere(
+    name: str, *, release: str | None, without: str | None, command: str | None, timeout: float
+) -> None:
+    """Refuse releases from elsewhere that cannot be found or made."""
+    if name == COMMAND:
+        boxes.Command.of(command or "", timeout)
+    if name != FILES:
+        return
+    if release is None or without is None:
+        raise InputError(
+            "releases from files are two: --release with everybody, and --without for each person, "
+            "as in --release all.csv --without 'without/{i}.csv'"
+        )
+    boxes.pattern(without)
+
+
+def sampled(n: int) -> int:
+    """How many people are looked at, 0 for all; InputError where that is no number."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InputError("a sample is a number of people, from 1")
+    return n
+
+
+def points(given: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
+    """The thresholds, in their order; that of the paper where none is given."""
+    if given is None or (not isinstance(given, int | float) and not given):
+        return (THRESHOLD,)
+    parts = given.split(",") if isinstance(given, str) else given
+    parts = [parts] if isinstance(parts, int | float) else parts
+    try:
+        found = [float(part) for part in parts]
+    except (TypeError, ValueError) as e:
+        raise InputError("a threshold is a distance, such as 0.003") from e
+    if not all(0 <= x < float("inf") for x in found):
+        raise InputError("a threshold is a distance from 0")
+    return tuple(sorted(set(found)))

@@ -1,0 +1,143 @@
+"""What guesses about people owe to their own records, as people read it."""
+
+from collections.abc import Mapping, Sequence
+from math import isinf
+from typing import Any
+
+import polars as pl
+
+from qifsql.differential.question import BAYES
+from qifsql.report import cells, words
+from qifsql.report.language import number, said
+from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
+
+Row = Mapping[str, Any]
+
+
+def inference(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """A sentence and a row for each run and distance, and what the numbers mean."""
+    rows = frame.to_dicts()
+    each = [row for row in rows if row["distance"] == "emd"]
+    parts: list[Part] = [Paragraph(_asked(each[0], spec))]
+    parts += [Paragraph(_told(row, named=len(each) > 1), strong=True) for row in _ends(each)]
+    parts += [Heading(said("How far a guess moves without the person"))]
+    parts.append(_distances(rows, tables["thresholds"]))
+    parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
+    endless = max(rows, key=lambda row: row["infinite"])
+    parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
+    parts.append(Paragraph(_epsilon(each)))
+    return parts
+
+
+def run(row: Row) -> str:
+    """What a run is called."""
+    limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
+    return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
+
+
+def named(distance: str) -> str:
+    """What a distance is called."""
+    return {
+        "emd_printed": said("EMD as printed"),
+        "emd": "EMD",
+        "max_divergence": said("max divergence"),
+        "emd_hierarchy": said("EMD in the hierarchy"),
+    }[distance]
+
+
+def _meaning(distance: str) -> str:
+    """What a distance measures."""
+    told = {
+        "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the "
+        "formula of the paper, to compare with its figures.",
+        "emd": "EMD: half of that sum (earth mover's distance, every two values one apart): how "
+        "much the probability of any set of values changes at most.",
+        "max_divergence": "Max divergence: the largest difference of the logarithm of a "
+        "probability, as in differential privacy.",
+        "emd_hierarchy": "EMD in the hierarchy: how much probability is carried over its edges.",
+    }
+    return said(told[distance])
+
+
+def _ends(rows: Sequence[Row]) -> Sequence[Row]:
+    """The first run and the last."""
+    return rows if len(rows) <= 2 else [rows[0], rows[-1]]
+
+
+def _asked(row: Row, spec: Spec) -> str:
+    told = (
+        "{n} were looked at, one after the other: what {classifier} guesses of their {secret} from "
+        "their own quasi-identifiers, once from the release with their record and once from the "
+        "one without."
+    )
+    who = said("naive Bayes") if row["classifier"] == BAYES else row["classifier"]
+    values = {"n": words.persons(row["records"]), "secret": cells.cell(spec["secret"])}
+    return said(told, classifier=who, **values)
+
+
+def _told(row: Row, *, named: bool) -> str:
+    """What a run means for a person."""
+    told = (
+        "Whoever takes part changes the guess about themselves by at most {most} percentage "
+        "points, {mean} on average."
+    )
+    if named:
+        told = (
+            "{run}: whoever takes part changes the guess about themselves by at most {most} "
+            "percentage points, {mean} on average."
+        )
+    mean, most = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
+    values = {"run": run(row)} if named else {}
+    other = said("The best guess stays the same for everybody.")
+    if row["different"]:
+        share = words.frequency(row["different"])
+        other = said("For {share} the best guess becomes another value.", share=share)
+    return f"{said(told, mean=mean, most=most, **values)} {other}"
+
+
+def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
+    limits = any(row["limits"] for row in rows)
+    points = sorted(set(thresholds["point"]))
+    heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
+    heads += [f"\n{said('mean')}", f"\n{said('std')}", f"\n{said('largest')}"]
+    heads += [said("above\n{point}", point=number(f"{point:.3g}")) for point in points]
+    heads.append(said("other\nguess"))
+    table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
+    above = {
+        (r["run"], r["distance"], r["point"]): r["share"] for r in thresholds.iter_rows(named=True)
+    }
+    before = None
+    for row in rows:
+        first = row["run"] != before
+        before = row["run"]
+        own = [str(row["k"]) if first and row["k"] is not None else ""]
+        own += [row["limits"] or "" if first else ""] if limits else []
+        own += [named(row["distance"]), *(_distance(row[name]) for name in ("mean", "std", "max"))]
+        own += [words.percent(above[row["run"], row["distance"], p]) for p in points]
+        table.add_row(*own, words.percent(row["different"]) if first else "")
+    return table
+
+
+def _distance(x: float | None) -> str:
+    if x is None:
+        return ""
+    return said("infinite") if isinf(x) else words.fixed(x, 5)
+
+
+def _endless(row: Row) -> str:
+    """Of whom a distance is infinite."""
+    return said(
+        "Where it is infinite, a value is possible with the person and impossible without them "
+        "({run}: {n}); mean and std are over the others.",
+        run=run(row),
+        n=words.persons(row["infinite"]),
+    )
+
+
+def _epsilon(rows: Sequence[Row]) -> str:
+    return said(
+        "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
+        "0)-differentiable for every epsilon above it. It is a property of these data and this "
+        "classifier, and no guarantee for others.",
+        n=words.persons(max(row["records"] for row in rows)),
+    )

@@ -1,0 +1,94 @@
+"""What ``dit`` must give, slowly and without SQL: written from the paper and the documentation.
+
+Every release without one record is made anew; naive Bayes is the formula of Bayes in fractions.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from oracle_anonymise import Limits, Row, allowed, mondrian, ordered, places, value
+
+Believed = dict[Any, Fraction]
+Cell = Callable[[Any], bool]
+Record = tuple[Sequence[Cell], Any]  # the cells of a record of a release, and its secret
+
+
+def cells(values: Sequence[Any], kind: str) -> Cell:
+    """The raw values that the cell of a class holds: those between its ends, or its own."""
+    there = ordered(values)
+    if kind == "set":
+        return lambda v: v in there
+    known = [v for v in there if v is not None]
+    return lambda v: v in there if v is None or not known else known[0] <= v <= known[-1]
+
+
+def released(
+    rows: Sequence[Row], qids: Mapping[str, str], secret: str, groups: Sequence[Sequence[int]]
+) -> list[Record]:
+    """The records of a release of these classes."""
+    found: list[Record] = []
+    for group in groups:
+        shown = [cells([rows[i][q] for i in group], kind) for q, kind in qids.items()]
+        found += [(shown, value(rows[i][secret])) for i in group]
+    return found
+
+
+def bayes(release: Sequence[Record], own: Sequence[Any], domain: Sequence[Any]) -> Believed:
+    """Bernoulli naive Bayes on the TF-TF encoding, alpha 1, of who encodes to all ones."""
+    weights = {}
+    for secret in domain:
+        of_class = [shown for shown, s in release if s == secret]
+        weight = Fraction(len(of_class))
+        for j, v in enumerate(own):
+            weight *= Fraction(sum(shown[j](v) for shown in of_class) + 1, len(of_class) + 2)
+        weights[secret] = weight
+    total = sum(weights.values())
+    return {secret: weight / total for secret, weight in weights.items()}
+
+
+def l1(p: Believed, q: Believed) -> Fraction:
+    return sum((abs(p[s] - q[s]) for s in p), Fraction(0))
+
+
+def guess(p: Believed) -> Any:
+    """The most probable value, of several the first."""
+    return max(p, key=lambda s: p[s])
+
+
+def releases(
+    rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
+) -> tuple[list[Record], list[list[Record]]] | None:
+    """The release and those without each record; None where one of them cannot be."""
+
+    def made(some: Sequence[Row]) -> list[Record] | None:
+        fits = allowed([[row[secret] for row in some]], limits)
+        if not some or not fits(range(len(some))):
+            return None
+        spots = []
+        for q in qids:
+            scale = places([row[q] for row in some])
+            spots.append([scale[value(row[q])] for row in some])
+        groups = mondrian(range(len(some)), spots, fits)
+        return released(some, qids, secret, groups)
+
+    whole = made(rows)
+    without = [made([row for j, row in enumerate(rows) if j != i]) for i, _ in enumerate(rows)]
+    if whole is None or any(release is None for release in without):
+        return None
+    return whole, [release for release in without if release is not None]
+
+
+def believed(
+    rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
+) -> list[tuple[Believed, Believed]] | None:
+    """What is believed of each person with and without them."""
+    made = releases(rows, qids, secret, limits)
+    if made is None:
+        return None
+    domain = ordered([row[secret] for row in rows])
+    found = []
+    for row, without in zip(rows, made[1], strict=True):
+        own = [value(row[q]) for q in qids]
+        found.append((bayes(made[0], own, domain), bayes(without, own, domain)))
+    return found
