@@ -28,7 +28,7 @@ def comparison(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     lost = Table.of([said("release"), said("suppressed"), *heads], range(1, 6))
     for row in first:
         lost.add_row(cells.cell(row["release"]), words.count(row["suppressed"]), *_lost(row))
-    columns = Table.of([said("release"), said("quasi-identifier"), *heads], range(2, 6))
+    columns = Table.of([said("release"), said("column"), *heads], range(2, 6))
     for row in tables["columns"].iter_rows(named=True):
         if row["file"] > 1:
             named = cells.cell(row["release"]), cells.cell(row["quasi_identifier"])
@@ -101,8 +101,8 @@ def _risks(
     before = words.chance(first[0]["crs_prior_probabilistic"])
     parts: list[Part] = [Heading(said("Re-identification (CRS)")), table]
     meaning = said(
-        "Certain: people who are alone in their block. Best guess: how often whose record it is is "
-        "guessed right in one try; without the release {before}.",
+        "Certain: people who are alone in their block. Best guess: the chance to name the person "
+        "of a record in one try; without the release {before}.",
         before=before,
     )
     parts.append(Paragraph(meaning))
