@@ -106,6 +106,10 @@ def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
     """What a name is given, in the order of lines; ``None`` where that is not written there."""
     for node in sorted(among, key=lambda n: getattr(n, "lineno", 0)):
         match node:
+            case ast.ImportFrom(module=str(place), names=names) if place.startswith("qifsql."):
+                for own in (one.name for one in names if (one.asname or one.name) == name):
+                    path = ROOT.joinpath(*place.split(".")).with_suffix(".py")
+                    yield from _given(own, ast.parse(path.read_text("utf-8")).body)
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
                 pairs = zip(names, values, strict=True)
                 yield from (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)

@@ -254,6 +254,12 @@ def test_the_command_shows_writes_and_draws(tmp_path: Path) -> None:
     table = run(*asked, "--format", "table")
     assert table.code == 0
     assert "What the releases have lost" in table.out
+    assert "by quasi-identifier" in table.out
+    assert "suppressed" in table.out
+    copy = tmp_path / "same.parquet"
+    copy.write_bytes((tmp_path / "o.parquet").read_bytes())
+    same = run("compare", asked[1], copy, *asked[3:], "--format", "table")
+    assert (same.code, "suppressed" in same.out) == (0, False)
     out = tmp_path / "out.html"
     assert run(*asked, "-o", out, "--charts", tmp_path, "--chart-format", "json").code == 0
     assert "<script>,=cmd()" not in out.read_text()

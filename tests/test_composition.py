@@ -516,7 +516,11 @@ def test_every_format_is_written(kind: str) -> None:
     assert done.code == 0
     assert "hospital_a.csv" in done.out.replace("\\", "")
     if kind == "table":
-        assert "For 2 of 2 people (100.00 %) a single value is left" in " ".join(done.out.split())
+        words = " ".join(done.out.split())
+        assert "For 2 of 2 people (100.00 %) a single value is left" in words
+        assert "That takes anonymity from" in words
+        assert "A class is a block of a release" in words
+        assert "How sure the adversary is" in words
 
 
 def test_the_sql_of_the_manifest_is_what_ran() -> None:

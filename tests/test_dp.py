@@ -431,6 +431,18 @@ def test_the_table_says_what_the_numbers_mean(people: Path) -> None:
         assert text in re.sub(r"\s+", " ", done.out)
 
 
+def test_losses_of_one_are_explained_and_so_are_promises_that_are_none(people: Path) -> None:
+    more = ("--mechanism", "all", "--epsilon", "ln 3, 9", "-f", "table")
+    done = run("dp", people, "--useful", "age", "--secret", "ill", "--predicate", "age > 0", *more)
+    words = re.sub(r"\s+", " ", done.out)
+    assert "Every loss is x 1.0000, without noise, too" in words
+    assert "for every epsilon here, as no loss can be more" in words
+    done = run("dp", people, *QUESTION[:-1], "ln 3,ln 1.5", "-f", "table")
+    some = re.sub(r"\s+", " ", done.out)
+    assert "Every loss is" not in some
+    assert "for every epsilon here" not in some
+
+
 def test_several_counts_have_a_table_each_and_one_together(people: Path) -> None:
     done = run("dp", people, *QUESTION, "--predicate", "age = 20", "-f", "table")
     heads = ("Count 1: records where age > 25", "Count 2: records where age = 20")

@@ -18,6 +18,7 @@ from terminal import run
 
 import qifsql
 from qifsql.errors import InputError
+from qifsql.linkage.opinion import CAUTION
 from qifsql.report import studies, verdicts, words
 from qifsql.report.language import (
     LANGUAGES,
@@ -188,6 +189,10 @@ def test_plural_forms(code: str):
         ('said({1: "one", 2: "two"}[1])', ["one", "two"]),
         ('def f(x):\n  told = "one"\n  return said(told)', ["one"]),
         ('def f(x):\n  return said(TOLD[x])\nTOLD = ["one", "two"]', ["one", "two"]),
+        (
+            "from qifsql.linkage.opinion import CAUTION as told\nsaid(told)",
+            [CAUTION],
+        ),
     ],
 )
 def test_messages_are_found(tmp_path: Path, code: str, expected: list[object]):
@@ -460,7 +465,13 @@ def further(first: Path, second: Path, stored: Path) -> None:
         "nomes": ["link", first, second, "-q", "idade,sexo,bairro"],
         "hashes": ["unhash", first, *hashed],
         "rastros": ["unicity", log, "--key", "pessoa", "-q", "dia,linha", "--points", "1,2,20"],
+        "palpites": ["dit", first, *asked, "--k", "2,4"],
         "ruído": ["dp", first, "--useful", "renda", *likely, *mechanisms],
+        "perguntas": ["wp29", first, *asked, "--register", second, "--truth", "pessoa"],
+        "alcance": ["wp29", first, *asked, "--threshold", "0.4"],
+        "repetidos": ["wp29", log, "-q", "dia,linha", "--key", "pessoa", "--points", "1,2"],
+        "população": ["estimate", first, "-q", "idade,sexo,bairro,renda", "--fraction", "0.05"],
+        "todas": ["estimate", first, "-q", "idade,renda", "--fraction", "1"],
         "ligadas": ["attack", "crl,cal", first, second, *asked, *links],
     }
     for name, command in commands.items():

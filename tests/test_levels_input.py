@@ -17,6 +17,9 @@ from qifsql.errors import ColumnError, InputError
 from qifsql.grading import counting
 from qifsql.grading.hierarchy import Hierarchy
 from qifsql.grading.levels import Levels, levels
+from qifsql.report.levels import _level
+from qifsql.report.levels import levels as view
+from qifsql.report.parts import Table
 from qifsql.templates import folder, load
 
 PEOPLE = Path(__file__).parents[1] / "data-samples" / "thesis_table_3_2.csv"
@@ -300,10 +303,32 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
     for said in (
         "10 people in 3 blocks, knowing age",
         "1 in 1 block",
+        "average class size     3.333   safer",
+        "t, equal distance         0.5   riskier",
+        "l = 1 asks for one value in a block",
         "Homogeneity: 1 person in 1 block of one value",
         "Background knowledge: 9 people in 2 blocks of two values",
     ):
         assert said in done.out
+
+
+def test_measures_with_the_same_worst_block_share_a_row() -> None:
+    found = levels(PEOPLE, **KNOWN, show_blocks=True)
+    assert found.worst is not None
+    parts = view(found.frame, {"attacks": found.attacks, "worst": found.worst}, {"qids": ["age"]})
+    table = parts[-1]
+    assert isinstance(table, Table)
+    blocks = [row[1:] for row in table.rows]
+    assert len(blocks) == len(set(blocks))
+    measures = "; ".join(row[0] for row in table.rows).split("; ")
+    assert len(measures) == found.worst.height
+
+
+def test_four_digits_never_say_that_a_level_is_whole_or_as_wanted() -> None:
+    values = (1.0, 3.3333333, 0.99999, 0.200004, 12345.678, None)
+    assert [_level(x, 0.2) for x in values] == [
+        *("1", "3.333", "0.99999", "0.200004", "12,346", "none"),
+    ]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".json", ".md", ".html"])

@@ -232,5 +232,6 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     assert document["spec"]["points"] == [1, 2, 3]
     table = run(*asked, "--format", "table")
     assert "nobody has so many" in table.out
+    assert "between" not in table.out
     assert "1 record without a key are left out" in table.err
     assert run(*asked[:-1], "a,b").code == 2

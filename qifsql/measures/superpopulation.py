@@ -21,6 +21,17 @@ LEAST, NEAR = 1e-6, 1e-9  # how near to 0, unless it is 0, and to 1 alpha may co
 GRID = 400  # points at which a change of sign is looked for
 
 
+REMARKS = {
+    "alike": "everybody in the sample is alike: theta is open",
+    "unlike": "everybody in the sample is unlike all others: theta is open",
+    "even": "blocks are more even than in any such model, so the estimate may be too high",
+    "no_pairs": "the sample has no block of two to fit it with",
+    "too_many": "it expects more blocks than there are people",
+    "no_fit": "no parameters give so many blocks of one and of two",
+}
+"""Why a method has no answer, and what to know of one."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """A sample: how many blocks have each size, and the share of the population that it is.
@@ -113,16 +124,16 @@ def pitman(sample: Sizes) -> Uniques:
     if not sample.alone:
         return Uniques("pitman", 0.0)
     if u < 2 or u == n:
-        alike = "alike" if u < 2 else "unlike all others"
-        return Uniques("pitman", None, problem=f"everybody in the sample is {alike}: theta is open")
+        return Uniques("pitman", None, problem=REMARKS["alike" if u < 2 else "unlike"])
     even = _slope(sample, 0.0) <= 0
     alpha = 0.0 if even else _alpha(sample)
     beyond = _beyond(alpha, u, n)
     people = sample.population
     logs = log_rising(beyond, 1 - alpha) - log_rising(beyond + people - 1, 1 - alpha)
-    remark = "blocks are more even than in any such model, so the estimate may be too high"
     fitted = {"alpha": alpha, "theta": beyond - alpha}
-    return Uniques("pitman", people * math.exp(logs), fitted, remark=remark if even else "")
+    return Uniques(
+        "pitman", people * math.exp(logs), fitted, remark=REMARKS["even"] if even else ""
+    )
 
 
 def _alpha(sample: Sizes) -> float:
@@ -173,10 +184,10 @@ def snb(sample: Sizes) -> Uniques:
     if not sample.alone:
         return Uniques("snb", 0.0)
     if not sample.pairs:
-        return Uniques("snb", None, problem="the sample has no block of two to fit it with")
+        return Uniques("snb", None, problem=REMARKS["no_pairs"])
     classes = blocks_there(sample)
     if not classes <= sample.population:
-        return Uniques("snb", None, problem="it expects more blocks than there are people")
+        return Uniques("snb", None, problem=REMARKS["too_many"])
 
     def gap(logit: float) -> float:
         return _gap(sample, classes, 1 / (1 + math.exp(-logit)))
@@ -185,7 +196,7 @@ def snb(sample: Sizes) -> Uniques:
     gaps = [gap(x) for x in places]
     turns = [i for i in range(GRID) if (gaps[i] > 0) is not (gaps[i + 1] > 0)]
     if not turns:
-        return Uniques("snb", None, problem="no parameters give so many blocks of one and of two")
+        return Uniques("snb", None, problem=REMARKS["no_fit"])
     logit = root(gap, places[turns[0]], places[turns[0] + 1])
     rest = 1 / (1 + math.exp(-logit))
     alpha = _shape(sample, rest)

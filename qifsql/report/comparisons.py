@@ -25,16 +25,27 @@ def comparison(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = _risks(rows, first, said("release"))
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
-    lost = Table.of([said("release"), said("suppressed"), *heads], range(1, 6))
+    left_out = any(row["suppressed"] for row in first)
+    suppressed = [said("suppressed")] * left_out
+    lost = Table.of([said("release"), *suppressed, *heads], range(1, 5 + left_out))
     for row in first:
-        lost.add_row(cells.cell(row["release"]), words.count(row["suppressed"]), *_lost(row))
-    columns = Table.of([said("release"), said("quasi-identifier"), *heads], range(2, 6))
-    for row in tables["columns"].iter_rows(named=True):
-        if row["file"] > 1:
-            named = cells.cell(row["release"]), cells.cell(row["quasi_identifier"])
-            columns.add_row(*named, *_lost(row))
+        n = [words.count(row["suppressed"])] * left_out
+        lost.add_row(cells.cell(row["release"]), *n, *_lost(row))
     parts += [Heading(said("What the releases have lost")), lost, Paragraph(said(LOST))]
-    parts += [Heading(said("By quasi-identifier"), 2), columns]
+    return [*parts, *_columns(tables["columns"], heads)]
+
+
+def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
+    """A table for each release: what its quasi-identifiers have lost."""
+    parts: list[Part] = []
+    for (_, release), rows in lost.filter(pl.col("file") > 1).group_by(
+        "file", "release", maintain_order=True
+    ):
+        table = Table.of([said("column"), *heads], range(1, 5))
+        for row in rows.iter_rows(named=True):
+            table.add_row(cells.cell(row["quasi_identifier"]), *_lost(row))
+        title = said("{release} by quasi-identifier", release=cells.cell(release))
+        parts += [Heading(title, 2), table]
     return parts
 
 
@@ -101,8 +112,8 @@ def _risks(
     before = words.chance(first[0]["crs_prior_probabilistic"])
     parts: list[Part] = [Heading(said("Re-identification (CRS)")), table]
     meaning = said(
-        "Certain: people who are alone in their block. Best guess: how often whose record it is is "
-        "guessed right in one try; without the release {before}.",
+        "Certain: people who are alone in their block. Best guess: the chance to name the person "
+        "of a record in one try; without the release {before}.",
         before=before,
     )
     parts.append(Paragraph(meaning))

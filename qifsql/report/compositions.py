@@ -6,11 +6,15 @@ from typing import Any
 import polars as pl
 
 from qifsql.report import cells, words
-from qifsql.report.language import counted, number, said
+from qifsql.report.language import number, said
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 FEW = 6  # levels of the curve that are all shown
 SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # of more levels
+CLASS = (
+    "A class is a block of a release: records with the same cells. As cells stand for several "
+    "values, a person may be in several classes, or in none."
+)
 
 Row = Mapping[str, Any]
 
@@ -22,10 +26,11 @@ def composition(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts: list[Part] = [
         Heading(_heading(row, spec)),
         _releases(row, each),
-        Paragraph(sentence(row)),
+        Paragraph(said(CLASS)),
+        Paragraph(sentence(row), strong=True),
     ]
     if frame.height > 1:
-        parts.append(_progress(frame.to_dicts()))
+        parts += [Heading(said("Release after release"), 2), _progress(frame.to_dicts())]
     last = tables["curve"].filter(pl.col("releases") == row["releases"]).to_dicts()
     parts += _curve(last, row["people"])
     if "truth" in tables:
@@ -76,8 +81,8 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
     possible = said("values possible (effective anonymity)")
     add(possible, effective, _number(row["effective_posterior"]))
     for name, column, both in (
-        (said("with a single value"), "perfect_breach", "perfect_breach"),
-        (said("with fewer together"), "vulnerable", "vulnerable"),
+        (said("people with a single value"), "perfect_breach", "perfect_breach"),
+        (said("people with fewer values together"), "vulnerable", "vulnerable"),
     ):
         add(name, [words.count(r[column]) for r in each], words.count(row[both]))
     chances = [_percent(r["success"]) for r in each]
@@ -100,11 +105,10 @@ def sentence(row: Row) -> str:
             "Where one release left {before} values possible on average, all together leave "
             "{after}."
         )
-        one = "{n} of {people} ({share}) loses anonymity by that."
-        many = "{n} of {people} ({share}) lose anonymity by that."
+        lost = "That takes anonymity from {people}."
         told = [
             said(possible, before=before, after=after),
-            counted(one, many, row["vulnerable"], **_among(row["vulnerable"], people)),
+            said(lost, people=_of(row["vulnerable"], people)),
         ]
     told.append(_breached(row))
     if row["contradictions"]:
@@ -156,8 +160,12 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
         level = number(f"{100 * row['confidence']:.4g} %")
         shares = [row["share_before"], row["share"], row["share_guessed"]]
         table.add_row(level, *map(_percent, shares))
-    told = "Share of the {people} by the adversary's confidence:"
-    return [Paragraph(said(told, people=words.persons(people))), table]
+    told = (
+        "Share of the {people} for whom so few values are left that each is right with such a "
+        "chance; last, for whom the best guess is."
+    )
+    sure = Heading(said("How sure the adversary is"), 2)
+    return [sure, Paragraph(said(told, people=words.persons(people))), table]
 
 
 def _right(row: Row) -> str:

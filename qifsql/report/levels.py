@@ -25,9 +25,9 @@ SAID = {
     "enhanced_beta": "beta, enhanced",
     "delta_disclosure": "delta-disclosure",
 }
-SAFER = ("k", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
+SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
+"""Measures of which more is safer; of the others it is less."""
 BELOW = ("l_recursive_c", "delta_disclosure")
-
 
 BITES = {
     "homogeneity": "Homogeneity: {people} in {blocks} of one value: who finds the block knows it.",
@@ -70,17 +70,33 @@ def levels(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """What all blocks keep; what is wanted, and who lacks it."""
     wanted = any(row["wanted"] is not None for row in rows)
-    heads = [said("what all blocks keep"), said("level"), said("people at it")]
-    heads += [said("wanted"), said("people who lack it")] if wanted else []
-    table = Table.of(heads, (1, 2, 4))
+    heads = [said("what all blocks keep"), said("level"), said("more is"), said("people at it")]
+    heads += [said("wanted"), said("lacked by")] if wanted else []
+    table = Table.of(heads, (1, 3))
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
-        line = [_said(row), _level(row["value"]), at]
+        more = said("safer") if row["measure"] in SAFER else said("riskier")
+        line = [_said(row), _level(row["value"], row["wanted"]), more, at]
         if wanted and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level(row['wanted'])}", _lack(row)]
+            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
         table.add_row(*line)
-    return [table]
+    without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
+    return [table, *(Paragraph(_no_c(row)) for row in without)]
+
+
+def _no_c(row: Mapping[str, Any]) -> str:
+    """Why there is no level of recursive diversity."""
+    if row["l"] == 1:
+        return said(
+            "c, recursive, l = 1: none, as l = 1 asks for one value in a block, which every block "
+            "has."
+        )
+    return said(
+        "c, recursive, l = {l}: none, as no c is large enough where a block has fewer than {l} "
+        "values.",
+        l=row["l"],
+    )
 
 
 def _said(row: Mapping[str, Any]) -> str:
@@ -89,10 +105,16 @@ def _said(row: Mapping[str, Any]) -> str:
     return said(SAID[row["measure"]])
 
 
-def _level(value: float | None) -> str:
+def _level(value: float | None, wanted: float | None = None) -> str:
+    """A level in four digits, or in more where these would say that it is whole or as wanted."""
     if value is None:
         return said("none")
-    return words.count(int(value)) if value == int(value) else number(f"{value:.6g}")
+    if value == int(value):
+        return words.count(int(value))
+    if value >= 1000:
+        return words.fixed(value, 0)
+    short = f"{value:.4g}"
+    return number(f"{value:.6g}" if float(short) in (round(value), wanted) else short)
 
 
 def _lack(row: Mapping[str, Any]) -> str:
@@ -123,14 +145,16 @@ def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
 
 
 def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The quasi-identifiers of a worst block of each level, and its size."""
+    """The quasi-identifiers of the worst blocks, their sizes, and the levels that they have."""
     names = {(row["measure"], row["secret"]): _said(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
-    heads = [said("measure"), said("secret"), *worst.columns[2:-1], said("size")]
-    table = Table.of(heads, numeric)
+    found: dict[tuple[str, ...], list[str]] = {}
     for measure, secret, *values in worst.iter_rows():
-        name = names.get((measure, secret), measure)
-        table.add_row(name, cells.cell(secret or ""), *map(cells.cell, values))
+        block = tuple(map(cells.cell, (secret or "", *values)))
+        found.setdefault(block, []).append(names.get((measure, secret), measure))
+    table = Table.of([said("measure"), said("secret"), *worst.columns[2:-1], said("size")], numeric)
+    for block, measures in found.items():
+        table.add_row("; ".join(measures), *block)
     return table
 
 

@@ -58,6 +58,7 @@ def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         _both(row),
         Paragraph(_unique(row)),
         _adversaries(row),
+        *_within(row),
     ]
     if tables["confidence"].height:
         parts += [_curve(tables["confidence"]), Paragraph(_right(row))]
@@ -119,15 +120,25 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
     ):
         risk = row[f"{name}_risk"]
         table.add_row(shown, said("none") if risk is None else words.percent(risk), what)
+    return table
+
+
+def _within(row: Mapping[str, Any]) -> list[Part]:
+    """How the blocks of the release lie within those of the register, in sentences."""
+    told = []
     if row["k_map"] is not None:
-        what = said("fewest in the register who look alike")
-        table.add_row(said("k-map"), words.count(row["k_map"]), what)
+        fewest = "k-map: {n}, the fewest in the register whom somebody of the release looks like."
+        told.append(said(fewest, n=words.count(row["k_map"])))
     if row["delta_max"] is not None:
         low, high = (words.percent(row[f"delta_{end}"]) for end in ("min", "max"))
-        what = said("chance that somebody of the register is in the release")
-        shown = said("{low} to {high}", low=low, high=high)
-        table.add_row(said("delta-presence"), shown, what)
-    return table
+        who = "Delta-presence: somebody of the register is in the release with a chance of {low}."
+        if low != high:
+            who = (
+                "Delta-presence: somebody of the register is in the release with a chance of "
+                "{low} to {high}, which depends on the block."
+            )
+        told.append(said(who, low=low, high=high))
+    return [Paragraph(" ".join(told))] if told else []
 
 
 def _curve(confidence: pl.DataFrame) -> Table:
@@ -145,9 +156,10 @@ def _curve(confidence: pl.DataFrame) -> Table:
         before = reached.height
         row = reached.row(-1, named=True)
         name = said("any") if alike is None else said("1 in {n} or more", n=alike)
+        name = said("certain") if alike == 1 else name
         shown = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
         shown += [words.count(round(row["correct_at_least"]))] if truth else []
-        table.add_row("1" if alike == 1 else name, *shown)
+        table.add_row(name, *shown)
     return table
 
 
@@ -176,7 +188,9 @@ def _right(row: Mapping[str, Any]) -> str:
 def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The share of people whom so many points single out, one line for each number."""
     qids = words.listed(spec["qids"])
-    heads = [said("records known"), said("people"), said("singled out"), said("between")]
+    drawn = frame["low"].null_count() < frame.height
+    heads = [said("records known"), said("people"), said("singled out")]
+    heads += [said("between")] if drawn else []
     table = Table.of([*heads, said("how")], right=(0, 1, 2))
     methods = {"exact": said("exact"), "sampled": said("sampled")}
     for row in frame.iter_rows(named=True):
@@ -188,7 +202,8 @@ def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             low, high = words.percent(row["low"]), words.percent(row["high"])
             between = said("{low} and {high}", low=low, high=high)
             how = counted("{how}, {n} draw", "{how}, {n} draws", row["draws"], how=how)
-        table.add_row(str(row["points"]), words.count(row["people"]), share, between, how)
+        line = [str(row["points"]), words.count(row["people"]), share]
+        table.add_row(*line, *([between] if drawn else []), how)
     head = said("Knowing {qids} of a few records of a person", qids=qids)
     parts: list[Part] = [Heading(head), table]
     if told := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:

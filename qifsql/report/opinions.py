@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.errors import several
 from qifsql.linkage import opinion
-from qifsql.linkage.opinion import CAUTION, INFERENCE, LINKABILITY, SINGLING_OUT
+from qifsql.linkage.opinion import CAUTION, DEFINITIONS, INFERENCE, LINKABILITY, SINGLING_OUT
 from qifsql.report import cells, words
+from qifsql.report.language import counted, number, said
 from qifsql.report.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 
 Row = Mapping[str, Any]
@@ -21,6 +21,14 @@ ANSWERED = {
     opinion.NO: "no",
 }
 NAMED = {SINGLING_OUT: "Singling out", LINKABILITY: "Linkability", INFERENCE: "Inference"}
+ASKED = {
+    "singled_out": "singling out",
+    "unique_in_both": "linkability, register",
+    "unique_in_release": "linkability, any register",
+    "linked_by_key": "linkability, same key",
+    "unicity": "linkability, a few records",
+}
+"""The questions, and what answers them where that is not clear."""
 
 
 def answers(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -28,30 +36,33 @@ def answers(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     rows = frame.to_dicts()
     known = words.listed([cells.cell(name) for name in spec["qids"]])
     parts: list[Part] = [
-        Heading(f"Knowing {known}: the three questions of EU Opinion 05/2014"),
+        Heading(said("Knowing {qids}: the three questions of EU Opinion 05/2014", qids=known)),
         _glance(rows),
-        Paragraph(
-            "Before and after: the chance that the best guess is right, on average, without the "
-            "release and with it."
-        ),
     ]
-    for question, name in NAMED.items():
+    meaning = (
+        "Before and after: the chance that the best guess is right, on average, without the "
+        "release and with it."
+    )
+    parts.append(Paragraph(said(meaning)))
+    for question in (SINGLING_OUT, LINKABILITY, INFERENCE):
         own = [row for row in rows if row["question"] == question]
         if own:
-            told = f"\N{LEFT DOUBLE QUOTATION MARK}{own[0]['definition']}"
-            parts += [Heading(name), Paragraph(f"{told}\N{RIGHT DOUBLE QUOTATION MARK}")]
+            told = f"\N{LEFT DOUBLE QUOTATION MARK}{said(DEFINITIONS[question])}"
+            told += "\N{RIGHT DOUBLE QUOTATION MARK}"
+            parts += [Heading(said(NAMED[question])), Paragraph(told)]
             parts += [Paragraph(_told(row, tables)) for row in own]
-    return [*parts, Paragraph(CAUTION, strong=True)]
+    return [*parts, Paragraph(said(CAUTION), strong=True)]
 
 
 def _glance(rows: list[dict[str, Any]]) -> Table:
     """One line for each answer."""
     least = rows[0]["threshold"]
-    heads = ["question", "answer", "for certain", "before", "after", "at worst"]
-    heads += [] if least is None else [f">= {least:g}"]
+    heads = [said("question"), said("answer"), said("for certain")]
+    heads += [said("before"), said("after"), said("at worst")]
+    heads += [] if least is None else [f">= {_plain(least)}"]
     table = Table.of(heads, right=range(2, len(heads)))
     for row in rows:
-        answer = ANSWERED[row["answer"]]
+        answer = said(ANSWERED[row["answer"]])
         if row["answer"] in (opinion.POSSIBLE, opinion.YES):
             answer = Bad(answer)
         numbers = [row["expected_prior"], _mean(row), row["worst_case"]]
@@ -67,21 +78,15 @@ def _certain(row: Row) -> str:
     """For how many of how many, where that is counted."""
     if row["people"] is None:
         return ""
-    told = f"{words.count(row['people'])} of {words.count(row['of'])}"
-    return f"at most {told}" if row["bound"] else told
+    told = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
+    return said(told, n=words.count(row["people"]), **{"all": words.count(row["of"])})
 
 
 def _asked(row: Row) -> str:
     """The question, and what answers it where that is not clear."""
     if row["question"] == INFERENCE:
-        return f"inference of {cells.cell(row['secret'])}"
-    how = {
-        "unique_in_both": ", register",
-        "unique_in_release": ", any register",
-        "linked_by_key": ", same key",
-        "unicity": ", a few records",
-    }
-    return f"{NAMED[row['question']].lower()}{how.get(row['measure'], '')}"
+        return said("inference of {secret}", secret=cells.cell(row["secret"]))
+    return said(ASKED[row["measure"]])
 
 
 def _mean(row: Row) -> float | None:
@@ -94,9 +99,13 @@ def _percent(p: float | None) -> str:
     return "" if p is None else words.percent(p)
 
 
+def _plain(threshold: float) -> str:
+    return number(f"{threshold:g}")
+
+
 def _told(row: Row, tables: Tables) -> str:
     """One answer in sentences."""
-    return {
+    told = {
         "singled_out": _singled_out,
         "unique_in_both": _linked,
         "unique_in_release": _bound,
@@ -104,91 +113,129 @@ def _told(row: Row, tables: Tables) -> str:
         "unicity": _known,
         "certain": _inferred,
     }[row["measure"]](row, tables)
+    return f"{said(ANSWERED[row['answer']]).capitalize()}: {told}"
 
 
 def _singled_out(row: Row, _tables: Tables) -> str:
-    alone = _of(row, "is the only one with its values", "are the only ones with their values")
-    return (
-        f"{_lead(row)}{alone}. Telling whose record is whose succeeds with a chance of "
-        f"{words.percent(row['expected'])} on average, of {words.percent(row['worst_case'])} in "
-        f"the smallest block.{_reached(row)}"
+    one = "{n} of {all} ({share}) is the only one with its values."
+    many = "{n} of {all} ({share}) are the only ones with their values."
+    succeeds = said(
+        "Telling whose record is whose succeeds with a chance of {expected} on average, of {worst} "
+        "in the smallest block.",
+        expected=words.percent(row["expected"]),
+        worst=words.percent(row["worst_case"]),
     )
+    return f"{counted(one, many, row['people'], **_of(row))} {succeeds}{_reached(row)}"
 
 
 def _linked(row: Row, tables: Tables) -> str:
     found = tables["register"].row(0, named=True)
-    alone = _of(row, "is unique in both files", "are unique in both files")
-    told = (
-        f"{_lead(row)}{alone}. {words.count(found['matched'])} look like somebody in the register: "
-        "these are linked to a group, which the opinion counts, too. At most "
-        f"{words.percent(row['expected'])} of all records are linked right on average."
+    one = "{n} of {all} ({share}) is unique in both files."
+    many = "{n} of {all} ({share}) are unique in both files."
+    told = [counted(one, many, row["people"], **_of(row))]
+    one = (
+        "{n} looks like somebody in the register: it is linked to a group, which the opinion "
+        "counts, too."
     )
+    many = (
+        "{n} look like somebody in the register: these are linked to a group, which the opinion "
+        "counts, too."
+    )
+    told.append(counted(one, many, found["matched"]))
+    best = "At most {share} of all records are linked right on average."
+    told.append(said(best, share=words.percent(row["expected"])))
     if found["correct_unique"] is not None:
-        told += f" By the truth {words.count(found['correct_unique'])} of the unique ones are."
-    return told + _reached(row, "link")
+        one, many = (
+            "By the truth {n} of the unique ones is.",
+            "By the truth {n} of the unique ones are.",
+        )
+        told.append(counted(one, many, found["correct_unique"]))
+    return " ".join(told) + _reached(row, links=True)
 
 
 def _bound(row: Row, _tables: Tables) -> str:
-    n = row["people"]
-    for_certain = "link nobody for certain, as nobody is unique in the release"
-    if n:
-        unique = "it is" if n == 1 else "they are"
-        for_certain = f"link {several(n, 'record')} for certain, as {unique} unique in the release"
-    return (
-        f"{_lead(row)}no register was named (--register). The worst there is has exactly these "
-        f"people: it would {for_certain}, and at most {words.percent(row['expected'])} of all "
-        f"links would be right.{_reached(row)}"
+    n, share = row["people"], words.percent(row["expected"])
+    one = (
+        "The worst there is has exactly these people: it would link {n} record for certain, as it "
+        "is unique in the release, and at most {share} of all links would be right."
     )
+    many = (
+        "The worst there is has exactly these people: it would link {n} records for certain, as "
+        "they are unique in the release, and at most {share} of all links would be right."
+    )
+    worst = counted(one, many, n, share=share)
+    if not n:
+        nobody = (
+            "The worst there is has exactly these people: it would link nobody for certain, as "
+            "nobody is unique in the release, and at most {share} of all links would be right."
+        )
+        worst = said(nobody, share=share)
+    return f"{said('no register was named (--register).')} {worst}{_reached(row)}"
 
 
 def _keyed(row: Row, _tables: Tables) -> str:
-    have = _of(row, "has several records", "have several records")
-    return f"{_lead(row)}{have}; the key links all of these with each other."
+    one = "{n} of {all} ({share}) has several records; the key links all of these with each other."
+    many = (
+        "{n} of {all} ({share}) have several records; the key links all of these with each other."
+    )
+    return counted(one, many, row["people"], **_of(row))
 
 
 def _known(row: Row, tables: Tables) -> str:
     answered = tables["unicity"].filter(pl.col("unicity").is_not_null())
     points = int(answered["points"][-1])
-    what = "1 record of a person" if points == 1 else f"{points} records of a person"
-    return (
-        f"{_lead(row)}whoever knows {what} has a chance of {words.percent(row['value'])} that they "
-        f"are nobody else's; {words.count(row['of'])} people have so many."
+    what = counted("{n} record of a person", "{n} records of a person", points)
+    one = (
+        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} has "
+        "so many."
     )
+    many = (
+        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} have "
+        "so many."
+    )
+    values = {"what": what, "chance": words.percent(row["value"])}
+    return counted(one, many, row["of"], **values, people=words.persons(row["of"]))
 
 
 def _inferred(row: Row, _tables: Tables) -> str:
-    name = cells.cell(row["secret"])
-    known = _of(row, "is in a block of one value", "are in blocks of one value")
-    before, after = words.compared(row["expected_prior"], row["expected"])
-    told = (
-        f"{_lead(row)}{known} of {name}: whoever finds the block knows it. The best guess is right "
-        f"for {after} records, without the release for {before}: the release adds "
-        f"{100 * row['gain']:.2f} percentage points."
+    one = (
+        "{n} of {all} ({share}) is in a block of one value of {secret}: whoever finds the block "
+        "knows it."
     )
+    many = (
+        "{n} of {all} ({share}) are in blocks of one value of {secret}: whoever finds the block "
+        "knows it."
+    )
+    before, after = words.compared(row["expected_prior"], row["expected"])
+    best = said(
+        "The best guess is right for {after} records, without the release for {before}: the "
+        "release adds {points} percentage points.",
+        **{"after": after, "before": before, "points": words.fixed(100 * row["gain"], 2)},
+    )
+    secret = cells.cell(row["secret"])
+    told = f"{counted(one, many, row['people'], **_of(row), secret=secret)} {best}"
     if not row["people"]:
-        told += f" At worst its chance is {words.percent(row['worst_case'])}."
+        worst = said("At worst its chance is {chance}.", chance=words.percent(row["worst_case"]))
+        told += f" {worst}"
     told += _reached(row)
     least = row["threshold"]
     if least is not None and row["expected_prior"] >= least:
-        told += " Without the release everybody's value can be guessed so well, too."
+        so_well = "Without the release everybody's value can be guessed so well, too."
+        told += f" {said(so_well)}"
     return told
 
 
-def _lead(row: Row) -> str:
-    """The answer in a word or two: ``Possible: ``."""
-    return f"{ANSWERED[row['answer']].capitalize()}: "
+def _of(row: Row) -> dict[str, str]:
+    """Of how many, and which share of them."""
+    named = words.persons if row["counted"] == "people" else words.records
+    return {"all": named(row["of"]), "share": words.percent(row["value"])}
 
 
-def _of(row: Row, one: str, many: str) -> str:
-    """How many of how many, and what they are."""
-    verb = one if row["people"] == 1 else many
-    share = f"{words.count(row['of'])} {row['counted']} ({words.percent(row['value'])})"
-    return f"{words.count(row['people'])} of {share} {verb}"
-
-
-def _reached(row: Row, thing: str = "record") -> str:
+def _reached(row: Row, *, links: bool = False) -> str:
     """Who reaches the threshold, where one was given."""
-    if row["at_threshold"] is None:
+    n = row["at_threshold"]
+    if n is None:
         return ""
-    there = several(row["at_threshold"], thing)
-    return f" With a chance of {row['threshold']:g} or more: {there}."
+    there = counted("{n} link", "{n} links", n) if links else words.records(n)
+    told = "With a chance of {least} or more: {there}."
+    return f" {said(told, least=_plain(row['threshold']), there=there)}"

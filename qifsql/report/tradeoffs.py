@@ -1,6 +1,7 @@
 """Privacy against utility of noisy counts, as people read it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isclose
 from typing import Any
 
 import polars as pl
@@ -38,11 +39,18 @@ def tradeoff(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             _measured(own),
             Paragraph(_meaning(spec["secret"], own[0])),
         ]
+        if all(_same(row["privacy_loss"]) for row in own):
+            parts.append(Paragraph(_nothing(cells.cell(spec["secret"]), own[0])))
     listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = said("What epsilon promises of one record, whatever the data")
-    return [*parts, Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
+    parts += [Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
+    if whole[0]["prior"] < 1 and all(
+        isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in whole
+    ):
+        parts.append(Paragraph(_capped(whole[0])))
+    return parts
 
 
 def _related(row: Row, spec: Spec) -> str:
@@ -142,6 +150,36 @@ def _meaning(secret: str, row: Row) -> str:
         return loss
     right = "Utility: the best guess of the real count is then right in {share}."
     return f"{loss} {said(right, share=words.percent(row['utility']))}"
+
+
+def _same(loss: float) -> bool:
+    """Whether a loss is shown as none."""
+    return f"{loss:.4f}" == "1.0000"
+
+
+def _nothing(secret: str, row: Row) -> str:
+    """Why no noise has a loss."""
+    if _same(row["privacy_loss_max"]):
+        return said(
+            "Every loss is x {one}, without noise, too: whether one more record is counted does "
+            "not change the best guess of its {secret}.",
+            **{"one": words.fixed(1, 4), "secret": secret},
+        )
+    return said(
+        "Every loss is x {one}: with so much noise the answer does not change the best guess of "
+        "{secret} of one more record.",
+        **{"one": words.fixed(1, 4), "secret": secret},
+    )
+
+
+def _capped(row: Row) -> str:
+    """That another epsilon would promise nothing else."""
+    return said(
+        "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
+        "{prior} of cases before. Only smaller epsilons promise more.",
+        loss=words.factor(row["privacy_loss_promised"]),
+        prior=words.percent(row["prior"]),
+    )
 
 
 def _promised(rows: Sequence[Row]) -> Table:
