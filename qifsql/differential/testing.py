@@ -84,14 +84,12 @@ def dit(
     (Bernoulli, in closed form, ``qifsql.differential.beliefs``), or one of scikit-learn
     (``qifsql.differential.classifiers``), which learns from every release anew. Records are encoded
     for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
-    their value (TF-TF).
-    ``hierarchy``: a file of the secret's values and what they stand below (``value;node;...``) for
+    their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below (``value;node;...``) for
     ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
     so many people only, drawn by the seed of the settings. ``records``: a .parquet or .csv file for
     a row per record (``qifsql.differential.everyone``), with their ``key``. ``store``: a DuckDB
-    file in which finished batches stay, so that the same question goes on where it was;
-    ``restart`` removes it first. A missing value is a value. Releases are made without drawing
-    lots, so there is one sample per person, and delta of Definition 1 is 0.
+    file in which finished batches stay for the same question; ``restart`` removes it first. A
+    missing value is a value. No lots are drawn, so delta of Definition 1 is 0.
 
     Raises InputError where a release, with or without somebody, cannot keep the limits.
     """
@@ -99,27 +97,14 @@ def dit(
     boxed = {name: _text(x) for name, x in (("release", release), ("without", without))}
     how = question.method(method, files=any(boxed.values()), command=command is not None)
     question.elsewhere(how, **boxed, command=command, timeout=timeout)
+    each_k, each_l = question.numbers(k, "k"), question.numbers(l, "l")
     runs = question.runs(
-        how,
-        question.numbers(k, "k"),
-        question.numbers(l, "l"),
-        l_entropy=l_entropy,
-        l_recursive=l_recursive,
-        t=t,
-        t_ordered=t_ordered,
+        how, each_k, each_l, l_entropy=l_entropy, l_recursive=l_recursive, t=t, t_ordered=t_ordered
     )
-    asked = Question(
-        how,
-        runs,
-        classifiers.check(classifier),
-        question.points(threshold),
-        question.sampled(sample),
-        (settings.seed if settings else None) or 0,
-        _text(hierarchy),
-        **boxed,
-        command=command,
-        timeout=timeout,
-    )
+    seed, tree = (settings.seed if settings else None) or 0, _text(hierarchy)
+    learner, points = classifiers.check(classifier), question.points(threshold)
+    people, elsewhere = question.sampled(sample), (boxed["release"], boxed["without"], command)
+    asked = Question(how, runs, learner, points, people, seed, tree, *elsewhere, timeout=timeout)
     dataset = Dataset.open(source)
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
     read = (*dataset.paths, *(file for file in (asked.hierarchy, asked.release) if file))

@@ -116,22 +116,25 @@ def wp29(
     if key is not None:
         more = {"key": key, "qids": own, "where": where, "settings": settings}
         log = _log(dataset, more, {"points": points, "draws": draws, "seed": seed})
-    spec = {
-        "register": links.origin.spec["register"] if links else None,
-        "register_qids": links.origin.spec["register_qids"] if links else None,
-        "truth": list(_several(truth)) or None,
-        "register_where": register_where,
-        "points": list(log.unicity.frame["points"]) if log and log.unicity else None,
-        "draws": draws if log and log.unicity else None,
-        "threshold": least,
-        "remark": CAUTION,
-    }
-    origin = _together(origin, attacked, links, log, spec)
+    spec = _asked(links, log) | {"truth": list(_several(truth)) or None, "threshold": least}
+    origin = _together(origin, attacked, links, log, spec | {"register_where": register_where})
     rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
     notes = _notes(attacked, links, log, least)
     found = log.unicity if log else None
     return Opinion(frame, attacked.frame, links, found, origin, notes)
+
+
+def _asked(links: Linked | None, log: _Log | None) -> dict[str, Any]:
+    """What was asked of the register and of the log, as plain data."""
+    found = log.unicity if log else None
+    return {
+        "register": links.origin.spec["register"] if links else None,
+        "register_qids": links.origin.spec["register_qids"] if links else None,
+        "points": list(found.frame["points"]) if found else None,
+        "draws": found.origin.spec["draws"] if found else None,
+        "remark": CAUTION,
+    }
 
 
 def _rows(
