@@ -84,12 +84,13 @@ def dit(
     (Bernoulli, in closed form, ``qifsql.differential.beliefs``), or one of scikit-learn
     (``qifsql.differential.classifiers``), which learns from every release anew. Records are encoded
     for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
-    their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below (``value;node;...``) for
-    ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
-    so many people only, drawn by the seed of the settings. ``records``: a .parquet or .csv file for
-    a row per record (``qifsql.differential.everyone``), with their ``key``. ``store``: a DuckDB
-    file in which finished batches stay for the same question; ``restart`` removes it first. A
-    missing value is a value. No lots are drawn, so delta of Definition 1 is 0.
+    their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below
+    (``value;node;...``) for ``emd_hierarchy``. ``threshold``: distances, for how many people are
+    above. ``sample``: look at so many people only, drawn by the seed of the settings. ``records``:
+    a .parquet or .csv file for a row per record (``qifsql.differential.everyone``), with their
+    ``key``. ``store``: a DuckDB file in which finished batches stay for the same question;
+    ``restart`` removes it first. A missing value is a value. No lots are drawn, so delta of
+    Definition 1 is 0.
 
     Raises InputError where a release, with or without somebody, cannot keep the limits.
     """
