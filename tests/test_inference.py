@@ -387,7 +387,9 @@ def test_charts_say_what_they_show(people: Path, tmp_path: Path) -> None:
         *("--charts", folder, "--chart-format", "json"),
     )
     assert done.code == 0, done.err
-    assert {path.name for path in folder.glob("*.json")} >= {"distribution.json", "summary.json"}
+    assert {path.name for path in folder.glob("*.json")} >= {
+        *("distribution.json", "summary.json", "different.json"),
+    }
     spread = json.loads((folder / "distribution.json").read_text())
     assert "EMD (half of L1), k=2" in spread["description"]
     both = json.loads((folder / "summary.json").read_text())

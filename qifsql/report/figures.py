@@ -91,6 +91,7 @@ def of_inference(result: Inference) -> dict[str, Chart]:
     drawn = {"distribution": inference.distribution(result.details["distribution"])}
     if result.frame["k"].n_unique() > 1:
         drawn["summary"] = inference.summary(result.frame)
+        drawn["different"] = inference.different(result.frame)
     return drawn
 
 

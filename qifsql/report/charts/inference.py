@@ -108,6 +108,36 @@ def summary(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("Worst case and average"), below, _both(rows))
 
 
+def different(frame: pl.DataFrame) -> Chart:
+    """The share of people whose best guess is another one, against k (paper, Figs. 3 and 4).
+
+    ``frame`` is a result of ``dit`` with several k.
+    """
+    alt, _ = extra()
+    rows = frame.filter(pl.col("distance") == "emd")
+    rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
+    kinds = list(dict.fromkeys(rows["limits"]))
+    x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
+    y = alt.Y("different:Q", title=said("share of people")).axis(labelExpr=PERCENT)
+    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
+    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
+    told = {"k:O": "k", "limits:N": said("limits"), "different:Q": said("share of people")}
+    lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
+    dots = lines.mark_circle(size=45, opacity=1, color=BLUE).encode(tooltip=hints(alt, told))
+    chart = alt.layer(lines.mark_line(strokeWidth=1.6, color=BLUE).encode(strokeDash=dash), dots)
+    below = said("For how many people the best guess is another one without their own record.")
+    words = [
+        said(
+            "k={k}, {limits}: {share} of the people.",
+            k=row["k"],
+            limits=row["limits"],
+            share=percent(row["different"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dressed(chart, said("Other guesses"), below, words)
+
+
 def _lines(alt: Any, kinds: list[str]) -> list[Any]:
     """The layers of a panel: the spread, then both lines with their points."""
     x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
