@@ -252,6 +252,12 @@ def _notes(
         for name in columns
         if name in keys
     ]
+    if cells := [quoted(q.name) for q in qids if generalised(q.type)]:
+        notes.append(
+            f"cells of {', '.join(cells)} stand for several values; the adversary is taken to know "
+            "in which one a person is, which is too much where cells overlap, as they do when a "
+            "release is attacked with fewer quasi-identifiers than it was made for (see compose)"
+        )
     if secrets and all(m.goal == "re-identification" for m in models):
         notes.append(
             f"{models[0].acronym} needs no secret; to infer one at the same time, "

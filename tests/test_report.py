@@ -879,3 +879,31 @@ def test_without_a_sweep_the_report_says_how_to_learn_what_to_do() -> None:
     row = {"prior_probabilistic": 0.1, "posterior_probabilistic": 0.9}
     assert "run qifsql sweep" in summary.do_first([], [row])
     assert "nothing" in summary.do_first([], [row | {"posterior_probabilistic": 0.1}])
+
+
+def test_infinite_numbers_of_json_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("q,s\n1,a\n1,a\n2,b\n2,b\n3,c\n3,a\n", "utf-8")
+    for ending in ("json", "parquet"):
+        made("dit", path, "-q", "q", "-s", "s", "--k", 1, "-o", tmp_path / f"dit.{ending}")
+        made("report", tmp_path / f"dit.{ending}", "-o", tmp_path / f"{ending}.md")
+    assert "inf" in (tmp_path / "dit.json").read_text()
+    tables = [
+        (tmp_path / f"{ending}.md").read_text().partition("How it was")[0].replace(ending, "")
+        for ending in ("json", "parquet")
+    ]
+    assert tables[0] == tables[1]
+
+
+def test_a_summary_of_several_datasets_says_which_it_is_about(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        data = people(folder).rename(folder / f"{name}.parquet")
+        made("attack", "crs", data, "-q", "birth", "-o", tmp_path / f"{name}_risk.parquet")
+        alone = tmp_path / f"{name}.md"
+        made("report", tmp_path / f"{name}_risk.parquet", "-o", alone)
+        assert f"{name}.parquet: " not in alone.read_text().partition("What was released")[0]
+    both = tmp_path / "both.md"
+    made("report", tmp_path / "one_risk.parquet", tmp_path / "two_risk.parquet", "-o", both)
+    assert "one.parquet: " in both.read_text().partition("What was released")[0]

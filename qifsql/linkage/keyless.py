@@ -69,9 +69,9 @@ def attack(
 
     The result has the columns of ``assessment.SCHEMA`` and ``KEYLESS``, a row per secret and
     knowledge; its details are ``links`` and, with the truth, ``calibration``
-    (``qifsql.linkage.learning``). ``blocks`` are the observations that are possible,
-    ``singled_out`` those that only one record may give; ``posterior_deterministic`` is the chance
-    of these, and ``individuals_certain`` that chance in people, rounded down.
+    (``qifsql.linkage.learning``). ``blocks`` are the observations that are possible;
+    ``posterior_deterministic`` is the chance of those that leave no doubt, and ``singled_out``
+    (whose record it is) and ``individuals_certain`` are that chance in people, rounded down.
 
     Raises InputError and EngineError as all attacks do.
     """
@@ -148,6 +148,8 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
     frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
     notes = [*learned.notes, *_notes(steps, chain)]
+    if asked.presence == 1:
+        notes.append("everybody of one release is taken to be in the next (presence 1)")
     return Assessment(frame, origin, tuple(notes), details)
 
 

@@ -75,6 +75,12 @@ def asked(
                 f"{several(len(names), what)} for {several(len(datasets), 'dataset')}; name one "
                 "for all of them, or one for each"
             )
+    law = rules(link)
+    if keys and not known and not any(rule.kind == "stay" and rule.stay is None for rule in law):
+        raise InputError(
+            "with link rules the key is what stay=? is learned from; leave it out, or name it as "
+            "the truth (--truth) to compare with"
+        )
     secrets = _names(options.get("secret"))
     if any(m.goal != "re-identification" for m in models) and not secrets:
         raise InputError("the model infers a secret; name one with --secret")
@@ -84,7 +90,7 @@ def asked(
     return Asked(
         models,
         datasets,
-        rules(link),
+        law,
         probability(1 if presence is None else presence, "presence"),
         _names(options.get("qids")) or tuple(target),
         secrets,

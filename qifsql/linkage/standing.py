@@ -125,7 +125,7 @@ def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> d
         "qids": list(qids),
         "records": chain.records[0],
         "blocks": found[j].blocks,
-        "singled_out": everybody.revealing,
+        "singled_out": everybody.revealing if m.individual else everybody.success.certain,
         "knowledge": knowledge,
         **bayes.row(prior, after),
     }

@@ -171,9 +171,27 @@ def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Rows of JSON; columns without any value are of the type that they have in results."""
-    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
     empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
     return frame.with_columns(pl.col(name).cast(TYPES.get(name, pl.String())) for name in empty)
+
+
+def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with infinite numbers, for which JSON has no word: ``inf`` among numbers is one."""
+    endless = ("inf", "-inf")
+    names = {
+        name
+        for name in (rows[0] if rows else ())
+        if all(row[name] is None or _is_number(row[name]) or row[name] in endless for row in rows)
+    }
+    return [
+        {n: float(x) if n in names and isinstance(x, str) else x for n, x in row.items()}
+        for row in rows
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _json(path: Path) -> Stored:

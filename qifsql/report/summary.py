@@ -1,6 +1,7 @@
 """The first page of a report: the risk, compared with what, and what to do."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -17,9 +18,14 @@ def summary(results: Sequence[Stored]) -> list[Part]:
     """Cards of the worst of each question, the user's own policy, and what to do first."""
     rows = worst(results)
     parts: list[Part] = []
+    several = _several(results)
     if rows:
-        parts.append(Paragraph(lead(rows[0]), strong=True))
-        parts.append(Cards([card(row) for row in rows]))
+        first = lead(rows[0])
+        parts.append(Paragraph(_of(rows[0], first) if several else first, strong=True))
+        cards = [card(row) for row in rows]
+        if several:
+            cards = [replace(c, what=_of(row, c.what)) for row, c in zip(rows, cards, strict=True)]
+        parts.append(Cards(cards))
     else:
         parts.append(
             Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
@@ -29,7 +35,8 @@ def summary(results: Sequence[Stored]) -> list[Part]:
     if not checks:
         told = "No policy was given, so nothing is called safe or unsafe here."
         parts.append(Paragraph(said(told)))
-    parts.append(Paragraph(do_first(results, rows), strong=True))
+    if rows:
+        parts.append(Paragraph(do_first(results, rows), strong=True))
     return parts
 
 
@@ -50,8 +57,19 @@ def worst(results: Sequence[Stored]) -> list[Row]:
             if row.get("gain") not in (None, "identity"):
                 continue
             if key not in found or _rank(row) > _rank(found[key]):
-                found[key] = row
+                found[key] = row | {"dataset": str(stored.spec.get("dataset", ""))}
     return sorted(found.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
+
+
+def _several(results: Sequence[Stored]) -> bool:
+    """Whether attacks and sweeps are about several datasets."""
+    about = (s for s in results if s.kind in ("attack", "sweep"))
+    return len({str(s.spec.get("dataset", "")) for s in about}) > 1
+
+
+def _of(row: Row, text: str) -> str:
+    """A text and the dataset that it is about, where there are several."""
+    return f"{row['dataset']}: {text}" if row["dataset"] else text
 
 
 def lead(row: Row) -> str:
@@ -105,11 +123,13 @@ def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
             )
         goal = said("whose record it is") if first["secret"] is None else first["secret"]
         without, after = words.compared(first["posterior_without"], first["posterior_all"])
-        return said(
+        told = said(
             "What to do first: drop or coarsen {qid}. Right guesses at {goal}: {after} with it, "
             "{without} without it.",
             **{"qid": first["qid"], "goal": goal, "without": without, "after": after},
         )
+        dataset = str(stored.spec.get("dataset", ""))
+        return _of({"dataset": dataset}, told) if _several(results) else told
     if rows and not any(
         row["posterior_probabilistic"] > row["prior_probabilistic"] for row in rows
     ):

@@ -144,6 +144,10 @@ class Entries:
             if asked.get(name):
                 what = "is about everybody; leave it out, or use a collective model"
                 wrong(f"{name} {what}", *entry.place, name)
+        for name in ("presence", "truth") if "link" not in asked else ():
+            if name in asked:
+                what = 'is about links without a key; write link = ["..."]'
+                wrong(f"{name} {what}", *entry.place, name)
         if asked.get("search") and "threshold" not in asked:
             wrong("a search needs a threshold; write threshold = 0.5", *entry.place, "search")
 
