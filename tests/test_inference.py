@@ -256,7 +256,7 @@ def test_a_command_makes_releases(people: Path, tmp_path: Path) -> None:
     assert_frame_equal(numbers(found), numbers(qifsql.dit(people, **asked, k=1)), abs_tol=1e-12)
     for command, says in (
         ("false {input} {output}", "failed with everybody"),
-        ("true {input} {output}", "wrote no release"),
+        ("true {input} {output}", "made no release with everybody; it has to write one"),
         ("no-such-command {input} {output}", "cannot be started"),
         ("cp {input}", "name both"),
         ("cp '{input} {output}", "check its quotes"),
@@ -266,6 +266,92 @@ def test_a_command_makes_releases(people: Path, tmp_path: Path) -> None:
     hangs = f"{sys.executable} -c 'import time; time.sleep(60)' {{input}} {{output}}"
     with pytest.raises(InputError, match=r"more than 0\.2 seconds"):
         qifsql.dit(people, **asked, command=hangs, timeout=0.2)
+
+
+IDENTITY = "cp {input} {output}"
+
+
+def written(folder: Path, cells: Sequence[str]) -> Path:
+    """A CSV file of people with these cells, each of them twice, one after the other."""
+    source = folder / "people.csv"
+    rows = [f"{cell},{'mf'[i // 2 % 2]},{'xyz'[i % 3]}" for i, cell in enumerate(cells * 2)]
+    source.write_text("\n".join(["q,g,s", *rows]) + "\n")
+    return source
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("20", "30", "", "-4", "300"),
+        ("1.5", "2", "nan", "0.1", "3e20", "-0.0"),
+        ("1.5", "inf", "-inf", "2.5"),
+        ("9007199254740993", "9007199254740992", ""),
+        ("31/12/2020", "01/02/1999", ""),
+        ("2020-01-01 10:00:00", "2020-01-01 00:00:00", "2021-05-05 11:12:13.5"),
+        ("10:00:00", "11:30:00", ""),
+        ("012", "12", "x", ""),
+    ],
+)
+def test_csv_copied_is_csv_as_it_is(tmp_path: Path, cells: Sequence[str]) -> None:
+    source = written(tmp_path, cells)
+    asked = {"qids": ["q", "g"], "secret": "s"}
+    expected = numbers(qifsql.dit(source, **asked, k=1))
+    made = qifsql.dit(source, **asked, command=IDENTITY)
+    assert_frame_equal(numbers(made), expected, abs_tol=1e-12)
+    head, *rows = source.read_text().splitlines()
+    for i in range(len(rows)):
+        left = [head, *rows[:i], *rows[i + 1 :]]
+        (tmp_path / f"{i + 1}.csv").write_text("\n".join(left) + "\n")
+    files = {"release": source, "without": str(tmp_path / "{i}.csv")}
+    assert_frame_equal(numbers(qifsql.dit(source, **asked, **files)), expected, abs_tol=1e-12)
+
+
+def test_csv_releases_with_intervals(tmp_path: Path) -> None:
+    """Intervals in some releases only; there the numbers beside them are numbers still."""
+    source = written(tmp_path, ("20", "25", "30", "40"))
+    change = tmp_path / "change.py"
+    change.write_text(
+        "import sys\n"
+        "text = open(sys.argv[1]).read()\n"
+        "for age in ('20', '25'):\n"
+        "    text = text.replace(f'\\n{age},', '\\n' + sys.argv[3] + ',')\n"
+        "open(sys.argv[2], 'w').write(text)\n"
+    )
+
+    def asked(cell: str, **more: Any) -> pl.DataFrame:
+        command = f"{sys.executable} {change} {{input}} {{output}} '{cell}'"
+        more |= {"qids": ["q", "g"], "secret": "s", "sample": 3}
+        return numbers(qifsql.dit(source, **more, command=command))
+
+    expected = asked("{20,25}".join('""'))
+    assert_frame_equal(asked('"[20,25]"'), expected, check_exact=True)
+    assert_frame_equal(asked("20-25"), expected, check_exact=True)
+    with pytest.raises(InputError, match="holds text, but that of"):
+        asked("20-25", plain="q")
+    with pytest.raises(InputError, match=r"cannot be read.*write cells as values") as trouble:
+        asked("young")
+    assert "young" not in str(trouble.value)
+    assert "--hierarchy" not in str(trouble.value)
+
+
+def test_cells_that_are_values_as_they_stand(tmp_path: Path) -> None:
+    """Texts that look like intervals are texts where that is said."""
+    rows = [{"q": ("[30, 40[", "[40, 50[")[i % 2], "s": "xyz"[i % 3]} for i in range(9)]
+    source = tmp_path / "in.parquet"
+    pl.DataFrame(rows).write_parquet(source)
+    asked = {"qids": "q", "secret": "s"}
+    with pytest.raises(InputError, match="are named with --plain COLUMN"):
+        qifsql.dit(source, **asked, command=IDENTITY)
+    found = qifsql.dit(source, **asked, command=IDENTITY, plain="q")
+    assert_frame_equal(numbers(found), numbers(qifsql.dit(source, **asked, k=1)), abs_tol=1e-12)
+    assert found.origin.spec["plain"] == ["q"]
+    told = ("dit", source, "-q", "q", "-s", "s", "--command", IDENTITY)
+    assert run(*told).code == 2
+    assert run(*told, "--plain", "q").code == 0
+
+
+def test_help_says_that_no_sample_is_everybody() -> None:
+    assert "(0: all)" in run("dit", "--help").out
 
 
 def test_mdav_is_made_anew_for_everybody(people: Path) -> None:
@@ -348,6 +434,12 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
         ({"release": "all.csv"}, "--without for each person"),
         ({"release": "all.csv", "without": "x.csv"}, r"write \{i\}"),
         ({"release": "nowhere.csv", "without": "{i}.csv"}, "there is no file nowhere.csv"),
+        ({"k": 2, "timeout": -1}, "a number of seconds above 0"),
+        ({"k": 2, "timeout": 9}, "leave --timeout out"),
+        ({"release": "all.csv", "without": "{i}.csv", "timeout": 9}, "leave --timeout out"),
+        ({"release": "all.csv", "command": "x {input} {output}"}, "leave --release"),
+        ({"k": 2, "plain": "age"}, "needs no --plain"),
+        ({"command": "x {input} {output}", "plain": "aeg"}, 'did you mean "age"'),
         ({"k": 2, "records": "x.txt"}, "must end in"),
         ({"k": 2, "t_ordered": "0.3"}, "has no distances"),
         ({"k": 2, "where": "occupation = 'Sales'"}, "has one value"),

@@ -70,11 +70,16 @@ class Made:
     timeout: Annotated[
         float, _wish("--timeout", "Seconds that the command may take for one release.")
     ] = 60.0
+    plain: Annotated[
+        list[str] | None,
+        _wish("--plain", "Quasi-identifiers whose cells are values as they stand."),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return found | {name: ",".join(found[name] or ()) or None for name in ("k", "l")}
+        found |= {name: ",".join(found[name] or ()) or None for name in ("k", "l")}
+        return found | {"plain": names(self.plain)}
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Guessed:
         int,
         typer.Option(
             "--sample",
-            help="Look at so many people only, drawn by --seed (0: at all).",
+            help="Look at so many people only, drawn by --seed (0: all).",
             rich_help_panel=TOLD,
         ),
     ] = 0

@@ -53,6 +53,13 @@ def missing(without: str, records: Iterable[int]) -> None:
         )
 
 
+def seconds(timeout: float) -> float:
+    """The time that a command may take; InputError where that is no such number."""
+    if isinstance(timeout, bool) or not 0 < timeout <= FREE:
+        raise InputError("a time limit is a number of seconds above 0")
+    return timeout
+
+
 @dataclass(frozen=True)
 class Command:
     """A command as it is split into words, and how many seconds it may take."""
@@ -72,9 +79,7 @@ class Command:
                 f"a command reads {INPUT} and writes {OUTPUT}, as in "
                 f"'anonymise.sh {INPUT} {OUTPUT}'; name both"
             )
-        if isinstance(timeout, bool) or not 0 < timeout <= FREE:
-            raise InputError("a time limit is a number of seconds above 0")
-        return cls(words, timeout)
+        return cls(words, seconds(timeout))
 
     def run(self, source: Path, target: Path, what: str) -> None:
         """Make a release; InputError where the command fails, takes too long or writes nothing.
@@ -93,7 +98,10 @@ class Command:
                 detail=tail,
             )
         if not target.is_file():
-            raise InputError(f"the command wrote no release {what}: there is no file {OUTPUT}")
+            raise InputError(
+                f"the command made no release {what}; it has to write one to the file that stands "
+                f"for {OUTPUT}"
+            )
 
     def _finished(self, words: list[str], said: IO[bytes], what: str) -> int:
         """Run the command to its end; its exit code. It goes with all that it has started."""

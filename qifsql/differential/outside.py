@@ -1,6 +1,7 @@
 """Releases in files: which cells hold a target's values, with which secrets, many files at once."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -25,6 +26,7 @@ from qifsql.sanitise.tables import Tables
 from qifsql.spec import Attribute
 
 WHOLE = 0  # the number of the release with everybody
+LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
 
 
 class Outside:
@@ -34,6 +36,7 @@ class Outside:
         attack, engine = maker.attack, maker.engine
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
         self.whole = maker.whole()
+        self.plain = maker.asked.as_values
         self.tables = Tables(engine, "reading releases", attack.dataset.name)
         self.secret = attack.secrets[0]
         people = attack.dataset.name
@@ -43,6 +46,7 @@ class Outside:
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
         self.types: dict[str, str] = {}
+        self.typed = True  # whether no release is CSV
 
     def read(self, files: Mapping[int, Path]) -> None:
         """Make ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
@@ -62,22 +66,23 @@ class Outside:
 
     def _show(self, number: int, path: Path, *, first: bool) -> None:
         """Add the different rows of a release to ``shown``: their cells and secret, how many."""
-        given = Dataset.open(path)
-        if given.format == "csv":
-            given = Dataset.open(path, all_varchar=True)
-        catalog = Catalog(self.engine, given)
-        title = catalog.schema.dataset
-        names = [*(q.name for q in self.attack.qids), self.secret.name]
-        columns = [catalog.schema[name] for name in names]
-        for name, found in zip(names, columns, strict=True):
-            if self.types.setdefault(name, found.type) != found.type:
+        catalog, columns = self._columns(path)
+        title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
+        self.typed = self.typed and not csv
+        for found in columns:
+            type_ = "VARCHAR" if csv else found.type
+            if self.types.setdefault(found.name, type_) != type_:
                 raise ColumnError(
-                    f"column {quoted(name)} of {title} is {family(found.type)}, but "
-                    f"{family(self.types[name])} in {self.whole.name}; write all releases alike"
+                    f"column {quoted(found.name)} of {title} is {family(type_)}, but "
+                    f"{family(self.types[found.name])} in {self.whole.name}; write all releases "
+                    "alike"
                 )
-        cells = [exp.alias_(_cell(found), f"cell_{j}") for j, found in enumerate(columns[:-1], 1)]
+        cells = [
+            exp.alias_(_cell(found, csv=csv), f"cell_{j}")
+            for j, found in enumerate(columns[:-1], 1)
+        ]
         told = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
-        secret = exp.alias_(self._secret(columns[-1], title), "secret")
+        secret = exp.alias_(self._secret(columns[-1], title, csv=csv), "secret")
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         tree = exp.select(told, *cells, secret, "count(*) AS people").from_(rows)
@@ -86,18 +91,33 @@ class Outside:
         if not made:
             raise DatasetError(f"{title} has no records; name another file")
 
+    def _columns(self, path: Path) -> tuple[Catalog, list[Column]]:
+        """A release, and its quasi-identifiers and secret under the names of the people's.
+
+        CSV is read with the types that its cells have, and as text where these are others than
+        those of the people: 01234 stays a text among texts, and no whole number is rounded.
+        """
+        meant = (*self.attack.qids, self.secret)
+        given = Dataset.open(path)
+        catalog = Catalog(self.engine, given)
+        columns = [catalog.schema[m.name] for m in meant]
+        if given.format == "csv" and any(map(_loses, meant, columns)):
+            catalog = Catalog(self.engine, replace(given, all_varchar=True))
+            columns = [catalog.schema[m.name] for m in meant]
+        return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
+
     def _append(self, tree: exp.Query) -> int:
         """Add rows to ``shown``; statements about single people are not told of."""
         return self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
 
-    def _secret(self, found: Column, title: str) -> exp.Expr:
+    def _secret(self, found: Column, title: str, *, csv: bool) -> exp.Expr:
         """The secret of a release as a value of that of the people."""
         what = f"secret {quoted(self.secret.name)} of {title}"
         if nested(found.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
-        value = normal(Attribute(found.name, column(found), found.type))
+        value = _cell(found, csv=csv)
         own = exp.DataType.build(self.secret.type, dialect="duckdb")
-        if found.type == "VARCHAR":
+        if found.type == "VARCHAR" or csv:
             return exp.TryCast(this=value, to=own)
         if together(domain(self.secret.type), domain(found.type)) is None:
             raise ColumnError(
@@ -138,7 +158,16 @@ class Outside:
         self.tables.make(f"covers_{raw.number}", covers)
 
     def _column(self, raw: Raw) -> Generalised:
-        return Generalised(raw, 1, self.whole.name, raw.name, self.types[raw.name])
+        return Generalised(
+            raw,
+            1,
+            self.whole.name,
+            raw.name,
+            self.types[raw.name],
+            plain=raw.name in self.plain,
+            typed=self.typed,
+            labels=LABELS,
+        )
 
     def _patterns(self) -> exp.Query:
         """The rows of ``patterns``: each target with their own release, and with the whole one."""
@@ -189,7 +218,17 @@ class Outside:
         return [*found, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
 
 
-def _cell(found: Column) -> exp.Expr:
+def _cell(found: Column, *, csv: bool) -> exp.Expr:
+    """A cell; of CSV as text, as other releases may have cells there that are no single values."""
     if nested(found.type):
         return column(found)
-    return normal(Attribute(found.name, column(found), found.type))
+    value = normal(Attribute(found.name, column(found), found.type))
+    return exp.cast(value, "VARCHAR") if csv else value
+
+
+def _loses(meant: Attribute, found: Column) -> bool:
+    """Whether values would become others if CSV were read with the type that its cells have."""
+    raw, cells = domain(meant.type).kind, domain(found.type).kind
+    if cells == "floating":
+        return raw != "floating"
+    return cells != "text" and raw in ("text", "other")

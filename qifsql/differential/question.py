@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qifsql.differential import boxes
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.sanitise.wishes import Number, Wishes
 
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
@@ -12,6 +12,7 @@ METHODS = (MONDRIAN, MDAV, FILES, COMMAND)
 BAYES = "naive-bayes"
 THRESHOLD = 10**-2.5  # that of the paper
 RUNS = 50
+TIMEOUT = 60.0  # seconds that a command may take, where nothing is said
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Question:
 
     ``sample``: so many people are looked at, 0 for all. ``thresholds`` are distances, ``hierarchy``
     the file of the secret's. ``release``, ``without``, ``command`` and ``timeout`` (seconds) are
-    about releases from elsewhere (``outside``).
+    about releases from elsewhere (``outside``), of which the cells of the quasi-identifiers
+    ``as_values`` are values as they stand.
     """
 
     method: str
@@ -33,7 +35,8 @@ class Question:
     release: str | None = None
     without: str | None = None
     command: str | None = None
-    timeout: float = 60.0
+    timeout: float = TIMEOUT
+    as_values: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, object]:
         """What is asked as plain data, for manifests and stores."""
@@ -45,7 +48,8 @@ class Question:
         }
         elsewhere = {"release": self.release, "without": self.without, "command": self.command}
         drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
-        more = {"hierarchy": self.hierarchy} | elsewhere
+        stand = {"plain": list(self.as_values)} if self.as_values else {}
+        more = {"hierarchy": self.hierarchy} | elsewhere | stand
         return found | drawn | {name: value for name, value in more.items() if value is not None}
 
     @property
@@ -99,7 +103,7 @@ def method(name: str | None, *, files: bool, command: bool) -> str:
     Raises InputError where there is none of that name, or they do not go together.
     """
     if name is None:
-        return COMMAND if command else FILES if files else MONDRIAN
+        name = COMMAND if command else FILES if files else MONDRIAN
     if name not in METHODS:
         raise InputError(f"there is no method {quoted(name)}{did_you_mean(name, METHODS)}")
     if files and name != FILES:
@@ -110,11 +114,25 @@ def method(name: str | None, *, files: bool, command: bool) -> str:
 
 
 def elsewhere(
-    name: str, *, release: str | None, without: str | None, command: str | None, timeout: float
+    name: str,
+    *,
+    release: str | None,
+    without: str | None,
+    command: str | None,
+    timeout: float,
+    plain: Sequence[str],
 ) -> None:
-    """Refuse releases from elsewhere that cannot be found or made."""
+    """Refuse releases from elsewhere that cannot be found or made, and words about none."""
+    boxes.seconds(timeout)
+    if plain and name not in (FILES, COMMAND):
+        raise InputError(
+            f"method {name} needs no --plain, which is about the cells of releases from elsewhere; "
+            "leave it out"
+        )
     if name == COMMAND:
         boxes.Command.of(command or "", timeout)
+    elif timeout != TIMEOUT:
+        raise InputError(f"method {name} has no command to stop; leave --timeout out")
     if name != FILES:
         return
     if release is None or without is None:
@@ -123,6 +141,13 @@ def elsewhere(
             "as in --release all.csv --without 'without/{i}.csv'"
         )
     boxes.pattern(without)
+
+
+def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
+    """Refuse names of ``--plain`` that are no quasi-identifiers."""
+    for name in names:
+        if name not in qids:
+            raise ColumnError(f"{quoted(name)} is no quasi-identifier{did_you_mean(name, qids)}")
 
 
 def sampled(n: int) -> int:

@@ -58,7 +58,8 @@ def dit(
     release: str | Path | None = None,
     without: str | Path | None = None,
     command: str | None = None,
-    timeout: float = 60.0,
+    timeout: float = question.TIMEOUT,
+    plain: str | Sequence[str] = (),
     classifier: str = "naive-bayes",
     hierarchy: str | Path | None = None,
     threshold: float | str | Sequence[float | str] | None = None,
@@ -80,7 +81,10 @@ def dit(
     ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
     ``command``: makes a release of the file that stands for ``{input}`` and writes it to
     ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
-    equal records. Without a method the other options say it. ``classifier``: ``naive-bayes``
+    equal records. Without a method the other options say it. Cells of releases from elsewhere may
+    be values or stand for several (``qifsql.sanitise.cells``); those of the quasi-identifiers
+    ``plain`` are values as they stand. CSV has no types: cells that are all values of the type of
+    the quasi-identifier are these values. ``classifier``: ``naive-bayes``
     (Bernoulli, in closed form, ``qifsql.differential.beliefs``), or one of scikit-learn
     (``qifsql.differential.classifiers``), which learns from every release anew. Records are encoded
     for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
@@ -97,7 +101,8 @@ def dit(
     origin = Origin.now(settings, "dit")
     boxed = {name: _text(x) for name, x in (("release", release), ("without", without))}
     how = question.method(method, files=any(boxed.values()), command=command is not None)
-    question.elsewhere(how, **boxed, command=command, timeout=timeout)
+    stand = (plain,) if isinstance(plain, str) else tuple(plain)
+    question.elsewhere(how, **boxed, command=command, timeout=timeout, plain=stand)
     each_k, each_l = question.numbers(k, "k"), question.numbers(l, "l")
     runs = question.runs(
         how, each_k, each_l, l_entropy=l_entropy, l_recursive=l_recursive, t=t, t_ordered=t_ordered
@@ -105,7 +110,7 @@ def dit(
     seed, tree = (settings.seed if settings else None) or 0, _text(hierarchy)
     learner, points = classifiers.check(classifier), question.points(threshold)
     people, elsewhere = question.sampled(sample), (boxed["release"], boxed["without"], command)
-    asked = Question(how, runs, learner, points, people, seed, tree, *elsewhere, timeout=timeout)
+    asked = Question(how, runs, learner, points, people, seed, tree, *elsewhere, timeout, stand)
     dataset = Dataset.open(source)
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
     read = (*dataset.paths, *(file for file in (asked.hierarchy, asked.release) if file))
@@ -134,6 +139,7 @@ def _run(
     meter = Meter(settings.progress)
     with DuckDB(replace(settings, progress=meter), ordered=True) as engine:
         attack, catalog = _bound(engine, spec)
+        question.check_plain(asked.as_values, [q.name for q in attack.qids])
         dataset = spec.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
         people = coded.code(engine, attack)

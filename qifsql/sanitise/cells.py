@@ -27,6 +27,7 @@ _DASHED = re.compile(r"(0|[1-9][0-9]*)-(0|[1-9][0-9]*)(\??)")
 _ONE_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥){_BOUND}(\??)")
 _PREFIX = re.compile(r"([^*]*)(\*+)", re.S)
 _ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*?))\s*(,|$)', re.S)
+_ENDLESS = ("inf", "-inf")  # as the engine writes them
 _WITHOUT_END = {"inf": 1, "+inf": 1, "∞": 1, "-inf": -1, "-∞": -1}
 
 INTERVAL, SET, PREFIX, PLAIN = "interval", "set", "prefix", "plain value"
@@ -84,7 +85,8 @@ def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
     """Texts as values of the domain; numbers that no value of the domain can be are left out."""
-    values = [read(text) for text in texts]
+    endless = _ENDLESS if domain.kind == "floating" else ()
+    values = [text if text in endless else read(text) for text in texts]
     if None in values:
         raise UnreadableError(f"{PLAIN}, which {domain.words} of the people cannot equal")
     if domain.kind not in ("whole", "decimal"):

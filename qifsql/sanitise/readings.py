@@ -20,6 +20,7 @@ from qifsql.sanitise.cells import Cell, UnreadableError
 from qifsql.sanitise.domains import Domain
 from qifsql.sanitise.tables import Tables
 
+LABELS = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
 BATCH = 50_000  # cells that are read at a time
 SCHEMA = pa.schema(
     [
@@ -41,12 +42,16 @@ _FIELDS = [f.name for f in fields(Cell)]
 
 @dataclass(frozen=True)
 class Asked:
-    """Which cells are read: the column and release they are of, for messages, and their domain."""
+    """Which cells are read: the column and release they are of, for messages, and their domain.
+
+    ``labels`` is what to do where they cannot be read.
+    """
 
     column: str
     release: str
     domain: Domain
     nodes: Mapping[str, Sequence[str]] | None = None
+    labels: str = LABELS
 
 
 def read(tables: Tables, query: exp.Query, path: Path, asked: Asked) -> int:
@@ -84,7 +89,7 @@ def _generalised(cell: Cell, text: str) -> bool:
 def _refusal(asked: Asked, refused: Counter[str], seen: int) -> str:
     """What does not parse, by its form."""
     told = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
-    hint = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
+    hint = asked.labels
     if asked.domain.kind == "text" and any(form.startswith(cells.INTERVAL) for form in refused):
         hint = "cells that are values as they stand are named with --plain COLUMN"
     return (

@@ -40,7 +40,11 @@ class Raw:
 
 @dataclass(frozen=True)
 class Generalised:
-    """The same quasi-identifier in a release: column, type; ``plain``: cells are values as such."""
+    """The same quasi-identifier in a release: column, type; ``plain``: cells are values as such.
+
+    A file that is not ``typed`` (CSV) has all cells as text, numbers and dates too. ``labels`` says
+    what to do where cells of text cannot be read.
+    """
 
     raw: Raw
     number: int
@@ -48,6 +52,8 @@ class Generalised:
     column: str
     type: str
     plain: bool = False
+    typed: bool = True
+    labels: str = readings.LABELS
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -118,9 +124,10 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    asked = readings.Asked(column.column, column.release, kind, nodes)
+    asked = readings.Asked(column.column, column.release, kind, nodes, column.labels)
     generalised = readings.read(tables, unread, path, asked)
-    if kind.kind != "text" and not generalised and tables.count(names["cells"]):
+    wrong = column.plain if generalised else column.typed
+    if kind.kind != "text" and wrong and tables.count(names["cells"]):
         raise clash(
             column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
         )
@@ -141,7 +148,8 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
             f"column {quoted(column.column)} of {column.release} cannot be used: {e}"
         ) from e
     cells = domain(inner)
-    if mode == "plain" and cells.kind == "text" and not column.plain:
+    as_such = column.plain and (column.typed or raw.kind == "text")
+    if mode == "plain" and cells.kind == "text" and not as_such:
         if raw.kind == "other" and raw.type != "BOOLEAN":
             raise clash(
                 column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
