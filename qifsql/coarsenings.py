@@ -124,6 +124,6 @@ def _check_unit(found: Column, how: str, known: tuple[str, ...]) -> None:
 def _wrong(found: Column, how: str, wanted: str) -> ExpressionError:
     name = quoted(found.name)[1:-1]
     return ExpressionError(
-        f"{quoted(how)} makes column {quoted(found.name)} ({family(found.type)}) not coarser; "
+        f"{quoted(f'{found.name}:{how}')[1:-1]} makes column {quoted(found.name)} no coarser; "
         f"write {wanted.replace('{name}', name)}"
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from terminal import run
 
 import qifsql
 from qifsql.errors import InputError
@@ -151,3 +152,11 @@ def test_names_with_signs_of_changes_are_names(tmp_path: Path) -> None:
     assert result.frame["blocks"].to_list() == [3] * 8 + [1]
     both = qifsql.what_if(tmp_path / "o.parquet", qids=["a=b"], change=["a=b:10", "drop=a=b"])
     assert both.frame["blocks"].to_list() == [3, 2, 1, 1]
+
+
+def test_a_file_is_not_compared_with_itself(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("a\n1\n2\n", "utf-8")
+    done = run("compare", file, file, "-q", "a")
+    assert done.code == 2
+    assert "a.csv is given twice; compare it with another file" in done.err

@@ -186,3 +186,11 @@ def test_the_command_ends_with_2_and_one_line(tmp_path: Path) -> None:
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: ")
         assert done.err.count("\n") == 1
+
+
+def test_the_people_and_the_result_are_two_files(tmp_path: Path) -> None:
+    out = tmp_path / "x.csv"
+    asked = ("--people", "p.csv", "-q", "a", "-s", "b", "--records", out, "-o", out)
+    done = run("compose", "r.csv", *asked)
+    assert (done.code, out.exists()) == (2, False)
+    assert "-o and --records both name" in done.err

@@ -431,3 +431,25 @@ def test_the_command_refuses_in_one_line(tmp_path: Path):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: a fraction is a number above 0 up to 1")
     assert done.err.count("\n") == 1
+
+
+def test_where_methods_disagree_the_range_is_said_and_few_records_are_too_few(tmp_path: Path):
+    file = write(tmp_path / "a.parquet", [(1,), (2,), (2,)], {"a": pl.Int64})
+    done = run("estimate", file, "-q", "a", "--fraction", "0.1", "--format", "table")
+    assert "The methods disagree: from 0.015 to 3.5 people" in " ".join(done.out.split())
+    assert "note: 3 records are too few" in done.err
+
+
+def test_options_that_do_nothing_and_files_named_twice_are_refused(tmp_path: Path):
+    file = write(tmp_path / "a.parquet", [(1,), (2,), (2,)], {"a": pl.Int64})
+    out = tmp_path / "er.csv"
+    for more, says in (
+        (["--key", "a"], "name one with --records"),
+        (["--records", out, "-o", out], "-o and --records both name"),
+        (["-o", tmp_path / "nowhere" / "x.csv"], "there is no folder"),
+        (["-o", tmp_path / "a.parquet"], "is the input"),
+    ):
+        done = run("estimate", file, "-q", "a", "--fraction", "0.1", *more)
+        assert done.code == 2
+        assert says in done.err
+    assert not out.exists()

@@ -856,3 +856,11 @@ def test_the_summary_goes_to_a_file_for_reports(tmp_path: Path):
         refused = run("treat", data, "-o", out, "--key", "id", "--summary", other)
         assert refused.code == 2
         assert other.read_bytes() == before
+
+
+def test_the_summary_and_the_release_are_two_files(tmp_path: Path) -> None:
+    file, out = tmp_path / "a.csv", tmp_path / "x.csv"
+    file.write_text("a\n1\n2\n", "utf-8")
+    done = run("treat", file, "--key", "a", "-o", out, "--summary", out)
+    assert (done.code, out.exists()) == (2, False)
+    assert "--summary and -o both name" in done.err

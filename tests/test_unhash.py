@@ -374,3 +374,15 @@ def test_the_command_prints_what_the_function_gives(file: Path, tmp_path: Path):
     manifest = json.loads((tmp_path / "m.csv.manifest.json").read_text())
     assert "MD5(" in manifest["sql"]
     assert run(*asked[:-4]).code == 2
+
+
+def test_the_mapping_and_the_result_are_two_files(tmp_path: Path) -> None:
+    file, out = tmp_path / "plain.csv", tmp_path / "m.csv"
+    file.write_text("h\n0cc175b9c0f1b6a831c399e269772661\nnone\n", "utf-8")
+    asked = ("unhash", file, "-c", "h", "-p", "[a-c]")
+    done = run(*asked, "--hash", "md5", "--mapping", out, "-o", out)
+    assert (done.code, out.exists()) == (2, False)
+    assert "-o and --mapping both name" in done.err
+    assert run(*asked).err == "error: Missing option '--hash'; see qifsql unhash --help\n"
+    said = "1 record of 2 has something other than an md5 hash"
+    assert said in run(*asked, "--hash", "md5").err

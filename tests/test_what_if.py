@@ -294,3 +294,17 @@ def test_the_command_says_4_when_no_change_does(tmp_path: Path) -> None:
     charts = ["--charts", tmp_path, "--chart-format", "json"]
     assert run(*asked, "-c", f"drop={name}", *charts, "-o", tmp_path / "out.html").code == 0
     assert "<script>\n:10" not in (tmp_path / "out.html").read_text()
+
+
+def test_each_release_is_beside_its_own_prior(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text('"a,b",c\n' + "".join(f"{i % 7},{i % 3}\n" for i in range(200)), "utf-8")
+    asked = ("what-if", file, "-q", '"a,b",c', "--format", "table")
+    done = run(*asked, "--change", "sample=0.1")
+    assert "without it" in done.out
+    assert "0.50 %" in done.out  # 1 in 200
+    assert "who is in the sample" in done.err
+    assert "without the release 1 in 200" in run(*asked, "--change", 'drop="a,b"').out
+    plain, quoted = (run(*asked, "--change", f"{name}:5") for name in ("a,b", '"a,b"'))
+    assert plain.out.replace("a,b:5", "").split() == quoted.out.replace('"a,b":5', "").split()
+    assert run(*asked, "--change", "c:0").err.startswith('error: c:0 makes column "c" no coarser')

@@ -389,3 +389,11 @@ def test_of_a_k_anonymous_release_nobody_is_singled_out_and_all_are_in_a_group(t
     assert illness["expected"] >= illness["expected_prior"]
     told = run("wp29", tmp_path / "k.parquet", "-q", "age", "--format", "table").out
     assert "nobody is unique in the release" in " ".join(told.split())
+
+
+def test_points_without_a_key_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text("a\n1\n2\n", "utf-8")
+    done = run("wp29", file, "-q", "a", "--points", "9")
+    assert done.code == 2
+    assert "name the key with --key" in done.err

@@ -134,8 +134,10 @@ def _run() -> int | None:
     try:
         result: int | None = app(standalone_mode=False)
     except typer.TyperException as e:
-        words = " ".join(str(e.format_message()).split())
-        sys.stderr.write(f"error: {words}; see qifsql --help\n")
+        words = " ".join(str(e.format_message()).split()).rstrip(".")
+        context = getattr(e, "ctx", None)  # of the command that was meant, where there is one
+        own = f" {context.info_name}" if context is not None and context.parent is not None else ""
+        sys.stderr.write(f"error: {words}; see qifsql{own} --help\n")
         return 2
     except typer.Abort:
         result = Interrupted.exit_code

@@ -144,7 +144,7 @@ def anonymise(
     from qifsql.sanitise.anonymise import anonymise as run
 
     dataset = data.dataset()
-    output = summary.output(*dataset.paths, out)
+    output = summary.output(out, *dataset.paths)
     with limits.settings() as settings:
         result = run(
             dataset,

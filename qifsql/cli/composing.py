@@ -137,7 +137,7 @@ def compose(
     from qifsql.composition.compose import compose as run
     from qifsql.report import compositions
 
-    show.check(output)
+    show.check(output, records=told.records)
     releases = [data.dataset(), *(data.dataset(file) for file in known.more or ())]
     qids = names(known.qids)
     with limits.settings() as settings:

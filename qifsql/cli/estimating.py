@@ -88,11 +88,14 @@ def estimate(
 ) -> None:
     """FILE is a sample: estimate who is unique in its whole population, and the risk of records."""
     from qifsql.cli import show
+    from qifsql.export import check_place
     from qifsql.linkage.estimate import estimate as run
     from qifsql.report import estimates
 
-    show.check(output)
+    show.check(output, records=records)
     dataset = data.dataset()
+    if output.out is not None:
+        check_place(output.out, dataset.paths)
     with limits.settings() as settings:
         result = run(
             dataset,

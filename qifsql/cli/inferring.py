@@ -171,7 +171,7 @@ def dit(
     from qifsql.export import check_place
     from qifsql.report import inferences
 
-    show.check(output)
+    show.check(output, records=guessed.records)
     charts.check()
     dataset = data.dataset()
     if output.out is not None:

@@ -93,7 +93,7 @@ def unhash(
     from qifsql.linkage.unhash import unhash as run
     from qifsql.report import linkages
 
-    show.check(output)
+    show.check(output, mapping=dictionary.mapping)
     dataset = data.dataset()
     with limits.settings() as settings:
         result = run(

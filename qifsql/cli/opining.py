@@ -89,13 +89,13 @@ class Linkable:
         ),
     ] = None
     points: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--points",
-            help="With a key: how many records of a person are known: 1,2,3,4.",
+            help="With a key: how many records of a person are known (default: 1,2,3,4).",
             rich_help_panel=options.ATTACK,
         ),
-    ] = "1,2,3,4"
+    ] = None
 
 
 def wp29(
@@ -120,7 +120,7 @@ def wp29(
             register_where=linkable.register_where,
             truth=names(linkable.truth),
             key=linkable.key,
-            points=linking.numbers(linkable.points),
+            points=None if linkable.points is None else linking.numbers(linkable.points),
             seed=limits.seed or 0,
             where=data.where,
             settings=settings,

@@ -238,7 +238,7 @@ class Limits:
         int | None,
         typer.Option(
             "--seed",
-            help="For what draws at random; kept in the manifest. Attacks draw nothing.",
+            help="For what draws at random; kept in the manifest.",
             rich_help_panel=RUN,
         ),
     ] = None

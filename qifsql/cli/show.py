@@ -1,10 +1,12 @@
 """Where results go: stdout in a format, or a file by its ending."""
 
+import os
 import sys
+from pathlib import Path
 
 from qifsql.cli.options import Output
-from qifsql.errors import InputError
-from qifsql.export import check_ending
+from qifsql.errors import InputError, OutputError
+from qifsql.export import check_ending, check_place
 from qifsql.report.files import Shown, save, text
 
 __all__ = ["FORMATS", "Shown", "check", "save", "show"]
@@ -12,12 +14,24 @@ __all__ = ["FORMATS", "Shown", "check", "save", "show"]
 FORMATS = ("table", "json", "csv", "markdown")
 
 
-def check(output: Output) -> None:
-    """Refuse a format or ending that cannot be written, before any work is done."""
+def check(output: Output, **others: Path | None) -> None:
+    """Refuse what cannot be written, before any work is done.
+
+    ``others`` are further files of the same command by their options: each has its own place.
+    """
     if output.format_ is not None and output.format_ not in FORMATS:
         raise InputError(f'there is no format "{output.format_}"; use one of {", ".join(FORMATS)}')
     if output.out is not None:
         check_ending(output.out)
+        check_place(output.out, ())
+        for option, path in others.items():
+            differ(output.out, "-o", path, f"--{option}")
+
+
+def differ(path: Path, option: str, other: Path | None, another: str) -> None:
+    """Refuse two options that name one file: the one would be written over the other."""
+    if other is not None and os.path.realpath(path) == os.path.realpath(other):
+        raise OutputError(f"{option} and {another} both name {path}; name two files")
 
 
 def show(shown: Shown, output: Output) -> None:

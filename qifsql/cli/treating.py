@@ -42,7 +42,7 @@ def treat(
     from qifsql.treatment.treat import treat as run
 
     dataset = data.dataset()
-    output = summary.output(*dataset.paths, out)
+    output = summary.output(out, *dataset.paths)
     with limits.settings() as settings:
         result = run(
             dataset,

@@ -178,13 +178,14 @@ class Summary:
         ),
     ] = None
 
-    def output(self, *others: str | Path) -> Output:
-        """The same as of other commands; OutputError where it would overwrite ``others``."""
+    def output(self, out: Path, *inputs: str) -> Output:
+        """The same as of other commands; OutputError where it would overwrite another file."""
         from qifsql.cli import show
         from qifsql.export import check_place
 
         output = Output(self.format_, self.summary)
         show.check(output)
         if self.summary is not None:
-            check_place(self.summary, tuple(map(str, others)))
+            check_place(self.summary, inputs)
+            show.differ(self.summary, "--summary", out, "-o")
         return output

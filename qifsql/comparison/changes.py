@@ -10,6 +10,7 @@
 ``sample=0.1``               each record stays with that probability, by a lot
 ===========================  =======================================================================
 
+A name may be in quotes, as where it is named: ``drop="a,b"``.
 Changes of one quasi-identifier are made one after the other, each to what the last one left.
 """
 
@@ -82,20 +83,32 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, in
 
     Names are looked for as they are written, and only then without regard to case.
     """
+    names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
     for same in (str, str.casefold):
         found = [
-            (len(q.name), i)
-            for i, q in enumerate(qids, 1)
-            if same(text).startswith(same(q.name)) and text[len(q.name) :].lstrip().startswith(sign)
+            (len(name), i)
+            for name, i in names
+            if same(text).startswith(same(name)) and text[len(name) :].lstrip().startswith(sign)
         ]
         if found:
             return max(found)
     return 0, 0
 
 
+def _in_quotes(name: str) -> str:
+    """A name as a row of CSV has it where it holds a comma."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _unquoted(text: str) -> str:
+    """The name that is written in quotes; the text itself where it is not."""
+    found = text[1:-1].replace('""', '"')
+    return found if _in_quotes(found) == text else text
+
+
 def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
     """The number of the quasi-identifier of that name."""
-    for wanted in (name, name.strip()):
+    for wanted in (name, name.strip(), _unquoted(name.strip())):
         for same in (str, str.casefold):
             found = [i for i, q in enumerate(qids, 1) if same(q.name) == same(wanted)]
             if len(found) == 1:

@@ -85,6 +85,7 @@ def compare(
     spec = Composition.of(
         [original, *others],
         original,
+        "compare it with another file",
         qids=_several(qids),
         secrets=_several(secret),
         where=where,

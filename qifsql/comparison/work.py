@@ -25,6 +25,11 @@ from qifsql.sanitise.tables import Tables
 from qifsql.session import check_records
 from qifsql.spec import Attribute, BoundAttack
 
+KNOWN = (
+    "the adversary is assumed to know who is in the sample; for one who does not, keep the sample "
+    "and see qifsql estimate"
+)
+
 
 class Work:
     """One question: the engine, the attack as it is, and what is made for it."""
@@ -64,7 +69,7 @@ class Work:
         if len(asked) > 1:
             rows += self._rows(states, "together", asked, together)
         if lots is not None:
-            self.notes.append(f"the sample is drawn with seed {seed}; another has another risk")
+            self.notes += [f"the sample is drawn with seed {seed}; another has another risk", KNOWN]
         return rows
 
     def _add(self, forms: list[list[Attribute]], made: Sequence[Change]) -> Variant:

@@ -35,6 +35,7 @@ class Composition:
         cls,
         releases: Sequence[str | Path | Dataset],
         people: str | Path | Dataset,
+        instead: str = "compose different releases",
         **said: object,
     ) -> "Composition":
         """The files, each opened under a name of its own; InputError where they cannot be met."""
@@ -46,7 +47,7 @@ class Composition:
         places = [_place(d) for d in opened]
         for i, place in enumerate(places):
             if place in places[:i]:
-                raise InputError(f"{opened[i].name} is given twice; compose different releases")
+                raise InputError(f"{opened[i].name} is given twice; {instead}")
         (everybody,) = _attached([Dataset.open(people)], first=0)
         found = cls(_attached(opened), everybody, **said)  # type: ignore[arg-type]
         if found.suppressed not in SUPPRESSED:

@@ -44,11 +44,12 @@ SCHEMA: dict[str, pl.DataType] = {
 
 ``value`` is what all blocks keep; missing where no number does (``l_recursive_c`` where blocks have
 fewer than ``l`` values, or ``l`` is 1). ``wanted`` is the level that was asked for, and people and
-blocks in violation are those that do not keep it; ``met`` says whether all do, of a distance t only
-for the secret's own one: hierarchical where it has a hierarchy, ordered for numbers and times, else
-equal. ``worst_*`` tell of a block at the worst, the largest one: its size, how many values occur,
-and how many of its people have each, the most frequent first, at most 100 of them. ``l`` is that of
-recursive (c, l)-diversity. ``people`` and ``blocks`` are those there are.
+blocks in violation are those that do not keep it; ``met`` says whether all do. Of the distances t
+only the secret's own one is judged, the others have none of these: hierarchical where it has a
+hierarchy, ordered for numbers and times, else equal. ``worst_*`` tell of a block at the worst, the
+largest one: its size, how many values occur, and how many of its people have each, the most
+frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity. ``people`` and
+``blocks`` are those there are.
 """
 
 AVERAGE = "average_class_size"
@@ -212,11 +213,12 @@ class Run:
             }
             if measure.name == "l_recursive_c":
                 told["l"] = self._l(secret)
-        if measure.aim is not None and level.violated is not None:
+        judged = measure.aim != "t" or measure.name == self._own(j)
+        if measure.aim is not None and judged and level.violated is not None:
             people, blocks = level.violated
             told |= {
                 "wanted": float(self.wanted[measure.aim]),
-                "met": not blocks if measure.aim != "t" or measure.name == self._own(j) else None,
+                "met": not blocks,
                 "people_in_violation": people,
                 "blocks_in_violation": blocks,
             }

@@ -9,6 +9,7 @@ from qifsql.measures.superpopulation import Sizes, Uniques, unique_match
 
 ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
 THREE = ("zayatz", "pitman", "snb")
+FEW = 100  # records of which models of their blocks' sizes are hardly more than a guess
 APART = 2  # estimates of which one is so many times another
 
 
@@ -26,6 +27,13 @@ def cautions(
         yield from _of_weights(sizes, counted, *weights)
     if sizes.fraction == 1:
         return
+    if sizes.records < FEW:
+        yield (
+            f"{several(sizes.records, 'record')} are too few to fit a model to: take the estimates "
+            "for no more than a guess"
+            if sizes.records > 1
+            else "one record is too few to fit a model to: take the estimates for a guess"
+        )
     for one in found:
         if one.problem:
             yield f"{one.method} has no answer: {one.problem}"

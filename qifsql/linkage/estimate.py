@@ -124,6 +124,8 @@ def estimate(
     Raises InputError, ColumnError, WeightError, DatasetError, OutputError.
     """
     share = _share(fraction, population_size, weight)
+    if key is not None and records is None:
+        raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "estimate")
     spec = Attack.of("crs", source, qids=qids, weight=weight, key=key, where=where, null=null)
     out = None if records is None else Path(records)

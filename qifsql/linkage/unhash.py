@@ -182,9 +182,12 @@ def _notes(
     """What the reader should know about the numbers."""
     notes = []
     if row["unfit"]:
+        have = "has" if row["unfit"] == 1 else "have"
+        article = "an" if row["hash"].startswith("m") else "a"
         notes.append(
-            f"{several(row['unfit'], 'record')} of {row['records']:,} have something else than a "
-            f"{row['hash']} hash in column {quoted(row['column'])}; shares are of the others"
+            f"{several(row['unfit'], 'record')} of {row['records']:,} {have} something other "
+            f"than {article} {row['hash']} hash in column {quoted(row['column'])}; shares are of "
+            "the others"
         )
     if patterns and (twice := sum(counted["candidates"].to_list()) - row["candidates"]) > 0:
         notes.append(f"the patterns overlap in {several(twice, 'candidate')}; each is tried once")

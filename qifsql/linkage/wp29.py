@@ -64,7 +64,7 @@ def wp29(
     register: Source | None = None,
     truth: str | Sequence[str] = (),
     key: str | None = None,
-    points: int | Sequence[int] = KNOWN,
+    points: int | Sequence[int] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
     threshold: float | str | None = None,
@@ -94,6 +94,8 @@ def wp29(
         )
     if register is None and (truth or register_where):
         raise InputError("truth and register_where are about a register; name one with --register")
+    if key is None and points is not None:
+        raise InputError("points are records under a key; name the key with --key")
     dataset, asked = Dataset.open(source), _several(qids)
     own = _of_release(asked) if register is not None else asked
     if not own:
@@ -115,7 +117,11 @@ def wp29(
         links = link(dataset, register, qids=asked, truth=truth, **more, settings=settings)
     if key is not None:
         more = {"key": key, "qids": own, "where": where, "settings": settings}
-        log = _log(dataset, more, {"points": points, "draws": draws, "seed": seed})
+        log = _log(
+            dataset,
+            more,
+            {"points": KNOWN if points is None else points, "draws": draws, "seed": seed},
+        )
     spec = _asked(links, log) | {"truth": list(_several(truth)) or None, "threshold": least}
     origin = _together(origin, attacked, links, log, spec | {"register_where": register_where})
     rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]

@@ -103,20 +103,17 @@ def _risks(
 ) -> list[Part]:
     """A table for re-identification, and one for each secret."""
     guessed = [said("certain"), said("best guess")]
-    heads = [head, said("records"), said("blocks"), "k", *guessed]
-    table = Table.of(heads + [said("penalty")] * penalty, range(1, 7))
-    for row in first:
+    before = [row["crs_prior_probabilistic"] for row in first]
+    differ = len(set(before)) > 1  # releases of other sizes: to each its own prior
+    heads = [head, said("records"), said("blocks"), "k", *guessed, *[said("without it")] * differ]
+    table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
+    for row, prior in zip(first, before, strict=True):
         counts = (words.count(row[name]) for name in ("records", "blocks", "k"))
-        more = [words.percent(row["certainty_penalty"])] if penalty else []
+        more = [words.percent(prior)] * differ
+        more += [words.percent(row["certainty_penalty"])] if penalty else []
         table.add_row(named(row), *counts, *_success(row, "crs"), *more)
-    before = words.chance(first[0]["crs_prior_probabilistic"])
     parts: list[Part] = [Heading(said("Re-identification (CRS)")), table]
-    meaning = said(
-        "Certain: people who are alone in their block. Best guess: the chance to name the person "
-        "of a record in one try; without the release {before}.",
-        before=before,
-    )
-    parts.append(Paragraph(meaning))
+    parts.append(Paragraph(_guessing(words.chance(before[0]), differ=differ)))
     secrets = dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None)
     for secret in secrets:
         own = [row for row in rows if row["secret"] == secret]
@@ -133,6 +130,21 @@ def _risks(
         )
         parts.append(Paragraph(meaning))
     return parts
+
+
+def _guessing(before: str, *, differ: bool) -> str:
+    """What the chances of re-identification mean, and what they are without a release."""
+    if differ:
+        return said(
+            "Certain: people who are alone in their block. Best guess: the chance to name the "
+            "person of a record in one try. Without it: the same for who has no release, only "
+            "the list of the people in it, 1 in as many as there are records."
+        )
+    return said(
+        "Certain: people who are alone in their block. Best guess: the chance to name the person "
+        "of a record in one try; without the release {before}.",
+        before=before,
+    )
 
 
 def _success(row: Row, model: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.linkage.cautions import APART
 from qifsql.linkage.estimate import ASSUMES
 from qifsql.measures.superpopulation import REMARKS
 from qifsql.report import words
@@ -28,7 +29,7 @@ def estimates(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         Heading(said("Unique in the population, knowing {qids}", qids=known)),
         Paragraph(_sample(rows[0])),
         _methods(rows),
-        Paragraph(_meaning(rows[0]), strong=True),
+        Paragraph(_meaning(rows), strong=True),
         _assumptions(rows),
     ]
     if "individual" in tables:
@@ -91,8 +92,9 @@ def _assumptions(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _meaning(row: Mapping[str, Any]) -> str:
-    """What the first method says, in words."""
+def _meaning(rows: list[dict[str, Any]]) -> str:
+    """What the methods say, in words: the first one, or the range where they disagree."""
+    row = rows[0]
     if not row["singled_out"]:
         return said(
             "Nobody is unique in the sample; the methods can say nothing of the population."
@@ -102,6 +104,19 @@ def _meaning(row: Mapping[str, Any]) -> str:
         return said(
             "The sample is everybody: {n} of these people are unique, for sure.",
             n=about,
+        )
+    told = [one for one in rows if one["population_uniques"] is not None]
+    least, most = (end(told, key=lambda one: one["population_uniques"]) for end in (min, max))
+    if most["population_uniques"] > APART * least["population_uniques"]:
+        return said(
+            "The methods disagree: from {least} to {most} people of the population are expected "
+            "to be unique. Of those who are unique in the sample, {low} to {high} are: the others "
+            "have look-alikes who were not drawn. Where a wrong release would harm, take the "
+            "highest.",
+            least=_about(least["population_uniques"]),
+            most=_about(most["population_uniques"]),
+            low=words.percent(least["of_sample_uniques"]),
+            high=words.percent(most["of_sample_uniques"]),
         )
     return said(
         "About {n} people of the population are expected to be unique ({share}). Of those who are "
