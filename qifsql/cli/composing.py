@@ -63,14 +63,7 @@ class Reading:
             "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
         ),
     ] = None
-    plain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plain",
-            help="Quasi-identifiers whose cells are values as they stand.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = None
+    plain: roles.Plain = None
     suppressed: Annotated[
         str,
         typer.Option(

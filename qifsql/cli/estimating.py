@@ -61,14 +61,7 @@ def estimate(
             "Repeatable."
         ),
     ],
-    null: Annotated[
-        str,
-        typer.Option(
-            "--null",
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            rich_help_panel=options.DATA,
-        ),
-    ] = "distinct",
+    null: options.Null = "distinct",
     key: Annotated[
         str | None,
         typer.Option(

@@ -32,14 +32,7 @@ class Partition:
         list[str] | None,
         roles.secret("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
     ] = None
-    null: Annotated[
-        str,
-        typer.Option(
-            "--null",
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            rich_help_panel=options.DATA,
-        ),
-    ] = "distinct"
+    null: options.Null = "distinct"
     hierarchy: Annotated[
         list[str] | None,
         roles.hierarchy(

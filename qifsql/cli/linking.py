@@ -127,22 +127,8 @@ def link(
             'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
         ),
     ],
-    truth: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--truth",
-            help="The key that says who is who: one name for both files, or one for each.",
-            rich_help_panel=options.ATTACK,
-        ),
-    ] = None,
-    register_where: Annotated[
-        str | None,
-        typer.Option(
-            "--register-where",
-            help="As --where, for the register.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = None,
+    truth: roles.Truth = None,
+    register_where: roles.RegisterWhere = None,
 ) -> None:
     """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
     from qifsql.cli import show

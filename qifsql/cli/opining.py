@@ -33,14 +33,7 @@ class Questions:
             rich_help_panel=options.ATTACK,
         ),
     ] = None
-    null: Annotated[
-        str,
-        typer.Option(
-            "--null",
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            rich_help_panel=options.DATA,
-        ),
-    ] = "distinct"
+    null: options.Null = "distinct"
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the function."""
@@ -64,22 +57,8 @@ class Linkable:
             rich_help_panel=options.DATA,
         ),
     ] = None
-    register_where: Annotated[
-        str | None,
-        typer.Option(
-            "--register-where",
-            help="As --where, for the register.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = None
-    truth: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--truth",
-            help="The key that says who is who: one name for both files, or one for each.",
-            rich_help_panel=options.ATTACK,
-        ),
-    ] = None
+    register_where: roles.RegisterWhere = None
+    truth: roles.Truth = None
     key: Annotated[
         str | None,
         typer.Option(

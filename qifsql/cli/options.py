@@ -64,6 +64,14 @@ Prior = Annotated[
         rich_help_panel=ATTACK,
     ),
 ]
+Null = Annotated[
+    str,
+    typer.Option(
+        "--null",
+        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+        rich_help_panel=DATA,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -195,14 +203,7 @@ class Adversary:
             rich_help_panel=ATTACK,
         ),
     ] = None
-    null: Annotated[
-        str,
-        typer.Option(
-            "--null",
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            rich_help_panel=DATA,
-        ),
-    ] = "distinct"
+    null: Null = "distinct"
 
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""

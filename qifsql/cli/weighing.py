@@ -40,14 +40,7 @@ class Beside:
     ]
     secret: Secrets = None
     hierarchy: Hierarchies = None
-    plain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plain",
-            help="Quasi-identifiers whose cells are values as they stand.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = None
+    plain: roles.Plain = None
 
 
 def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: Limits) -> None:

@@ -11,6 +11,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.plan import Plan
 from qifsql.sanitise import scales
+from qifsql.sanitise.judging import fit_secret
 from qifsql.sanitise.passes import Coded, Passes
 from qifsql.sanitise.scales import Scale, own_table
 from qifsql.spec import Attribute, BoundAttack
@@ -98,13 +99,4 @@ def check(people: People, question: Question) -> None:
                 f"k is {wishes.k:,}, and {people.name} has {several(records, 'record')}, one less "
                 "without a person; no class can have so many"
             )
-        if wishes.l is not None and wishes.l > secret.values:
-            raise InputError(
-                f"l is {wishes.l:,}, and {quoted(secret.attribute.name)} has "
-                f"{several(secret.values, 'value')}; no class can have so many"
-            )
-        if wishes.t_ordered is not None and not scales.measured(secret.attribute.type):
-            raise InputError(
-                f"secret {quoted(secret.attribute.name)} has no distances, which the ordered t "
-                "is about; use --t, whose distance is that of values without an order"
-            )
+        fit_secret(wishes, secret)

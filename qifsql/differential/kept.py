@@ -91,8 +91,8 @@ def signed(asked: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
     return {"form": FORM, "qifsql": __version__, **asked, "inputs": inputs}
 
 
-def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> None:
-    """Look at the file of a store before it is opened; ``restart`` removes an old one.
+def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
+    """The file of a store, looked at before it is opened; ``restart`` removes an old one.
 
     Raises InputError where it cannot be made, or is no store.
     """
@@ -108,6 +108,7 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> None:
             raise InputError(f"{path} is no store of dit, so it is not removed; name another file")
         path.unlink()
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    return path
 
 
 def _table(name: str) -> exp.Table:

@@ -81,11 +81,9 @@ def dit(
     ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
     ``command``: makes a release of the file that stands for ``{input}`` and writes it to
     ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
-    equal records. Without a method the other options say it. Cells of releases from elsewhere may
-    be values or stand for several (``qifsql.sanitise.cells``); those of the quasi-identifiers
-    ``plain`` are values as they stand. CSV has no types: cells that are all values of the type of
-    the quasi-identifier are these values. ``classifier``: ``naive-bayes``
-    (Bernoulli, in closed form, ``qifsql.differential.beliefs``), or one of scikit-learn
+    equal records. Without a method the other options say it. Cells of releases from elsewhere are
+    those of ``qifsql.sanitise.cells``, of the quasi-identifiers ``plain`` values as they stand.
+    ``classifier``: ``naive-bayes`` (``qifsql.differential.beliefs``), or one of scikit-learn
     (``qifsql.differential.classifiers``), which learns from every release anew. Records are encoded
     for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
     their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below
@@ -115,9 +113,7 @@ def dit(
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
     read = (*dataset.paths, *(file for file in (asked.hierarchy, asked.release) if file))
     out = None if records is None else everyone.place(records, read)
-    held = None if store is None else Path(store)
-    if held is not None:
-        kept.prepare(held, read, restart=restart)
+    held = None if store is None else kept.prepare(Path(store), read, restart=restart)
     return _run(spec, asked, origin, settings or Settings(), out=out, store=held)
 
 

@@ -134,7 +134,7 @@ def _number(name: str, value: object) -> Fraction:
     number = exact(value)
     low, high = _BOUNDS[name]
     kind = "a whole number" if name in _WHOLE else "a number"
-    span = f"from {low}" if high is None else f"from {low} to {high}"
+    span = " ".join(["from", str(low), *(["to", str(high)] if high is not None else [])])
     span = span.replace("from 0", "above 0") if name in _ABOVE else span
     span = span.replace("above 0 to", "above 0, up to")
     fits = number is not None and number >= low and (high is None or number <= high)

@@ -100,16 +100,10 @@ def wp29(
     own = _of_release(asked) if register is not None else asked
     if not own:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
+    models = ("crs", "cas") if _several(secret) else "crs"
+    told: dict[str, Any] = {"thresholds": () if least is None else least, "settings": settings}
     attacked = assess.attack(
-        ("crs", "cas") if _several(secret) else "crs",
-        dataset,
-        qids=own,
-        secret=secret,
-        key=key,
-        where=where,
-        null=null,
-        thresholds=() if least is None else least,
-        settings=settings,
+        models, dataset, qids=own, secret=secret, key=key, where=where, null=null, **told
     )
     links, log = None, None
     if register is not None:
@@ -117,11 +111,8 @@ def wp29(
         links = link(dataset, register, qids=asked, truth=truth, **more, settings=settings)
     if key is not None:
         more = {"key": key, "qids": own, "where": where, "settings": settings}
-        log = _log(
-            dataset,
-            more,
-            {"points": KNOWN if points is None else points, "draws": draws, "seed": seed},
-        )
+        known = KNOWN if points is None else points
+        log = _log(dataset, more, {"points": known, "draws": draws, "seed": seed})
     spec = _asked(links, log) | {"truth": list(_several(truth)) or None, "threshold": least}
     origin = _together(origin, attacked, links, log, spec | {"register_where": register_where})
     rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]

@@ -78,8 +78,8 @@ def _differentiability(sample: Sample) -> Lines:
     return (
         f"released as it is; one of {block} with {own} is looked at",
         head,
-        f"with them: {_believed(p)}",
-        f"without them: {_believed(q)}",
+        f"the guess with them: {_believed(p)}",
+        f"the guess without them: {_believed(q)}",
         equal(f"({gaps})/2", total / 2),
     )
 

@@ -4,10 +4,26 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qifsql.errors import InputError, quoted, several
 from qifsql.plan import Plan, Step
-from qifsql.sanitise.scales import Secret, own_name
+from qifsql.sanitise.scales import Secret, measured, own_name
 from qifsql.sanitise.spreading import query
 from qifsql.sanitise.wishes import Wishes
+
+
+def fit_secret(wishes: Wishes, secret: Secret) -> None:
+    """Refuse limits that no class could keep, or that are not about such a secret."""
+    name = quoted(secret.attribute.name)
+    if wishes.l is not None and wishes.l > secret.values:
+        raise InputError(
+            f"l is {wishes.l:,}, and {name} has {several(secret.values, 'value')}; no class can "
+            "have so many"
+        )
+    if wishes.t_ordered is not None and not measured(secret.attribute.type):
+        raise InputError(
+            f"secret {name} has no distances, which the ordered t is about; use --t, whose "
+            "distance is that of values without an order"
+        )
 
 
 def refused(

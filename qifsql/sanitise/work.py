@@ -11,10 +11,11 @@ from sqlglot import exp
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Progress
 from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError, InputError, InternalError, quoted, several
+from qifsql.errors import DatasetError, InputError, InternalError, several
 from qifsql.plan import Plan
 from qifsql.sanitise import mdav, mondrian, scales
 from qifsql.sanitise.generalised import Loss, Shape, make_cells
+from qifsql.sanitise.judging import fit_secret
 from qifsql.sanitise.passes import Coded, Passes
 from qifsql.sanitise.scales import Scale, Secret, own_table
 from qifsql.sanitise.wishes import Wishes
@@ -199,16 +200,7 @@ class Work:
                 "no class can have so many"
             )
         for secret in coded.secrets:
-            if wishes.l is not None and wishes.l > secret.values:
-                raise InputError(
-                    f"l is {wishes.l:,}, and {quoted(secret.attribute.name)} has "
-                    f"{several(secret.values, 'value')}; no class can have so many"
-                )
-            if wishes.t_ordered is not None and not scales.measured(secret.attribute.type):
-                raise InputError(
-                    f"secret {quoted(secret.attribute.name)} has no distances, which the ordered t "
-                    "is about; use --t, whose distance is that of values without an order"
-                )
+            fit_secret(wishes, secret)
 
     def _partition(self) -> None:
         """Make the tables ``done``, of the classes, and ``refused``, of those to suppress."""
