@@ -73,8 +73,7 @@ def dit(
 ) -> Inference:
     """Compare what is guessed about every person with and without their record in the data.
 
-    For each person the data are anonymised with and without their record, a classifier learns the
-    ``secret`` from either release, and both are asked about this person (D, section 2.2).
+    A classifier learns the ``secret`` from either release, for each person (D, section 2.2).
     ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
     limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several
     (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody,
@@ -89,10 +88,9 @@ def dit(
     their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below
     (``value;node;...``) for ``emd_hierarchy``. ``threshold``: distances, for how many people are
     above. ``sample``: look at so many people only, drawn by the seed of the settings. ``records``:
-    a .parquet or .csv file for a row per record (``qifsql.differential.everyone``), with their
-    ``key``. ``store``: a DuckDB file in which finished batches stay for the same question;
-    ``restart`` removes it first. A missing value is a value. No lots are drawn, so delta of
-    Definition 1 is 0.
+    a file for a row per record (``qifsql.differential.everyone``), with their ``key``. ``store``: a
+    DuckDB file of finished batches; ``restart`` removes it. A missing value is a value. No lots are
+    drawn, so delta of Definition 1 is 0.
 
     Raises InputError where a release, with or without somebody, cannot keep the limits.
     """
@@ -111,7 +109,7 @@ def dit(
     asked = Question(how, runs, learner, points, people, seed, tree, *elsewhere, timeout, stand)
     dataset = Dataset.open(source)
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
-    read = (*dataset.paths, *(file for file in (asked.hierarchy, asked.release) if file))
+    read = (*dataset.paths, *filter(None, (asked.hierarchy, asked.release)))
     out = None if records is None else everyone.place(records, read)
     held = None if store is None else kept.prepare(Path(store), read, restart=restart)
     return _run(spec, asked, origin, settings or Settings(), out=out, store=held)
