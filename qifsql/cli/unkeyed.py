@@ -41,10 +41,20 @@ class Links:
         ),
     ] = None
 
+    one_to_one: Annotated[
+        bool,
+        typer.Option(
+            "--one-to-one",
+            help="With --link: a record of a later release is of one person at most, so that "
+            "people compete for it (belief propagation).",
+            rich_help_panel=ATTACK,
+        ),
+    ] = False
+
     def arguments(self) -> dict[str, Any]:
         """The same as arguments of the functions of the package."""
-        truth = names(self.truth)
-        return {"link": self.link, "presence": self.presence, "truth": truth}
+        told = {"truth": names(self.truth), "one_to_one": self.one_to_one}
+        return {"link": self.link, "presence": self.presence, **told}
 
     def check(self, charts: Charts) -> None:
         """Refuse charts of links that are not compared with the truth: there is nothing to draw."""

@@ -26,6 +26,7 @@ BITS = 125  # of a sum of weights
 NUMBERS = 10**12  # kinds of a release, at most: the numbers of each release begin with its own
 PAIRS = 1_000_000_000  # kinds that are compared with one another, at most
 SLICE = 12_000_000  # pairs that are looked at in one go
+LIKELIHOODS = "One row per kind of record and candidates alike in a later release: the likelihood."
 
 
 class Chain:
@@ -38,6 +39,8 @@ class Chain:
         self.where = releases[0].dataset.name
         self.last = len(releases)
         self.width = len(releases[0].drift)
+        self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
+        self.matched = False  # whether the weights are those of links one to one
         self.records = [self._read(r) for r in releases]
         self._number()
 
@@ -51,10 +54,9 @@ class Chain:
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
         self.keep("asked", Plan((), exp.select(*columns)))
         self.estimates = {u: self._explosion(u - 1, u) for u in range(2, self.last + 1)}
-        for later in range(2, self.last + 1):
-            for earlier in range(1, later):
-                steps = (*self.linked([(earlier, later)]), self.step("weighed"))
-                self.keep(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
+        for earlier, later in self.pairs:
+            steps = self.weighed([(earlier, later)])
+            self.keep(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
 
     def _read(self, release: Release) -> int:
         """Keep the records of a release; how many there are."""
@@ -81,9 +83,9 @@ class Chain:
             self.engine.drop(f"given_{i}", LOADED)
             beginning = exp.alias_(exp.Literal.number(i * NUMBERS), "beginning")
             numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
-            self.keep(f"kinds_{i}", Plan((numbering,), self.query("kinds", **names)))
-            spots = Step("spots", load("keyless/spots").doc, self.query("spots", **names))
-            self.keep(f"spots_{i}", Plan((spots,), self._frequencies()))
+            kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
+            self.keep(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
+            self.keep(f"spots_{i}", Plan((), self.query("spots", **names)))
         names = {"people": "people_1", "kinds": "kinds_1"}
         self.keep("placed", Plan((), self.query("placed", **names)))
         self.keep("crowd", Plan((), self.query("crowd")))
@@ -95,17 +97,18 @@ class Chain:
             self.keep(f"secret_crowd_{j}", Plan((), renamed))
 
     def _frequencies(self) -> exp.Select:
-        """The spots, each with the share of the release that has its value of every column."""
+        """The kinds, each with the share of the release that has its value of every column."""
         total = exp.Window(this=exp.Sum(this=exp.column("records")))
-        query = exp.select("*").from_("spots")
-        for k in range(1, self.width + 1):
+        query = exp.select("*").from_("kinds")
+        columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
+        for column, name in {"exact": "exact_share", **columns}.items():
             own = exp.Window(
-                this=exp.Sum(this=exp.column("records")), partition_by=[exp.column(f"qid_{k}")]
+                this=exp.Sum(this=exp.column("records")), partition_by=[exp.column(column)]
             )
             share = exp.Div(
                 this=exp.cast(own, "DOUBLE"), expression=exp.cast(total.copy(), "DOUBLE")
             )
-            query = query.select(exp.alias_(share, f"share_{k}"))
+            query = query.select(exp.alias_(share, name))
         return query
 
     def _explosion(self, earlier: int, later: int) -> int:
@@ -152,27 +155,42 @@ class Chain:
             hint += f", or let {quoted(least[1])} match exactly, which leaves {least[0]:,}"
         return hint
 
-    def linked(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> list[Step]:
-        """Kinds of records with candidates in a later release, and the likelihood of each.
+    def weighed(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> tuple[Step, ...]:
+        """Kinds of records with candidates in a later release, and the weight of each.
 
         ``sources``: the table of the kinds that are looked at; without one all of them.
         """
-        queries = [self._linked(earlier, later, sources) for earlier, later in pairs]
-        query: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-        doc = "One row per kind of record and candidates alike in a later release: the likelihood."
-        return [Step("linked", doc, query)]
+        of = self._matched if self.matched else self._linked
+        queries: list[exp.Query] = [of(earlier, later, sources) for earlier, later in pairs]
+        query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+        if self.matched:
+            return (Step("weighed", load("keyless/matched").doc, query),)
+        return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
 
-    def _linked(self, earlier: int, later: int, sources: str) -> exp.Select:
+    def _matched(self, earlier: int, later: int, sources: str) -> exp.Select:
+        names = {"offers": f"offers_{earlier}_{later}", "spots": f"spots_{later}"}
+        query = self.query("matched", **names)
+        return query.where(_among(sources, "offers")) if sources else query
+
+    def compared(self, earlier: int, later: int) -> Step:
+        """Kinds of records with candidates alike: the likelihood, and that of anybody else."""
+        query = self._linked(earlier, later, theirs="kinds")
+        shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
+        anybody: exp.Expr = double(1.0)
+        for share in shares:
+            anybody = exp.Mul(this=anybody, expression=exp.column(share, "theirs"))
+        return Step("linked", LIKELIHOODS, query.select(exp.alias_(anybody, "background")))
+
+    def _linked(
+        self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
+    ) -> exp.Select:
         mine: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:
-            own = exp.select("kind").from_(sources)
             kinds = exp.select("*").from_(f"kinds_{earlier}")
-            mine = kinds.where(exp.In(this=exp.column("kind"), query=own.subquery())).subquery(
-                "mine"
-            )
+            mine = kinds.where(_among(sources)).subquery("mine")
         query = exp.select().from_(mine)
         same = exp.EQ(this=exp.column("exact", "mine"), expression=exp.column("exact", "theirs"))
-        query = query.join(exp.to_table(f"spots_{later}").as_("theirs"), on=same)
+        query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=same)
         likelihood: exp.Expr = double(1.0)
         for k, rule in enumerate(self.rules, 1):
             before, after = exp.column(f"qid_{k}", "mine"), exp.column(f"qid_{k}", "theirs")
@@ -189,13 +207,10 @@ class Chain:
                     rule, later - earlier, before, after, exp.column(f"share_{k}", "theirs")
                 )
             likelihood = exp.Mul(this=likelihood, expression=factor)
-        return query.select(
-            exp.column("kind", "mine"),
-            exp.alias_(exp.column("kind", "theirs"), "other"),
-            exp.column("sight", "theirs"),
-            exp.column("records", "theirs"),
-            exp.alias_(likelihood, "likelihood"),
-        )
+        kinds = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
+        seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
+        records = exp.column("records", "theirs")
+        return query.select(*kinds, *seen, records, exp.alias_(likelihood, "likelihood"))
 
     def query(self, name: str, **names: str) -> exp.Select:
         """The query of a template, tables renamed."""
@@ -223,6 +238,11 @@ class Chain:
         """A few rows."""
         self.sent.append(dialect.statement(plan, pretty=True))
         return self.engine.rows(plan, what, self.where)
+
+
+def _among(sources: str, table: str | None = None) -> exp.In:
+    own = exp.select("kind").from_(sources)
+    return exp.In(this=exp.column("kind", table), query=own.subquery())
 
 
 def double(number: float) -> exp.Expr:

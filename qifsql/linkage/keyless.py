@@ -25,7 +25,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, several
 from qifsql.export import Origin
-from qifsql.linkage import learning, moves
+from qifsql.linkage import learning, matching, moves
 from qifsql.linkage.chain import Chain
 from qifsql.linkage.outcomes import Outcomes
 from qifsql.linkage.questions import Asked, asked
@@ -54,6 +54,7 @@ def attack(
     link: str | Sequence[str] | None = None,
     presence: float | str | None = None,
     truth: str | Sequence[str] = (),
+    one_to_one: bool = False,
     settings: Settings | None = None,
     progressive: bool = False,
     **options: Any,
@@ -63,8 +64,8 @@ def attack(
     Without ``link`` this is ``qifsql.assess.attack``, which takes the other options. ``link`` are
     rules (``qifsql.linkage.transitions``) such as ``sex,birth_date; age:+1; city:stay=0.93``,
     ``presence`` the chance that a person of one release is in the next (1), ``truth`` the key that
-    tells who is who, one for all releases or one for each, to compare with. ``key`` is then what
-    stay probabilities are learned from (``city:stay=?``), and used for nothing else; ``where``
+    tells who is who, one for all releases or one for each, to compare with. ``one_to_one`` lets
+    people compete for records (``qifsql.linkage.matching``). ``key`` is what stay probabilities are learned from (``city:stay=?``), and used for nothing else; ``where``
     leaves out records of the focal release.
 
     The result has the columns of ``assessment.SCHEMA`` and ``KEYLESS``, a row per secret and
@@ -76,10 +77,13 @@ def attack(
     Raises InputError and EngineError as all attacks do.
     """
     if link is None:
-        if presence is not None or truth:
-            raise InputError("presence and truth are about links without a key; name --link rules")
+        if presence is not None or truth or one_to_one:
+            raise InputError(
+                "presence, truth and one_to_one are about links without a key; name --link rules"
+            )
         return assess.attack(model, source, settings=settings, progressive=progressive, **options)
-    options |= {"presence": presence, "truth": truth, "progressive": progressive}
+    options |= {"presence": presence, "truth": truth, "one_to_one": one_to_one}
+    options["progressive"] = progressive
     return _run(_question(model, source, link=link, **options), settings)
 
 
@@ -105,6 +109,7 @@ def _question(
     link: str | Sequence[str],
     presence: float | str | None = None,
     truth: str | Sequence[str] = (),
+    one_to_one: bool = False,
     progressive: bool = False,
     **options: Any,
 ) -> Asked:
@@ -114,7 +119,8 @@ def _question(
     for name in ("measures", "histogram", "unit", "population", "store"):
         if options.pop(name, None):
             raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
-    return asked(model, source, link=link, presence=presence, truth=truth, **options)
+    options |= {"link": link, "presence": presence, "truth": truth, "one_to_one": one_to_one}
+    return asked(model, source, **options)
 
 
 def _run(asked: Asked, settings: Settings | None) -> Assessment:
@@ -166,6 +172,8 @@ def _linked(engine: DuckDB, asked: Asked) -> tuple[Chain, learning.Learned, list
     _keep_tables(chain, tables)
     chain.law(learned.rules, asked.presence)
     _check_candidates(chain)
+    if asked.one_to_one:
+        learned = replace(learned, notes=(*learned.notes, *matching.match(chain)))
     return chain, learned, aimed
 
 

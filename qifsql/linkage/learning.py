@@ -145,7 +145,7 @@ def vulnerability(chain: Chain) -> float:
     query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")
     chain.keep(f"prospects_{last - 1}", Plan((), query))
     for i in range(last - 2, 0, -1):
-        steps = (*chain.linked([(i, i + 1)]), chain.step("weighed"))
+        steps = chain.weighed([(i, i + 1)])
         names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
         chain.keep(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
     mass, _ = _best(chain, 1, "prospects_1")
@@ -185,7 +185,7 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
         chain.keep(name, Plan((placed,), exp.select("key", "kind").from_("own")))
-    weighed = (*chain.linked([(i, i + 1)]), chain.step("weighed"))
+    weighed = chain.weighed([(i, i + 1)])
     totals = Step(
         "totals", load("keyless/totals").doc, exp.select("*").from_(f"totals_{i}_{i + 1}")
     )

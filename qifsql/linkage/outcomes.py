@@ -118,8 +118,7 @@ class Outcomes:
             final = later == chain.last
             steps = [
                 Step("states", "One row per state.", exp.select("*").from_(states)),
-                *chain.linked(pairs, states),
-                chain.step("weighed"),
+                *chain.weighed(pairs, states),
                 self._totals(pairs),
                 Step("ways", load("keyless/ways").doc, self._ways(later)),
                 chain.step("departures" if final else "arrivals"),

@@ -26,6 +26,7 @@ class Asked:
     datasets: tuple[Dataset, ...]
     rules: tuple[Rule, ...]
     presence: Fraction
+    one_to_one: bool
     qids: tuple[str, ...]
     secrets: tuple[str, ...]
     keys: tuple[str, ...]
@@ -42,6 +43,7 @@ class Asked:
             "qids": list(self.qids),
             "secrets": list(self.secrets),
             "presence": float(self.presence),
+            "one_to_one": self.one_to_one or None,
             "key": list(self.keys) or None,
             "truth": list(self.truth) or None,
             "where": self.where,
@@ -57,6 +59,7 @@ def asked(
     link: str | Sequence[str],
     presence: float | str | None,
     truth: str | Sequence[str],
+    one_to_one: bool = False,
     **options: Unpack[Options],
 ) -> Asked:
     """The question; InputError where it cannot be asked without a key."""
@@ -92,6 +95,7 @@ def asked(
         datasets,
         law,
         probability(1 if presence is None else presence, "presence"),
+        one_to_one,
         _names(options.get("qids")) or tuple(target),
         secrets,
         keys,

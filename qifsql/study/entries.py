@@ -144,7 +144,7 @@ class Entries:
             if asked.get(name):
                 what = "is about everybody; leave it out, or use a collective model"
                 wrong(f"{name} {what}", *entry.place, name)
-        for name in ("presence", "truth") if "link" not in asked else ():
+        for name in ("presence", "truth", "one_to_one") if "link" not in asked else ():
             if name in asked:
                 what = 'is about links without a key; write link = ["..."]'
                 wrong(f"{name} {what}", *entry.place, name)

@@ -134,6 +134,7 @@ ATTACK: Final[Forms] = {
     "link": NAMES,
     "presence": SHARE,
     "truth": NAMES,
+    "one_to_one": FLAG,
     "unit": TEXT,
     "store": TEXT,
 }

@@ -8,7 +8,7 @@ SELECT
     count(*) FILTER (WHERE found) AS hits
 FROM (
     SELECT
-        presence * (totals.heaviest::DOUBLE / totals.total::DOUBLE) AS chance,
+        totals.presence * (totals.heaviest::DOUBLE / totals.total::DOUBLE) AS chance,
         tied.ties,
         coalesce(truth.weight = totals.heaviest, false) AS found
     FROM mine
@@ -16,6 +16,5 @@ FROM (
     JOIN tied ON tied.kind = mine.kind
     LEFT JOIN theirs ON theirs.key = mine.key
     LEFT JOIN paired AS truth ON truth.kind = mine.kind AND truth.other = theirs.kind
-    CROSS JOIN asked
 ) AS linked
 GROUP BY chance, ties;

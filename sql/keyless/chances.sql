@@ -15,5 +15,4 @@ SELECT
             )::HUGEINT
         END
     ) AS mass
-FROM arrivals
-CROSS JOIN asked;
+FROM arrivals;

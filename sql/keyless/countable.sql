@@ -6,8 +6,8 @@ SELECT
     CASE
         WHEN totals.kind IS NULL THEN 1
         WHEN totals.spots = around.spots
-            THEN around.sights + (presence < 1 AND NOT around.like_nobody)::BIGINT
-        ELSE totals.spots + (presence < 1)::BIGINT
+            THEN around.sights + (asked.presence < 1 AND NOT around.like_nobody)::BIGINT
+        ELSE totals.spots + (asked.presence < 1)::BIGINT
     END AS observations
 FROM kinds
 LEFT JOIN totals ON totals.kind = kinds.kind
@@ -21,7 +21,7 @@ LEFT JOIN (
     GROUP BY exact
 ) AS around ON around.exact = kinds.exact
 CROSS JOIN asked
-WHERE presence > 0
+WHERE asked.presence > 0
     AND (
         totals.kind IS NULL
         OR totals.spots = around.spots

@@ -7,6 +7,8 @@ SELECT
     states.kind,
     any_value(states.mass) AS mass,
     any_value(totals.total) AS total,
+    any_value(totals.presence) AS presence,
+    any_value(totals.absence) AS absence,
     sum(ways.weight) AS gathered,
     max(ways.missed) AS missed
 FROM states

@@ -3,5 +3,4 @@ CREATE OR REPLACE VIEW last_prospects AS
 SELECT
     kind,
     presence * (heaviest::DOUBLE / total::DOUBLE) AS prospect
-FROM totals
-CROSS JOIN asked;
+FROM totals;

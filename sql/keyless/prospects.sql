@@ -2,9 +2,8 @@
 CREATE OR REPLACE VIEW prospects AS
 SELECT
     weighed.kind,
-    max(presence * (weighed.weight::DOUBLE / totals.total::DOUBLE) * later.prospect) AS prospect
+    max(totals.presence * (weighed.weight::DOUBLE / totals.total::DOUBLE) * later.prospect) AS prospect
 FROM weighed
 JOIN totals ON totals.kind = weighed.kind
 JOIN later ON later.kind = weighed.other
-CROSS JOIN asked
 GROUP BY weighed.kind;

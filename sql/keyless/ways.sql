@@ -16,7 +16,7 @@ FROM (
         0 AS missed
     FROM weighed
     CROSS JOIN asked
-    WHERE presence > 0
+    WHERE asked.presence > 0
     UNION ALL
     SELECT
         states.kind,
@@ -27,5 +27,5 @@ FROM (
     FROM (SELECT DISTINCT kind FROM states) AS states
     LEFT JOIN totals ON totals.kind = states.kind
     CROSS JOIN asked
-    WHERE presence < 1 OR totals.kind IS NULL
+    WHERE asked.presence < 1 OR totals.kind IS NULL
 ) AS every;
