@@ -73,10 +73,22 @@ def links(
     return [presence * w / total for w in weights] + [1 - presence]
 
 
+Linker = Callable[[int, Row, int], Sequence[Fraction]]  # from a release's record to a release
+
+
 def paths(
-    laws: Sequence[Law], releases: Sequence[Sequence[Row]], presence: Fraction, x: Row
+    laws: Sequence[Law],
+    releases: Sequence[Sequence[Row]],
+    presence: Fraction,
+    x: Row,
+    linker: Linker | None = None,
 ) -> dict[tuple[int | None, ...], Fraction]:
     """All records (None: nobody) that may be the person's in the later releases."""
+
+    def alone(at: int, row: Row, number: int) -> Sequence[Fraction]:
+        return links(laws, row, number - at, releases[number], presence)
+
+    link_of = linker or alone
     reached: dict[tuple[int | None, ...], Fraction] = {(): Fraction(1)}
     for number in range(1, len(releases)):
         following: dict[tuple[int | None, ...], Fraction] = {}
@@ -86,7 +98,7 @@ def paths(
                 if record is not None:
                     at, row = i, releases[i][record]
             later = releases[number]
-            for y, link in enumerate(links(laws, row, number - at, later, presence)):
+            for y, link in enumerate(link_of(at, row, number)):
                 if link:
                     following[*path, y if y < len(later) else None] = chance * link
         reached = following
@@ -101,13 +113,14 @@ def attack(
     secret: Callable[[int], object],
     *,
     distinct: bool = False,
+    linker: Linker | None = None,
 ) -> Found:
     """Success at telling ``secret`` of a record's number: the record itself, or its value."""
     focal = releases[0]
     joint: dict[tuple[object, ...], dict[int, Fraction]] = {}
     for i, x in enumerate(focal):
         first = tuple(x[q] for q in qids[0])
-        for path, chance in paths(laws, releases, presence, x).items():
+        for path, chance in paths(laws, releases, presence, x, linker).items():
             seen: list[object] = [first]
             for number, record in enumerate(path, 1):
                 absent = NOBODY if distinct and qids[number] else None
@@ -129,14 +142,17 @@ def attack(
 
 
 def vulnerability(
-    laws: Sequence[Law], releases: Sequence[Sequence[Row]], presence: Fraction
+    laws: Sequence[Law],
+    releases: Sequence[Sequence[Row]],
+    presence: Fraction,
+    linker: Linker | None = None,
 ) -> Fraction:
     """The mean over the focal records of their best chain of records, one in each release."""
     best = [
         max(
             (
                 chance
-                for path, chance in paths(laws, releases, presence, x).items()
+                for path, chance in paths(laws, releases, presence, x, linker).items()
                 if None not in path
             ),
             default=Fraction(0),

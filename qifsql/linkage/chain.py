@@ -161,8 +161,8 @@ class Chain:
         ``sources``: the table of the kinds that are looked at; without one all of them.
         """
         of = self._matched if self.matched else self._linked
-        queries: list[exp.Query] = [of(earlier, later, sources) for earlier, later in pairs]
-        query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+        queries = [of(earlier, later, sources) for earlier, later in pairs]
+        query: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
         if self.matched:
             return (Step("weighed", load("keyless/matched").doc, query),)
         return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
@@ -207,10 +207,10 @@ class Chain:
                     rule, later - earlier, before, after, exp.column(f"share_{k}", "theirs")
                 )
             likelihood = exp.Mul(this=likelihood, expression=factor)
-        kinds = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
+        both = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
         seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
         records = exp.column("records", "theirs")
-        return query.select(*kinds, *seen, records, exp.alias_(likelihood, "likelihood"))
+        return query.select(*both, *seen, records, exp.alias_(likelihood, "likelihood"))
 
     def query(self, name: str, **names: str) -> exp.Select:
         """The query of a template, tables renamed."""

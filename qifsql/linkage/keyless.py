@@ -65,8 +65,9 @@ def attack(
     rules (``qifsql.linkage.transitions``) such as ``sex,birth_date; age:+1; city:stay=0.93``,
     ``presence`` the chance that a person of one release is in the next (1), ``truth`` the key that
     tells who is who, one for all releases or one for each, to compare with. ``one_to_one`` lets
-    people compete for records (``qifsql.linkage.matching``). ``key`` is what stay probabilities are learned from (``city:stay=?``), and used for nothing else; ``where``
-    leaves out records of the focal release.
+    people compete for records (``qifsql.linkage.matching``). ``key`` is then what stay
+    probabilities are learned from (``city:stay=?``), and used for nothing else; ``where`` leaves
+    out records of the focal release.
 
     The result has the columns of ``assessment.SCHEMA`` and ``KEYLESS``, a row per secret and
     knowledge; its details are ``links`` and, with the truth, ``calibration``

@@ -23,7 +23,6 @@ from sqlglot import exp
 from qifsql.errors import InputError
 from qifsql.linkage.chain import Chain, double
 from qifsql.plan import Plan, Step
-from qifsql.templates import load
 
 ROUNDS = 200  # at most
 STILL = Fraction(1, 10_000)  # chances that move less per record, all together, have settled
