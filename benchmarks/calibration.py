@@ -1,6 +1,7 @@
 """Links without a person key on a census with a known law: as many right as the model says.
 
     python benchmarks/calibration.py CENSUS.parquet [--people 1000000] [--folder DIR] [--charts DIR]
+        [--years DIR]
 
 Makes yearly releases from a table shaped like the Brazilian school census (a row per pupil). From
 one year to the next a pupil stays in the census, always or with probability 0.92 (the others are
@@ -8,7 +9,10 @@ replaced by new ones); is a year older; stays in the school with 0.85, or goes t
 drawn at random; and goes to another city by a table (0.95 stay; 0.03, 0.015 and 0.005 go to the
 next ones). All draws are by a hash of the pupil, the year and a name. Then ``qifsql attack crl
 --link`` is told that law, or a wrong one, and the truth, and the links it is sure of are compared
-with those that are right.
+with those that are right: each record looked at alone, and one to one. ``--years`` is a folder of
+yearly releases of another such census (a persistent id, city, school and stage of education), whose
+law nobody knows: the moves between stages, the stay probability of the school and the presence are
+learned from its ids.
 """
 
 import argparse
@@ -75,6 +79,22 @@ LAWS = {  # name: rules, presence by the model, presence in truth, releases
 }
 
 
+STAGES = """
+COPY (
+    SELECT "from", "to", pupils / sum(pupils) OVER (PARTITION BY "from") AS probability
+    FROM (
+        SELECT a.TP_ETAPA_ENSINO AS "from", b.TP_ETAPA_ENSINO AS "to", count(*) AS pupils
+        FROM '{before}' AS a JOIN '{after}' AS b USING (ID_ALUNO) GROUP BY ALL
+    ) ORDER BY ALL
+) TO '{stages}'
+"""
+IN_BOTH = "SELECT avg((ID_ALUNO IN (SELECT ID_ALUNO FROM '{after}'))::INT) FROM '{before}'"
+LEARNED = {
+    "city": "CO_MUNICIPIO_END; CO_ENTIDADE:stay=?; TP_ETAPA_ENSINO:table={stages}",
+    "school": "CO_ENTIDADE; CO_MUNICIPIO_END:stay=?; TP_ETAPA_ENSINO:table={stages}",
+}
+
+
 def releases(census: Path, people: int, folder: Path, presence: str) -> list[Path]:
     """The yearly releases, and ``moves.csv``."""
     con = duckdb.connect()
@@ -90,18 +110,47 @@ def releases(census: Path, people: int, folder: Path, presence: str) -> list[Pat
     return paths
 
 
-def tenths(calibration: list[dict[str, float]]) -> list[str]:
+def tenths(calibration: list[dict[str, float]]) -> dict[int, str]:
     """Links by the chance that the model gave them, in tenths."""
     found: dict[int, list[dict[str, float]]] = {}
     for one in calibration:
         found.setdefault(min(int(one["bin"]) // 10, 9), []).append(one)
-    rows = []
-    for tenth, own in sorted(found.items()):
+    cells = {}
+    for tenth, own in found.items():
         n = sum(one["links"] for one in own)
         said, right = (sum(o["links"] * o[w] for o in own) / n for w in ("predicted", "right"))
-        name = f"{10 * tenth} to {10 * tenth + 9 + (tenth == 9)} %"
-        rows.append(f"| {name} | {n:,.0f} | {said:.2%} | {right:.2%} |")
-    return rows
+        cells[tenth] = f"{n:,.0f} | {said:.2%} | {right:.2%}"
+    return cells
+
+
+def measured(name: str, command: list[str], chart: Path | None) -> tuple[list[str], list[str]]:
+    """Rows of both tables of one law, looked at one by one and one to one."""
+    found, seconds = [], []
+    for how in ([], ["--one-to-one"]):
+        draw = ["--charts", str(chart.with_name(chart.name + "".join(how)))] if chart else []
+        draw += ["--chart-format", "svg"] if chart else []
+        began = time.perf_counter()
+        asked = [*command, *how, *draw, "--quiet", "--format", "json", "--memory", "4GB"]
+        done = subprocess.run(asked, check=True, capture_output=True, text=True)
+        seconds.append(time.perf_counter() - began)
+        found.append(json.loads(done.stdout))
+    alone, one = found
+    rows = [
+        f"| {name} | {a['step']} to {a['step'] + 1} | {a['link_vulnerability']:.2%} | "
+        f"{a['link_accuracy']:.2%} | {seconds[0]:.1f} | {b['link_vulnerability']:.2%} | "
+        f"{b['link_accuracy']:.2%} | {seconds[1]:.1f} |"
+        for a, b in zip(alone["links"], one["links"], strict=True)
+    ]
+    details = [f"\n{name}:\n", "| chance of a link | links | by the model | right "]
+    details[-1] += "| links one to one | by the model | right |"
+    details.append("| --- " + "| ---: " * 6 + "|")
+    tables = [tenths(each["calibration"]) for each in found]
+    for tenth in sorted(set(tables[0]) | set(tables[1])):
+        cells = [table.get(tenth, "  |  |  ") for table in tables]
+        details.append(
+            f"| {10 * tenth} to {10 * tenth + 9 + (tenth == 9)} % | {' | '.join(cells)} |"
+        )
+    return rows, details
 
 
 def main() -> None:
@@ -110,38 +159,38 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--charts", type=Path)
+    parser.add_argument("--years", type=Path)
     options = parser.parse_args()
-    qifsql = str(Path(sys.executable).with_name("qifsql"))
+    attack = [str(Path(sys.executable).with_name("qifsql")), "attack", "crl"]
+    rows, details = [], []
     with tempfile.TemporaryDirectory() as made:
         folder = options.folder or Path(made)
         asked = options.census, options.people, folder
         years = {presence: releases(*asked, presence) for presence in ("1", "0.92")}
-        rows, details = [], []
-        for number, (name, (rules, presence, truth, known)) in enumerate(LAWS.items(), 1):
+        commands = {}
+        for name, (rules, presence, truth, known) in LAWS.items():
             link = rules.format(moves=folder / "moves.csv")
-            command = [qifsql, "attack", "crl", *map(str, years[truth][:known]), "--link", link]
-            command += ["--presence", presence, "--truth", "id", "--qids", "sex,race"]
-            command += ["--quiet", "--format", "json", "--memory", "4GB"]
-            if options.charts:
-                command += ["--charts", str(options.charts / str(number))]
-                command += ["--chart-format", "svg"]
-            began = time.perf_counter()
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            seconds = time.perf_counter() - began
-            found = json.loads(done.stdout)
-            rows += [
-                f"| {name} | {step['step']} to {step['step'] + 1} | "
-                f"{step['link_vulnerability']:.2%} | {step['link_accuracy']:.2%} | {seconds:.1f} |"
-                for step in found["links"]
-            ]
-            details.append((name, tenths(found["calibration"])))
-    print("| exact columns | step | right by the model | right | s |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    print("\n".join(rows))
-    for name, own in details:
-        print(f"\n{name}:\n\n| chance of a link | links | by the model | right |")
-        print("| --- | ---: | ---: | ---: |")
-        print("\n".join(own))
+            commands[name] = [*map(str, years[truth][:known]), "--link", link]
+            commands[name] += ["--presence", presence, "--truth", "id", "--qids", "sex,race"]
+        if options.years:
+            before, after, *_ = sorted(options.years.glob("*.parquet"))
+            files = {"before": before, "after": after, "stages": folder / "stages.csv"}
+            duckdb.execute(STAGES.format(**files))
+            ((presence,),) = duckdb.execute(IN_BOTH.format(**files)).fetchall()
+            for name, rules in LEARNED.items():
+                link = rules.format(**files)
+                known = ["--truth", "ID_ALUNO", "--qids", "CO_ENTIDADE,TP_ETAPA_ENSINO"]
+                command = [str(before), str(after), "--link", link, *known]
+                commands[f"{name}; learned"] = [*command, "--presence", f"{presence:.4f}"]
+        for number, (name, command) in enumerate(commands.items(), 1):
+            chart = options.charts / str(number) if options.charts else None
+            own, more = measured(name, [*attack, *command], chart)
+            rows += own
+            details += more
+    print("| exact columns | step | right by the model | right | s ", end="")
+    print("| one to one: by the model | right | s |")
+    print("| --- | --- " + "| ---: " * 6 + "|")
+    print("\n".join([*rows, *details]))
 
 
 if __name__ == "__main__":

@@ -39,12 +39,13 @@ KEYLESS: dict[str, pl.DataType] = {
     "presence": pl.Float64(),
     "link_vulnerability": pl.Float64(),
     "link_accuracy": pl.Float64(),
+    "one_to_one": pl.Boolean(),
 }
 """Further columns of attacks without a person key. ``knowledge`` is ``focal alone``, ``linked`` or,
 where the truth is told, ``with the key``; the others are of the linked row: the chance that a
 person of one release is in the next, the chance that the best link of a record (of longer
-collections: the best chain of them) is right, and the share of best links that is right by the
-truth, for two releases."""
+collections: the best chain of them) is right, the share of best links that is right by the truth,
+for two releases, and whether people compete for records."""
 
 
 def attack(
@@ -141,11 +142,12 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
     spec |= {"link": [rule.plain() for rule in learned.rules]}
     origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables)))).sending(chain.sent)
     accuracy = steps["link_accuracy"][0] if asked.truth and chain.last == 2 else None
-    mine: dict[str, float | None] = {
+    mine: dict[str, float | bool | None] = {
         "presence": float(asked.presence),
         "link_vulnerability": chance,
+        "link_accuracy": accuracy,
+        "one_to_one": asked.one_to_one,
     }
-    mine |= {"link_accuracy": accuracy}
     nothing = dict.fromkeys(mine)
     rows = [
         r | (mine if r["knowledge"] == "linked" else nothing) | {"seconds": origin.seconds}

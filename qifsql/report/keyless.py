@@ -111,6 +111,9 @@ def _links(row: Row) -> str:
             "vulnerability), where a person is in the next release with {presence}."
         )
     text = said(told, **values)
+    if row.get("one_to_one"):
+        one = "A record of a later release is of one person at most: people compete for it."
+        text = f"{text} {said(one)}"
     if row["link_accuracy"] is None:
         return text
     right = "By the truth {share} of the best links are right."
