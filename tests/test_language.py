@@ -451,7 +451,8 @@ def further(first: Path, second: Path, stored: Path) -> None:
     made("treat", first, *treated, "--key", "pessoa", "-q", "idade")
     wanted = ["--k", 3, "--l", 2, "--t", 0.3, "--c", 2, "--hierarchy", tree, "--population", first]
     mechanisms = ["--mechanism", "all", "--epsilon", "ln 3,1.5"]
-    links = ["--link", "idade", "--link", "bairro:stay=0.9", "--presence", 0.9, "--truth", "pessoa"]
+    links = ["--link", "idade", "--link", "bairro:stay=0.9", "--presence", 0.5, "--truth", "pessoa"]
+    links.append("--one-to-one")
     likely = ["--predicate", "renda > 4", "--predicate", "renda = 2", "--secret", "doença"]
     hashed = ["--column", "código", "--hash", "md5", "--pattern", "a[0-9]", "--pattern", "b[0-9]"]
     commands: dict[str, list[object]] = {

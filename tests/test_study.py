@@ -879,9 +879,21 @@ def test_a_study_links_releases_without_a_key(here: Path, computed: list[str]):
     assert computed == ["attack", "attack"]  # the table of transitions changed
 
 
+def test_a_study_lets_people_compete_for_records(here: Path):
+    """Links one to one; they change the numbers, and so are kept apart from links one by one."""
+    text = DATASETS + LINKED.replace('"age:+1", "occupation:table=law;s.csv"', '"occupation"')
+    text = text.replace("presence = 0.9", "presence = 0.5")
+    alone = study(here, text).results["unkeyed"].frame
+    one = study(here, text.replace("truth", "one_to_one = true\ntruth")).results["unkeyed"].frame
+    linked = [f.filter(pl.col("knowledge") == "linked") for f in (alone, one)]
+    assert [f["one_to_one"].to_list() for f in linked] == [[False, False], [True, True]]
+    assert linked[0]["link_vulnerability"][0] != linked[1]["link_vulnerability"][0]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
+        ("presence = 0.9", "one_to_one = 1", 17, "true or false"),
         ("occupation:table=law;s.csv", "nowhere:+1", 16, 'column "nowhere"'),
         ("occupation:table=law;s.csv", "age:+", 16, "not understood"),
         ("occupation:table=law;s.csv", "age:table=gone.csv", 16, "gone.csv"),

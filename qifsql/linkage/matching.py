@@ -96,7 +96,7 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
         raise InputError(
             f"{float(expected):,.10g} people of {one} are expected in {other}, which has "
             f"{after:,} records, each of one person; let the presence be at most "
-            f"{after / before:.4f}"
+            f"{10_000 * after // before / 10_000:.4f}"
         )
     leaving = max(1 - chain.presence, Fraction(1, 2 * before))
     flows = {"staying": 1 - leaving, "leaving": leaving}
