@@ -67,15 +67,16 @@ def _match(chain: Chain, earlier: int, later: int) -> str | None:
     chain.keep(offers, Plan(odds, query), "matching")
     own = {"leavers": leavers, "mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     told = 0
-    for _ in range(ROUNDS):
+    for number in range(1, ROUNDS + 1):
+        what = f"matching, round {number}"
         sought = chain.step("sought", offers=offers, **own)
-        chain.keep("claims", Plan((sought,), chain.query("claims", offers=offers)), "matching")
-        ((moved,),) = chain.rows(Plan((), chain.query("unrest", **own)), "matching")
+        chain.keep("claims", Plan((sought,), chain.query("claims", offers=offers)), what)
+        ((moved,),) = chain.rows(Plan((), chain.query("unrest", **own)), what)
         settled = Fraction(int(moved), 2**60) <= STILL * chain.records[earlier - 1]
         if not settled:
             chain.drop(offers)
             answers = Plan((chain.step("claimed", **own),), chain.query("answers"))
-            chain.keep(offers, answers, "matching")
+            chain.keep(offers, answers, what)
         chain.drop("claims")
         told = told or len(chain.sent)  # every round sends the same
         if settled:
