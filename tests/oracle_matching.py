@@ -11,7 +11,32 @@ from fractions import Fraction
 
 from oracle_keyless import Law, Row, likelihood
 
-ROUNDS, STILL, LEAST = 200, 1e-4, 2.0**-40
+ROUNDS, STILL, LEAST = 100, 1e-4, 2.0**-40
+
+
+def chances(
+    laws: Sequence[Law], earlier: Sequence[Row], later: Sequence[Row], steps: int, rho: Fraction
+) -> list[list[float]]:
+    """link(y|x) of each y, and at the end link(nobody|x): apart for what must match exactly."""
+    exact = [law for law in laws if law.stay is None and law.table is None]
+
+    def must(row: Row, years: int) -> tuple[object, ...]:
+        values = [(row[law.column], (law.shift or 0) * years) for law in exact]
+        return tuple(v + more if more and v is not None else v for v, more in values)  # type: ignore[operator]
+
+    mine, theirs = [must(x, steps) for x in earlier], [must(y, 0) for y in later]
+    weights = odds(laws, earlier, later, steps, rho)
+    found = [[0.0] * len(later) + [1.0] for _ in earlier]
+    for group in set(mine) & set(theirs):
+        xs = [x for x, own in enumerate(mine) if own == group and any(weights[x])]
+        ys = [y for y, own in enumerate(theirs) if own == group]
+        if xs:
+            apart = spread([[weights[x][y] for y in ys] for x in xs], rho)
+            for x, own in zip(xs, apart, strict=True):
+                found[x] = [0.0] * len(later) + own[-1:]
+                for y, chance in zip(ys, own, strict=False):
+                    found[x][y] = chance
+    return found
 
 
 def odds(
@@ -43,12 +68,10 @@ def odds(
 
 
 def spread(weights: Sequence[Sequence[Fraction]], rho: Fraction) -> list[list[float]]:
-    """link(y|x) of each y, and at the end link(nobody|x), by belief propagation."""
+    """The same of records that all have candidates, by belief propagation."""
     best = [float(max(row)) for row in weights]
-    share = [
-        [float(w) / b if b else 0.0 for w in row] for row, b in zip(weights, best, strict=True)
-    ]
-    nobody = [max(1 / b, LEAST) if b else 1.0 for b in best]
+    share = [[float(w) / b for w in row] for row, b in zip(weights, best, strict=True)]
+    nobody = [max(1 / b, LEAST) for b in best]
     xs, ys = range(len(weights)), range(len(weights[0]))
     answer = [list(row) for row in share]
     before = [[0.0 for _ in ys] for _ in xs]
@@ -69,9 +92,6 @@ def spread(weights: Sequence[Sequence[Fraction]], rho: Fraction) -> list[list[fl
     found = []
     for x in xs:
         linked = sum(answer[x])
-        if not linked:
-            found.append([*before[x], 1.0])
-            continue
         presence = 1.0 if rho == 1 else linked / (linked + nobody[x])
         found.append([*(presence * a / linked for a in answer[x]), 1 - presence])
     return found

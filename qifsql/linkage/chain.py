@@ -179,7 +179,8 @@ class Chain:
         anybody: exp.Expr = double(1.0)
         for share in shares:
             anybody = exp.Mul(this=anybody, expression=exp.column(share, "theirs"))
-        return Step("linked", LIKELIHOODS, query.select(exp.alias_(anybody, "background")))
+        query = query.select(exp.column("exact", "mine"), exp.alias_(anybody, "background"))
+        return Step("linked", LIKELIHOODS, query)
 
     def _linked(
         self, earlier: int, later: int, sources: str = "", theirs: str = "spots"

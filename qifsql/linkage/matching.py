@@ -13,19 +13,19 @@ chances in rounds. It is exact where the candidates of the records form no cycle
 elsewhere (J. L. Williams, R. Lau, Approximate evaluation of marginal association probabilities with
 belief propagation, IEEE Transactions on Aerospace and Electronic Systems 50, 2014): each record
 claims its candidates, as strongly as it has no others; each candidate answers with what all other
-claims leave. Where nobody leaves or is new, half a person does.
+claims leave. Records that match exactly have settled when their chances move by less than a
+ten-thousandth per record. Where nobody leaves or is new, half a person does.
 """
 
 from fractions import Fraction
 
 from sqlglot import exp
 
-from qifsql.errors import InputError
+from qifsql.errors import InputError, several
 from qifsql.linkage.chain import Chain, double
 from qifsql.plan import Plan, Step
 
-ROUNDS = 200  # at most
-STILL = Fraction(1, 10_000)  # chances that move less per record, all together, have settled
+ROUNDS = 100  # at most
 PAIRS = 100_000_000  # kinds that may be compared, at most
 
 
@@ -37,55 +37,70 @@ def match(chain: Chain) -> tuple[str, ...]:
     """
     if chain.presence == 0:
         return ()
-    restless = [name for pair in chain.pairs if (name := _match(chain, *pair))]
+    notes = []
+    for earlier, later in chain.pairs:
+        if records := _match(chain, earlier, later):
+            one, other = (chain.releases[i - 1].dataset.name for i in (earlier, later))
+            notes.append(
+                f"after {ROUNDS} rounds of belief propagation the links of "
+                f"{several(records, 'record')} of {one} to {other} had not quite settled"
+            )
     chain.matched = True
     for earlier, later in chain.pairs:
-        totals = f"totals_{earlier}_{later}"
+        totals, leavers = (f"{name}_{earlier}_{later}" for name in ("totals", "leavers"))
         steps = (*chain.weighed([(earlier, later)]), chain.step("totals"))
-        query = chain.query("found", leavers=f"leavers_{earlier}_{later}")
+        query = chain.query("found", leavers=leavers)
         if chain.presence == 1:
             query = exp.select("*").from_("totals")
         chain.drop(totals)
         chain.keep(totals, Plan(steps, query))
-        chain.drop(f"leavers_{earlier}_{later}")
-    if restless:
-        return (
-            f"after {ROUNDS} rounds of belief propagation the chances of links from "
-            f"{' and from '.join(restless)} still moved, by {float(STILL)} per record or more",
-        )
-    return ()
+        chain.drop(leavers)
+    return tuple(notes)
 
 
-def _match(chain: Chain, earlier: int, later: int) -> str | None:
-    """Keep the weights of one pair of releases; which they are, where these have not settled."""
+def _match(chain: Chain, earlier: int, later: int) -> int:
+    """Keep the weights of one pair of releases; how many records have not settled."""
     _check_pairs(chain, earlier, later)
-    flows = _flows(chain, earlier, later)
-    odds = (chain.compared(earlier, later), flows, chain.step("odds"))
-    offers, leavers = (f"{name}_{earlier}_{later}" for name in ("offers", "leavers"))
-    chain.keep(leavers, Plan(odds, chain.query("leavers")), "matching")
-    query = chain.query("offers", leavers=leavers)
-    chain.keep(offers, Plan(odds, query), "matching")
-    own = {"leavers": leavers, "mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
-    told = 0
+    odds = (chain.compared(earlier, later), _flows(chain, earlier, later), chain.step("odds"))
+    leavers, mine, theirs = f"leavers_{earlier}_{later}", f"kinds_{earlier}", f"kinds_{later}"
+    own = {"leavers": leavers, "mine": mine, "candidates": theirs}
+    chain.keep(leavers, Plan(odds, chain.query("leavers", **own)), "matching")
+    chain.keep("offers", Plan(odds, chain.query("offers", **own)), "matching")
+    pieces, before, told = [], -1, 0
     for number in range(1, ROUNDS + 1):
         what = f"matching, round {number}"
-        sought = chain.step("sought", offers=offers, **own)
-        chain.keep("claims", Plan((sought,), chain.query("claims", offers=offers)), what)
-        ((moved,),) = chain.rows(Plan((), chain.query("unrest", **own)), what)
-        settled = Fraction(int(moved), 2**60) <= STILL * chain.records[earlier - 1]
-        if not settled:
-            chain.drop(offers)
-            answers = Plan((chain.step("claimed", **own),), chain.query("answers"))
-            chain.keep(offers, answers, what)
-        chain.drop("claims")
+        claims = Plan((chain.step("sought", **own),), chain.query("claims"))
+        chain.keep("claims", claims, what)
+        chain.keep("restless", Plan((), chain.query("restless", **own)), what)
+        records = _restless(chain, leavers)
+        if records != before:
+            pieces.append(f"settled_{number}")
+            chain.keep(pieces[-1], Plan((), chain.query("settled_offers")), what)
+        before = records
+        chain.drop("offers")
+        answers = Plan((chain.step("claimed", **own),), chain.query("answers"))
+        chain.keep("offers", answers, what)
+        chain.drop("claims", "restless")
         told = told or len(chain.sent)  # every round sends the same
-        if settled:
+        if not records:
             break
     del chain.sent[told:]
-    if settled:
-        return None
-    one, other = (chain.releases[i - 1].dataset.name for i in (earlier, later))
-    return f"{one} to {other}"
+    every = [exp.select("kind", "other", "weight").from_(piece) for piece in (*pieces, "offers")]
+    union: exp.Query = exp.union(*every, distinct=False)
+    chain.keep(f"offers_{earlier}_{later}", Plan((), union), "matching")
+    chain.drop(*pieces, "offers")
+    return records
+
+
+def _restless(chain: Chain, leavers: str) -> int:
+    """How many records have not settled."""
+    records = exp.func("COALESCE", exp.Sum(this=exp.column("records")), 0)
+    query = exp.select(exp.cast(records, "BIGINT")).from_(leavers)
+    query = query.where(
+        exp.In(this=exp.column("exact"), query=exp.select("exact").from_("restless").subquery())
+    )
+    ((found,),) = chain.rows(Plan((), query), "matching")
+    return int(found)
 
 
 def _flows(chain: Chain, earlier: int, later: int) -> Step:

@@ -1,7 +1,8 @@
--- One row per kind of record and kind of candidates for it: the weight that is left to a pair by all
--- others who claim the candidate, with the chance of the round before.
+-- One row per kind of record that is restless and kind of candidates for it: the weight that is left
+-- to a pair by all others who claim the candidate, with the chance of the round before.
 CREATE OR REPLACE VIEW answers AS
 SELECT
+    claims.exact,
     claims.kind,
     claims.other,
     claims.share,
@@ -15,4 +16,5 @@ SELECT
     ) AS weight,
     claims.chance
 FROM claims
+JOIN restless ON restless.exact = claims.exact
 JOIN claimed ON claimed.other = claims.other;

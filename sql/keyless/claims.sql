@@ -3,6 +3,7 @@
 -- it is, now and before.
 CREATE OR REPLACE VIEW claims AS
 SELECT
+    offers.exact,
     offers.kind,
     offers.other,
     offers.share,

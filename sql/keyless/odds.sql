@@ -2,9 +2,9 @@
 -- against the person having left and the record being of somebody new.
 CREATE OR REPLACE VIEW odds AS
 SELECT
+    exact,
     kind,
     other,
-    records,
     staying / leaving * (likelihood / (newcomers * background)) AS odds
 FROM linked
 CROSS JOIN flows

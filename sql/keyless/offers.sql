@@ -3,6 +3,7 @@
 -- candidate are heard: at first nobody is.
 CREATE OR REPLACE VIEW offers AS
 SELECT
+    odds.exact,
     odds.kind,
     odds.other,
     odds.odds / leavers.best AS share,
