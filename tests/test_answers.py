@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction as F
 from itertools import chain, combinations, permutations
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import NAMES
 
+from qifsql import sweep
 from qifsql.assessment import SCHEMA
 from qifsql.sweep import answers
 from qifsql.sweep.search import Sides
@@ -576,3 +578,24 @@ def test_what_follows_from_risky_and_safe_subsets(
         assert sides.follows(subset) is False
     else:
         assert sides.follows(subset) is None
+
+
+def test_coarser_values_are_counted_anew_in_every_pass(tmp_path: Path) -> None:
+    """A secret of many values has a pass of its own; what merging pairs leaves is counted."""
+    draw = random.Random(3)
+    values, qids = {"a": 12, "b": 5, "c": 7, "d": 3, "s": 2, "many": 60}, ["a", "b", "c", "d"]
+    rows = [{name: draw.randrange(n) for name, n in values.items()} for _ in range(2000)]
+    pl.DataFrame(rows).write_parquet(tmp_path / "people.parquet")
+    swept = sweep(tmp_path / "people.parquet", qids=qids, secret=["s", "many"])
+    told = swept.details["coarsen_first"].rows(named=True)
+    assert {row["secret"] for row in told} == {None, "s", "many"}
+    assert {row["qid"] for row in told} == set(qids)
+    for row in told:
+        blocks: dict[tuple[int, ...], Counter[int]] = {}
+        for number, one in enumerate(rows):
+            block = tuple(one[q] // (1 + (q == row["qid"])) for q in qids)
+            guess = one[row["secret"]] if row["secret"] else number
+            blocks.setdefault(block, Counter())[guess] += 1
+        right = sum(max(own.values()) for own in blocks.values())
+        assert row["posterior_coarser"] == right / len(rows)
+        assert row["saved"] == pytest.approx(row["posterior_all"] - right / len(rows), abs=1e-15)

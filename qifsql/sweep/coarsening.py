@@ -6,10 +6,13 @@ dropping, so once something is found that saves more than dropping the next woul
 better, and the rest is not measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import polars as pl
 
+from qifsql.sweep.layout import Layout
 from qifsql.sweep.runner import Runner, Sums
 
 COARSEN_FIRST: dict[str, pl.DataType] = {
@@ -28,51 +31,66 @@ COARSEN_FIRST: dict[str, pl.DataType] = {
 cannot be first are left out."""
 
 
+Coarser = Callable[[int], dict[int, Sums]]
+
+
 def coarsen_first(
     runners: Sequence[Runner], frame: pl.DataFrame, drop_first: pl.DataFrame, qids: Sequence[str]
 ) -> pl.DataFrame:
     """Rank quasi-identifiers by what coarsening them saves, for each question."""
-    rows = []
-    everything = frame.filter(n_qids=len(qids))
-    for question, row in enumerate(everything.iter_rows(named=True)):
-        runner = next(r for r in runners if question in r.questions)
-        secret = row["secret"]
-        mine = drop_first.filter(pl.col("secret").eq_missing(pl.lit(secret, pl.String)))
-        found = []
-        best = -1.0
-        for line in mine.sort("rank").iter_rows(named=True):
-            if line["saved"] <= best:
-                break
-            position = runner.layout.order.index(list(qids).index(line["qid"]))
-            people, mode, certain = _sums(runner, position)[question]
-            saved = line["posterior_all"] - mode / people
-            best = max(best, saved)
-            known = row["posterior_deterministic"] - certain / people
-            found.append((saved, known, mode / people, line, position))
-        ordered = sorted(found, key=lambda f: (-f[0], -f[1], f[3]["rank"]))
-        rows += [
-            {
-                "model": line["model"],
-                "secret": secret,
-                "rank": rank,
-                "qid": line["qid"],
-                "values": runner.layout.values[position],
-                "values_coarser": (runner.layout.values[position] + 1) // 2,
-                "posterior_all": line["posterior_all"],
-                "posterior_coarser": after,
-                "saved": saved,
-                "saved_deterministic": certain_saved,
-            }
-            for rank, (saved, certain_saved, after, line, position) in enumerate(ordered, 1)
-        ]
+    everything = frame.filter(n_qids=len(qids)).rows(named=True)
+    found: dict[int, list[dict[str, Any]]] = {}
+    for runner in runners:
+        with runner.coarsening() as coarser:
+            for question in runner.questions:
+                row = everything[question]
+                secret = pl.lit(row["secret"], pl.String)
+                mine = drop_first.filter(pl.col("secret").eq_missing(secret)).sort("rank")
+                told = partial(_told, runner, coarser, question)
+                found[question] = _ranked(runner.layout, told, row, mine, qids)
+    rows = [row for question in sorted(found) for row in found[question]]
     return pl.DataFrame(rows, schema=COARSEN_FIRST)
 
 
-def _sums(runner: Runner, position: int) -> dict[int, Sums]:
+def _ranked(
+    layout: Layout,
+    told: Callable[[int], Sums],
+    row: Mapping[str, Any],
+    drop_first: pl.DataFrame,
+    qids: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The quasi-identifiers that may be first for one question, best first."""
+    found, best = [], -1.0
+    for line in drop_first.iter_rows(named=True):
+        if line["saved"] <= best:
+            break
+        position = layout.order.index(list(qids).index(line["qid"]))
+        people, mode, certain = told(position)
+        values = layout.values[position]
+        saved = line["posterior_all"] - mode / people
+        best = max(best, saved)
+        one = {
+            "model": line["model"],
+            "secret": row["secret"],
+            "rank": line["rank"],
+            "qid": line["qid"],
+            "values": values,
+            "values_coarser": (values + 1) // 2,
+            "posterior_all": line["posterior_all"],
+            "posterior_coarser": mode / people,
+            "saved": saved,
+            "saved_deterministic": row["posterior_deterministic"] - certain / people,
+        }
+        found.append(one)
+    found.sort(key=lambda one: (-one["saved"], -one["saved_deterministic"], one["rank"]))
+    return [one | {"rank": rank} for rank, one in enumerate(found, 1)]
+
+
+def _told(runner: Runner, coarser: Coarser, question: int, position: int) -> Sums:
     """What holds when one attribute is coarser; remembered in the workspace."""
     name = f"coarser {runner.number} {position}"
     held = runner.workspace.fact(name)
     if held is None:
-        held = runner.coarser(position)
+        held = coarser(position)
         runner.workspace.tell(name, held)
-    return {int(question): tuple(sums) for question, sums in held.items()}
+    return {int(known): tuple(sums) for known, sums in held.items()}[question]

@@ -1,7 +1,8 @@
 """Running a sweep: tasks go to streams, what they find goes to the workspace."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -81,14 +82,16 @@ class Runner:
     def _work_on(self, pending: Iterable[Task]) -> None:
         """Let every stream take task after task."""
         tasks = Tasks(pending, self.out_of_time)
-        self._together(lambda stream: self._work(stream, tasks))
+        with self._opened() as streams:
+            self.engine.together(streams, lambda stream: self._work(stream, tasks), self.look)
 
-    def _together(self, work: Callable[[Stream], None]) -> None:
-        """Let every stream work, each with one thread."""
+    @contextmanager
+    def _opened(self) -> Iterator[list[Stream]]:
+        """As many streams as there is memory for, each with one thread."""
         with self.engine.single_threaded():
             streams = [self.engine.stream() for _ in range(self.streams)]
             try:
-                self.engine.together(streams, work, self.look)
+                yield streams
             finally:
                 for stream in streams:
                     stream.close()
@@ -141,19 +144,26 @@ class Runner:
         """The questions that the pass answers: 0 is whose record it is."""
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
-    def coarser(self, position: int) -> dict[int, Sums]:
-        """What holds of all attributes when the values of one are merged in pairs."""
+    @contextmanager
+    def coarsening(self) -> Iterator[Callable[[int], dict[int, Sums]]]:
+        """What says what holds of all attributes when the values of one are merged in pairs."""
+        with self._opened() as streams:
+            workers = {stream: Worker(stream, self.layout, self.scope) for stream in streams}
+            yield lambda position: self._coarser(workers, position)
+
+    def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         chunks = iter(self.tables.chunks(pairs=position == 0))
         parts: list[dict[tuple[int, int], Sums]] = []
 
         def work(stream: Stream) -> None:
-            worker = Worker(stream, self.layout, self.scope)
+            worker = workers[stream]
             for chunk in chunks:  # each stream takes the next one
                 group(worker, chunk, self.layout.every, coarser=position)
             self._found(worker)
             parts.append(self._summed(worker.rows("sums")))
+            worker.forget()
 
-        self._together(work)
+        self.engine.together(list(workers), work, self.look)
         added: dict[int, Sums] = {}
         for (_, question), sums in chain.from_iterable(part.items() for part in parts):
             a, b, c = added.get(question, (0, 0, 0))
