@@ -288,7 +288,10 @@ def test_names_with_marks_stand_in_quotes(tmp_path: Path) -> None:
     assert row["posterior_probabilistic"] == 1
 
 
-def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: Path) -> None:
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_on_real_school_years_as_many_links_are_right_as_the_model_says(
+    shared: Path, one_to_one: bool
+) -> None:
     """STAR, grades 1 and 2: 5,049 of 6,829 pupils are in both, and their true key is known."""
     paths = [shared / "data" / f"star_grade_{n}.parquet" for n in (1, 2)]
     result = qifsql.attack(
@@ -296,6 +299,7 @@ def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: 
         paths,
         link="sex,ethnicity,birth_year,birth_quarter; school:stay=?",
         presence=str(round(5049 / 6829, 4)),
+        one_to_one=one_to_one,
         truth="pupil_id",
         qids=["school", "sex", "ethnicity"],
     )
@@ -312,8 +316,9 @@ def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: 
         assert abs(row["predicted"] - row["right"]) < 4 * spread + 0.01
 
 
+@pytest.mark.parametrize("one_to_one", [False, True])
 def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
-    shared: Path, tmp_path: Path
+    shared: Path, tmp_path: Path, one_to_one: bool
 ) -> None:
     tables_ = [pq.read_table(shared / "data" / f"star_grade_{n}.parquet") for n in (1, 2)]
     found = []
@@ -324,6 +329,7 @@ def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
         rules_ = "sex,birth_year; school:stay=0.97; ethnicity:stay=0.99"
         asked = {"qids": ["school", "sex"], "secret": "free_lunch", "presence": "0.74"}
         limits = qifsql.Settings(threads=threads)
+        asked["one_to_one"] = one_to_one
         result = qifsql.attack("crl,cal", paths, link=rules_, settings=limits, **asked)
         found.append(result.frame.drop("seconds"))
     assert found[0].equals(found[1])

@@ -192,38 +192,6 @@ def test_as_many_links_are_right_as_the_model_says(
     assert seen > 0.9 * PEOPLE
 
 
-def test_on_real_school_years_as_many_links_are_right_as_the_model_says(shared: Path) -> None:
-    paths = [shared / "data" / f"star_grade_{n}.parquet" for n in (1, 2)]
-    result = qifsql.attack(
-        "crl",
-        paths,
-        link="sex,ethnicity,birth_year,birth_quarter; school:stay=?",
-        presence=str(round(5049 / 6829, 4)),
-        one_to_one=True,
-        truth="pupil_id",
-        qids=["school", "sex", "ethnicity"],
-    )
-    row = by_knowledge(result)["CRL", "linked"]
-    assert row["link_accuracy"] == NEAR(row["link_vulnerability"], abs=0.006)
-
-
-def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
-    shared: Path, tmp_path: Path
-) -> None:
-    tables = [pq.read_table(shared / "data" / f"star_grade_{n}.parquet") for n in (1, 2)]
-    found = []
-    for threads, step in ((1, 1), (2, -1)):
-        paths = [tmp_path / f"{threads}_{i}.parquet" for i in range(2)]
-        for path, table in zip(paths, tables, strict=True):
-            pq.write_table(table.take(list(range(table.num_rows))[::step]), path)
-        rule = "sex,birth_year; school:stay=0.97; ethnicity:stay=0.99"
-        asked = {"qids": ["school", "sex"], "presence": "0.74", "one_to_one": True}
-        limits = qifsql.Settings(threads=threads)
-        result = qifsql.attack("crl", paths, link=rule, settings=limits, **asked)
-        found.append(result.frame.drop("seconds"))
-    assert found[0].equals(found[1])
-
-
 @pytest.fixture
 def pair(tmp_path: Path) -> list[str]:
     one = dict.fromkeys(("e", "age", "c", "d", "q", "s"))
