@@ -5,13 +5,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format clean
+.PHONY: demo test slow check format clean
 
 demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
 
-test: $(READY)  ## run the tests
-	$(BIN)/python -m pytest -n auto
+test: $(READY)  ## run the tests, without the slow ones
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+slow: $(READY)  ## run the slow tests: many draws, many cases
+	$(BIN)/python -m pytest -n auto -m slow
 
 check: $(READY)  ## lint, formatting, types, tests
 	$(BIN)/ruff check .
