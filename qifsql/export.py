@@ -26,7 +26,14 @@ from qifsql.spec import Attack, BoundAttack
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
 ENDING = ".manifest.json"  # of the manifest beside a file
-FORMULA = r"^[=+\-@\t\r\n]"  # what a spreadsheet may run
+BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
+    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff"
+    r"\uffa0\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+)
+SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are as wide as ideographs
+FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
 NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 STREAMED = (".parquet", ".csv")  # for results with a row per record
 
@@ -233,8 +240,8 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
     """The frame for CSV: no spreadsheet takes a text in it for a formula.
 
-    Texts and names that begin with =, +, -, @, a tab or a line break, and are no plain numbers,
-    get an apostrophe in front.
+    Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or with
+    a tab or a line break, and are no plain numbers, get an apostrophe in front.
     """
     schema = frame.collect_schema()
     names: dict[str, str] = {}

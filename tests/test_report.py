@@ -6,12 +6,14 @@ import io
 import json
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import polars as pl
 import pytest
@@ -547,6 +549,14 @@ def test_hostile_names_are_text_in_html(hostile: Path, shared_files: Mapping[str
         assert name in text
 
 
+def test_a_page_may_not_move_its_links_or_send_a_form(shared_files: Mapping[str, str]) -> None:
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', shared_files["shared.html"])
+    assert policy
+    rules = dict(rule.split(None, 1) for rule in html.unescape(policy[1]).split(";"))
+    banned = {"default-src", "base-uri", "form-action"}
+    assert {name: rules.get(name) for name in banned} == dict.fromkeys(banned, "'none'")
+
+
 def test_no_name_turns_the_direction_of_the_text_around_it(hostile: Path) -> None:
     page = re.sub(
         r"<(script|pre)\b.*?</\1>", "", (hostile / "out.html").read_text(), flags=re.DOTALL
@@ -583,12 +593,34 @@ def test_no_cell_of_hostile_csv_is_a_formula(hostile: Path) -> None:
 NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?\Z")
 
 
+BLANK = [
+    *(
+        c
+        for c in map(chr, range(sys.maxunicode + 1))
+        if category(c) in ("Cc", "Cf", "Zs", "Zl", "Zp")
+    ),
+    *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\ufe00\ufe0f\uffa0\U000e0100",
+]  # the second line: further characters that are drawn as nothing
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+
+
 def is_formula(text: str) -> bool:
     """Whether a spreadsheet may run a text."""
-    return text[:1] in tuple("=+-@\t\r\n") and not NUMBER.match(text)
+    begins = text[:1] in tuple("\t\r\n") or text.lstrip("".join(BLANK))[:1] in tuple(SIGNS)
+    return begins and not NUMBER.match(text)
 
 
-texts = st.text(st.sampled_from("=+-@'\t\r\n,;\"1.e a|<\u00e9\x00"), max_size=6)
+@pytest.mark.parametrize("sign", SIGNS)
+def test_no_blank_hides_a_formula_from_csv(sign: str) -> None:
+    hidden = [between + sign + "cmd()" for blank in BLANK for between in (blank, f"\u200b{blank} ")]
+    written = files.comma_separated(pl.DataFrame({"text": hidden}))
+    cells = [row[0] for row in csv.reader(io.StringIO(written, newline=""))][1:]
+    assert [(c, t) for c, t in zip(cells, hidden, strict=True) if c != f"'{t}"] == []
+    names = csv.reader(io.StringIO(files.comma_separated(pl.DataFrame({hidden[0]: ["-1"]}))))
+    assert [row[0] for row in names] == [f"'{hidden[0]}", "-1"]
+
+
+texts = st.text(st.sampled_from("=+-@'\t\r\n,;\"1.e a|<\u00e9\x00\u00a0\u200b\ufeff"), max_size=6)
 
 
 @given(st.lists(texts, min_size=1, max_size=4, unique=True), st.data())
