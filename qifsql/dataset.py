@@ -12,6 +12,11 @@ Format = Literal["parquet", "csv", "duckdb"]
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 PARQUET_ENDINGS = (".parquet", ".pq")
+TABLES = {  # what stands in the folder of a table of a lake: its kind, and what reads it
+    "_delta_log": ("Delta", "delta_scan in DuckDB"),
+    "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
+    ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
+}
 KNOWN = "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), a glob, a folder of "
 KNOWN += "Parquet, or table@file.duckdb"
 
@@ -113,6 +118,8 @@ class Dataset:
         if any(_ending(f, text) not in _family(ending) for f in files):
             raise DatasetError(f"{text} has files of several kinds; name one kind")
         csv = ending in CSV_ENDINGS
+        if not csv:
+            _check_plain(files, text)
         if not csv and (all_varchar or delimiter or encoding):
             raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
         if csv and delimiter is None and ".tsv" in ending:
@@ -172,6 +179,24 @@ def _is_part(file: Path, folder: Path) -> bool:
     inside = file.relative_to(folder).parts
     hidden = any(part.startswith(("_", ".")) for part in inside)
     return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()
+
+
+def _check_plain(files: tuple[str, ...], text: str) -> None:
+    """Refuse Parquet files of a Delta, Iceberg or Hudi table, however they are named.
+
+    Such a table keeps deleted and replaced records in its folder; only its log says which files
+    and records are current. One file of it is no better than all.
+    """
+    inside = {Path(file).absolute().parent for file in files}
+    inside |= {Path(file).resolve().parent for file in files}
+    for folder in sorted({f for one in inside for f in (one, *one.parents)}, reverse=True):
+        for pattern, (kind, reader) in TABLES.items():
+            if next(folder.glob(pattern), None) is not None:
+                raise DatasetError(
+                    f"{text} has Parquet files of a {kind} table, in the folder {folder}: they may "
+                    "hold records that were deleted or replaced; export the current records first "
+                    f"({reader} reads them) to a Parquet file outside that folder, and name it"
+                )
 
 
 def _ending(file: str, text: str) -> str:

@@ -29,8 +29,8 @@ def test_a_folder_whose_folders_are_named_like_files_is_read_once(here: Path) ->
     part = here / "spark" / "2018.parquet"
     part.mkdir(parents=True)
     pl.DataFrame({"a": range(5)}).write_parquet(part / "part-0.PARQUET")
-    (here / "spark" / "_delta_log").mkdir()
-    pl.DataFrame({"other": [1]}).write_parquet(here / "spark" / "_delta_log" / "1.parquet")
+    (here / "spark" / "_temporary").mkdir()
+    pl.DataFrame({"other": [1]}).write_parquet(here / "spark" / "_temporary" / "1.parquet")
     assert counts("spark") == (5, 5, 5)
 
 
