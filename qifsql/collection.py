@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from qifsql.dataset import Column, Dataset, Schema
+from qifsql.dataset import datasets as datasets_of
 from qifsql.errors import DatasetError, InputError, several
 
 Absent = Literal["null", "distinct"]
@@ -62,7 +63,7 @@ class Collection:
         Raises InputError where the keys do not fit the datasets, DatasetError where one is given
         twice.
         """
-        opened = [Dataset.open(d) for d in datasets]
+        opened = datasets_of(datasets)
         if not opened:
             raise InputError("a collection has one dataset at least; name a file")
         keys = (key,) if isinstance(key, str) else tuple(key or ())

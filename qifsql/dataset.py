@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
+from qifsql.inputs import path_text, several_paths
 
 Format = Literal["parquet", "csv", "duckdb"]
 
@@ -100,11 +101,12 @@ class Dataset:
     ) -> "Dataset":
         """Find the files behind ``source``: a file, glob, folder or ``table@file.duckdb``.
 
-        Raises DatasetError where there is nothing, or nothing of a known kind.
+        Raises DatasetError where there is nothing, or nothing of a known kind, TypeError for an
+        object that is no path.
         """
         if isinstance(source, Dataset):
             return source
-        text = str(source)
+        text = path_text(source)
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
@@ -139,6 +141,14 @@ class Dataset:
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         return cls(text, "duckdb", (file,), table=table)
+
+
+def datasets(sources: object) -> list[Dataset]:
+    """Return the datasets of a path, or of a list of paths; a Dataset stays as it is.
+
+    Raises DatasetError, and TypeError as ``Dataset.open`` does.
+    """
+    return [Dataset.open(source) for source in several_paths(sources)]
 
 
 def _delimiter(text: str | None) -> str | None:

@@ -8,10 +8,11 @@ from typing import Literal, TypedDict, Unpack, get_args
 from sqlglot import exp
 
 from qifsql.collection import Absent, Collection, Source
-from qifsql.dataset import Dataset
+from qifsql.dataset import Dataset, datasets
 from qifsql.errors import InputError, did_you_mean
 from qifsql.expressions import FLOATING
 from qifsql.gains import IDENTITY, Gain
+from qifsql.inputs import path_text
 from qifsql.models import Model
 
 NullRule = Literal["distinct", "drop"]
@@ -109,7 +110,7 @@ class Attack:
             options.get("null", "distinct"),
             dict(options.get("target") or {}),
             _several(options.get("gain") or ()) or ("identity",),
-            None if prior is None else str(prior),
+            None if prior is None else path_text(prior),
             options.get("by"),
             _numbers(options.get("thresholds", ())),
             _numbers(options.get("quantiles", ())),
@@ -252,11 +253,9 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
     """One dataset, or the collection of several."""
     if isinstance(source, Collection):
         return source
-    if isinstance(source, str | Path | Dataset):
-        return Dataset.open(source)
-    sources = list(source)
+    sources = datasets(source)
     if len(sources) == 1:
-        return _opened(sources[0], keys, absent)
+        return sources[0]
     return Collection.of(sources, key=keys[: len(sources)], absent=absent)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from qifsql.errors import InputError, quoted
+from qifsql.inputs import path_text
 
 Step: TypeAlias = str | int
 Route: TypeAlias = tuple[Step, ...]
@@ -62,8 +63,8 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
 
     Raises InputError, with the file and the line, where it is missing or no TOML.
     """
-    name = str(path)
-    text = _read(Path(path))
+    name = path_text(path)
+    text = _read(Path(name))
     try:
         return tomllib.loads(text), Lines(name, _Located(text).known)
     except RecursionError as e:

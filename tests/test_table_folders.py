@@ -57,7 +57,9 @@ def test_a_table_is_refused_however_it_is_named(kind: str, source: str) -> None:
 
 def test_a_table_is_refused_by_every_command_that_takes_data(kind: str) -> None:
     table = "lake/people"
-    Path("policy.toml").write_text('[adversary]\nqids = ["age"]\n[[rule]]\nmodel = "crs"\nat_most = 1\n')
+    Path("policy.toml").write_text(
+        '[adversary]\nqids = ["age"]\n[[rule]]\nmodel = "crs"\nat_most = 1\n'
+    )
     Path("study.toml").write_text(f'[datasets]\nd = "{table}"\n')
     for arguments in (
         ("sweep", table, "-q", "age,sex"),

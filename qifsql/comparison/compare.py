@@ -15,12 +15,13 @@ import polars as pl
 from qifsql.comparison import losses, risks
 from qifsql.comparison.binding import Compared, bind
 from qifsql.composition.spec import Composition
-from qifsql.dataset import Dataset
+from qifsql.dataset import Dataset, datasets
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.export import Origin
+from qifsql.inputs import path_text
 from qifsql.plan import Plan
 from qifsql.relation import openings
 from qifsql.sanitise.tables import Tables
@@ -79,7 +80,7 @@ def compare(
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """
     origin = Origin.now(settings, "compare")
-    others = [sanitised] if isinstance(sanitised, str | Path | Dataset) else list(sanitised)
+    others = datasets(sanitised)
     if not others:
         raise InputError("no sanitised release is named; name the files to compare")
     spec = Composition.of(
@@ -89,7 +90,7 @@ def compare(
         qids=_several(qids),
         secrets=_several(secret),
         where=where,
-        hierarchies={name: str(path) for name, path in (hierarchies or {}).items()},
+        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
         plain=_several(plain),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())

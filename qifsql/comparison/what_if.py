@@ -23,6 +23,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.export import Origin
+from qifsql.inputs import path_text
 from qifsql.relation import openings
 from qifsql.spec import Attack, BoundAttack
 
@@ -97,7 +98,7 @@ def what_if(
     models = "crs,cas" if options.get("secret") else "crs"
     given = {name: value for name, value in options.items() if value}
     spec = Attack.of(models, Dataset.open(source), **given)
-    trees = {name: str(path) for name, path in (hierarchies or {}).items()}
+    trees = {name: path_text(path) for name, path in (hierarchies or {}).items()}
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **given), catalog)

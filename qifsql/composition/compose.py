@@ -24,6 +24,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted, several
 from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.inputs import path_text
 from qifsql.relation import openings
 from qifsql.sanitise.tables import Tables
 
@@ -97,7 +98,7 @@ def compose(
         keys=_several(key or ()),
         truth=truth,
         where=where,
-        hierarchies={name: str(path) for name, path in (hierarchies or {}).items()},
+        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
         plain=_several(plain),
         suppressed=suppressed,
         strict=strict,

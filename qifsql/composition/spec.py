@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.dataset import Column, Dataset
+from qifsql.dataset import Column, Dataset, datasets
 from qifsql.errors import InputError, several
 from qifsql.sanitise.spans import Generalised, Raw
 from qifsql.spec import Attribute
@@ -39,11 +39,9 @@ class Composition:
         **said: object,
     ) -> "Composition":
         """The files, each opened under a name of its own; InputError where they cannot be met."""
-        if isinstance(releases, str | Path | Dataset):
-            releases = [releases]
-        if not releases:
+        opened = datasets(releases)
+        if not opened:
             raise InputError("no release is named; name the files of two or more")
-        opened = [Dataset.open(r) for r in releases]
         places = [_place(d) for d in opened]
         for i, place in enumerate(places):
             if place in places[:i]:

@@ -19,6 +19,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.export import Origin
+from qifsql.inputs import path_text
 from qifsql.relation import openings
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.wishes import Number
@@ -116,7 +117,7 @@ def dit(
 
 
 def _text(path: str | Path | None) -> str | None:
-    return None if path is None else str(path)
+    return None if path is None else path_text(path)
 
 
 def _run(

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 from qifsql.collection import ABSENT_RULES, Collection, Source
-from qifsql.dataset import Dataset
+from qifsql.dataset import Dataset, datasets
 from qifsql.errors import InputError, several
 from qifsql.linkage.transitions import Rule, probability, rules
 from qifsql.models import Model
@@ -117,12 +117,7 @@ def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
 
 
 def _datasets(source: Source) -> tuple[Dataset, ...]:
-    if isinstance(source, Collection):
-        found = source.datasets
-    elif isinstance(source, str | Dataset) or not isinstance(source, Sequence):
-        found = (Dataset.open(source),)
-    else:
-        found = tuple(Dataset.open(one) for one in source)
+    found = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
     if len(found) < 2:
         raise InputError("linking needs two releases at least; name the auxiliary ones after FILE")
     return found

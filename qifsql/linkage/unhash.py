@@ -19,6 +19,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted, several
 from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.inputs import path_text
 from qifsql.linkage import dictionary
 from qifsql.linkage.dictionary import Tables
 from qifsql.linkage.hashes import hash_named
@@ -96,23 +97,24 @@ def unhash(
     counted, words = _read_patterns(named, most)
     if words is None and candidates is None:
         raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
+    further = None if candidates is None else path_text(candidates)
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
-    out = None if mapping is None else _place(Path(mapping), (*dataset.paths, str(candidates)))
+    out = None if mapping is None else _place(Path(mapping), (*dataset.paths, further or ""))
     with DuckDB(settings) as engine:
         catalog = Catalog(engine, dataset)
         asked = dictionary.read(catalog, column, kind, where)
         tables = Tables(engine, asked.dataset.name)
         dictionary.count_hashes(tables, asked)
         tried, files = words.words if words else 0, asked.dataset.paths
-        if candidates is not None:
-            listed, more = dictionary.count_listed(tables, catalog, str(candidates))
+        if further is not None:
+            listed, more = dictionary.count_listed(tables, catalog, further)
             tried, files = tried + listed, (*files, *more)
         if tried > most:
             raise _too_many(tried, most)
         began = time.perf_counter()
         salts = (salt, salt_after)
-        dictionary.match(tables, kind, words, listed=candidates is not None, salt=salts)
+        dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
         seconds = time.perf_counter() - began
         row = dict(tables.row(Plan((), load("linkage/recovered").query), "comparing hashes"))
         spec = {
@@ -120,7 +122,7 @@ def unhash(
             "column": asked.attribute.name,
             "hash": kind.name,
             "patterns": list(named),
-            "candidates": None if candidates is None else str(candidates),
+            "candidates": further,
             "salt": {"before": salt, "after": salt_after},
             "max": most,
             "where": where,

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from qifsql import assess, microdata
 from qifsql.assessment import Assessment
+from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
@@ -87,7 +88,7 @@ def wp29(
     """
     origin = Origin.now(settings, "wp29")
     least = _threshold(threshold)
-    if not isinstance(source, str | Path | Dataset):
+    if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
             "the three questions are asked of one release: name one file, another as the register; "
             "for collections use attack with crl,cal"

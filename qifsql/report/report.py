@@ -7,6 +7,7 @@ import polars as pl
 
 from qifsql.errors import InputError
 from qifsql.export import Origin, check_ending, check_place, write
+from qifsql.inputs import path_text, several_paths
 from qifsql.report import chapters, figures, markdown, pages
 from qifsql.report.files import comma_separated
 from qifsql.report.language import said, speaking
@@ -58,7 +59,7 @@ def report(
         figures.check(Path(charts), chart_format)
     if minimum < 1:
         raise InputError("the least size of a group is at least 1")
-    places = [results] if isinstance(results, str | Path) else list(results)
+    places = [path_text(place) for place in several_paths(results)]
     stored = read(places)
     origin = _origin(stored)
     path = check_place(path, origin.paths)

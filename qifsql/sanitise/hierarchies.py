@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from qifsql.errors import DatasetError, several
+from qifsql.inputs import path_text
 
 SEPARATOR = ";"
 TOP = "*"  # everything, in every hierarchy
@@ -37,7 +38,7 @@ class Hierarchy:
         fields, a value stands twice with other parents, a node has two parents, or one is its own
         ancestor.
         """
-        lines = _lines(Path(path))
+        lines = _lines(Path(path_text(path)))
         _check_rows(path, lines)
         parents = _parents(path, lines)
         _check_cycles(path, parents)

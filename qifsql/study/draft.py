@@ -12,6 +12,7 @@ from qifsql.datatypes import family
 from qifsql.description import describe
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several
+from qifsql.inputs import path_text
 from qifsql.study.rules import toml
 from qifsql.study.sources import SAMPLE, resolved
 
@@ -55,7 +56,7 @@ def init(
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
     csv = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
-    text = EXAMPLE if data is None else str(data)
+    text = EXAMPLE if data is None else path_text(data)
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
     columns = describe(dataset, settings=settings).frame.to_dicts()
