@@ -87,7 +87,7 @@ def run(spec: Attack, wanted: Wanted | None = None, settings: Settings | None = 
     """Run an attack as it is specified (see ``attack``)."""
     origin = Origin.now(settings, "attack")
     wanted = wanted or Wanted()
-    with opened(spec, settings) as (engine, bound):
+    with opened(spec, settings, sources=wanted.files) as (engine, bound):
         if not wanted.progressive:
             return _Run(engine, spec, bound, wanted).assess(origin)
         parts = []

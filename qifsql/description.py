@@ -87,7 +87,7 @@ def describe(
     """
     origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=[dataset]) as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset

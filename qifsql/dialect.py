@@ -24,6 +24,7 @@ def copying(plan: Plan, path: str, note: str = "") -> str:
     options: dict[str, exp.Expr] = {
         "FORMAT": exp.Var(this="PARQUET"),
         "COMPRESSION": exp.Var(this="ZSTD"),
+        "USE_TMP_FILE": exp.false(),  # the file is a temporary one already
     }
     if note:
         name, value = exp.to_identifier("qifsql"), exp.Literal.string(note)

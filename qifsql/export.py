@@ -7,7 +7,7 @@ import platform
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -178,19 +178,27 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
 
 
 @contextmanager
-def whole(path: Path, origin: Origin) -> Iterator[Path]:
+def whole(
+    path: Path, origin: Origin, place: Callable[[Path], Path] | None = None
+) -> Iterator[Path]:
     """A temporary file beside ``path`` that takes its place at the end, or disappears.
+
+    ``place`` names it, where it is written by an engine, which opens no other file.
 
     Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
     of the files that were read.
     """
     path = check_place(path, origin.paths)
     try:
-        handle, name = tempfile.mkstemp(prefix=".qifsql-", suffix=path.suffix, dir=path.parent)
+        if place is not None:
+            temporary = place(path)
+            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        else:
+            handle, name = tempfile.mkstemp(prefix=".qifsql-", suffix=path.suffix, dir=path.parent)
+            temporary = Path(name)
         os.close(handle)
     except OSError as e:
         raise OutputError(f"{path} cannot be written: {e.strerror}; name another folder") from e
-    temporary = Path(name)
     try:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
@@ -226,7 +234,7 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
-    with whole(path, origin) as temporary:
+    with whole(path, origin, engine.partial) as temporary:
         note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
         if path.suffix.casefold() == ".parquet":
             return engine.copy(plan, temporary, what=what, where=where, note=note)

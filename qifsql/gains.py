@@ -16,6 +16,7 @@ from qifsql.errors import InputError, quoted
 Kind = Literal["identity", "tries", "penalty", "tolerance", "worth", "matrix", "sql"]
 KINDS = get_args(Kind)
 OF_VALUES = ("tolerance", "worth", "matrix", "sql")  # they look at the values of a secret
+FILED = ("worth", "matrix")  # they may be listed in a file
 STAKED = ("worth", "matrix", "sql")  # they say a gain for every guess and value
 HOW = "identity, tries:K, penalty:C, tolerance:T, worth:FILE, matrix:FILE or sql:EXPRESSION"
 
@@ -32,6 +33,11 @@ class Gain:
     kind: Kind
     number: Fraction | None = None
     source: str | None = None
+
+    @property
+    def file(self) -> str | None:
+        """The file that lists the gains; None where there is none."""
+        return self.source if self.kind in FILED else None
 
 
 IDENTITY = Gain("identity", "identity")

@@ -14,7 +14,7 @@ from qifsql.counts import Counts
 from qifsql.datatypes import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.export import STREAMED, Origin, check_ending, stream
+from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
 from qifsql.expressions import identifier
 from qifsql.gains import OF_VALUES
 from qifsql.microdata import RECORD, everybody, plan
@@ -97,7 +97,8 @@ def records(
     check_ending(path, STREAMED)
     named = doubts(measures)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
-    with opened(spec, settings, ordered=True) as (engine, bound):
+    path = check_place(path, spec.dataset.paths)
+    with opened(spec, settings, outputs=[path], ordered=True) as (engine, bound):
         if bound.gains or bound.beliefs:
             checks.check(Counts(engine, bound, again=False))
         else:

@@ -4,6 +4,7 @@ import cmd
 import csv
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Unpack
 
 from sqlglot import exp
@@ -12,7 +13,7 @@ from qifsql import asking, dialect
 from qifsql.collection import Source
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, Interrupted
+from qifsql.errors import InputError, Interrupted, OutputError
 from qifsql.expressions import identifier
 from qifsql.joining import check_keys
 from qifsql.microdata import microdata
@@ -25,6 +26,7 @@ from qifsql.templates import load
 
 Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
 TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
+DONE = ("ATTACH", "SET TimeZone")  # what the engine has done already
 INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # what others read them as
 OWNERS = "re-identification"  # the schema of the views when no secret is asked about
 
@@ -33,6 +35,7 @@ def shell(
     source: Source,
     *,
     init_only: bool = False,
+    export: str | Path | None = None,
     show: Show | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
@@ -44,15 +47,20 @@ def shell(
     Each secret has a schema of its own, named like it; the first is the current one. The views
     are the files of ``sql/`` as they are; ``qid`` is a struct with the quasi-identifiers under
     their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
-    opens nothing. Returns the statements.
+    opens nothing. What is typed opens no file but those named here, and those in the folder
+    ``export``, into which ``COPY ... TO`` writes. Returns the statements.
     """
+    folder = None if export is None else Path(export)
+    if folder is not None and not folder.is_dir():
+        raise OutputError(f"{folder} is no folder; name one that exists with --export")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
-    with opened(spec, settings, joined=False) as (engine, bound):
+    folders = [] if folder is None else [folder]
+    with opened(spec, settings, folders=folders, joined=False) as (engine, bound):
         check_keys(engine, bound)
         statements = views(bound)
         if not init_only:
             for statement in statements:
-                if not statement.startswith("ATTACH"):  # the engine has opened it already
+                if not statement.startswith(DONE):
                     list(engine.script(statement))
             prompt = Prompt(engine, show or write_csv)
             prompt.cmdloop()

@@ -50,7 +50,7 @@ def _rows(dataset: Dataset) -> exp.Table:
             db=exp.to_identifier(dataset.schema or "main", quoted=True),
             catalog=LOADED if dataset.made else dataset.catalog,
         )
-    files = exp.Array(expressions=[exp.Literal.string(_escaped(p)) for p in dataset.paths])
+    files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
     if dataset.format == "parquet":
         options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
         return _function("read_parquet", files, options)
@@ -127,7 +127,7 @@ def header_line(dataset: Dataset) -> exp.Table:
     }
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
-    return _function("read_csv", exp.Literal.string(_escaped(dataset.paths[0])), options)
+    return _function("read_csv", exp.Literal.string(escaped(dataset.paths[0])), options)
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
@@ -198,6 +198,6 @@ def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> ex
     return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
 
 
-def _escaped(path: str) -> str:
-    """A path whose glob characters stand for themselves."""
+def escaped(path: str) -> str:
+    """Return a path whose glob characters stand for themselves."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)

@@ -1,12 +1,14 @@
 """An engine open on one dataset, with an attack bound to its columns."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from qifsql.binding import bind
 from qifsql.dataset import Dataset
+from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
@@ -20,13 +22,25 @@ from qifsql.spec import Attack, BoundAttack
 
 @contextmanager
 def opened(
-    spec: Attack, settings: Settings | None = None, *, ordered: bool = False, joined: bool = True
+    spec: Attack,
+    settings: Settings | None = None,
+    *,
+    sources: Iterable[Source] = (),
+    outputs: Iterable[Path] = (),
+    folders: Iterable[Path] = (),
+    ordered: bool = False,
+    joined: bool = True,
 ) -> Iterator[tuple[DuckDB, BoundAttack]]:
     """The engine and the bound attack; what the engine needs goes when this ends.
 
-    The people of a collection are checked and ``joined``, once, unless nothing is to be run.
+    The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
+    ``DuckDB``). The people of a collection are checked and ``joined``, once, unless nothing is to
+    be run.
     """
-    with DuckDB(settings, ordered=ordered) as engine:
+    every = (spec.dataset, *spec.tables, *sources)
+    with DuckDB(
+        settings, sources=every, outputs=outputs, folders=folders, ordered=ordered
+    ) as engine:
         notes: tuple[str, ...] = ()
         if spec.wave is not None:
             datasets, notes = _waves(engine, spec)

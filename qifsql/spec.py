@@ -11,7 +11,7 @@ from qifsql.collection import Absent, Collection, Source
 from qifsql.dataset import Dataset, datasets
 from qifsql.errors import InputError, did_you_mean
 from qifsql.expressions import FLOATING
-from qifsql.gains import IDENTITY, Gain
+from qifsql.gains import IDENTITY, Gain, parse
 from qifsql.inputs import path_text
 from qifsql.models import Model
 
@@ -119,6 +119,12 @@ class Attack:
             options.get("member"),
             keys,
         )
+
+    @property
+    def tables(self) -> tuple[Dataset, ...]:
+        """The small files that are read beside the dataset: of the prior and of gains."""
+        files = [gain.file for gain in map(parse, self.gains) if gain.file is not None]
+        return tuple(map(Dataset.open, [*files, *([self.prior] if self.prior else [])]))
 
     @property
     def of_collection(self) -> bool:

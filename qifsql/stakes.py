@@ -67,9 +67,9 @@ def _bound(gain: Gain, secrets: Sequence[Attribute], catalog: Catalog) -> BoundG
                 )
     if gain.kind == "sql":
         return BoundGain(gain, {}, {j: _expression(gain, s, catalog) for j, s in numbered})
-    if gain.kind not in ("matrix", "worth") or gain.source is None:
+    if gain.file is None:
         return BoundGain(gain)
-    dataset, schema = catalog.beside(gain.source)
+    dataset, schema = catalog.beside(gain.file)
     return BoundGain(gain, {j: listing.gains(gain, s, dataset, schema) for j, s in numbered})
 
 

@@ -48,6 +48,11 @@ class Wanted:
         file = None if store is None else _store(Path(store))
         return cls(names, histogram, unit, known, file, progressive)
 
+    @property
+    def files(self) -> tuple[Dataset | Path, ...]:
+        """What is opened beside the data: the population, and the store."""
+        return tuple(file for file in (self.population, self.store) if file is not None)
+
     def plain(self) -> dict[str, object]:
         """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
         said: dict[str, object] = {

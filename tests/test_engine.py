@@ -321,11 +321,11 @@ def test_a_result_that_fails_leaves_no_file_and_the_old_one_as_it_was(
     ending: str, tmp_path: Path
 ) -> None:
     path = tmp_path / f"out{ending}"
-    with DuckDB() as engine, pytest.raises(QifError):
+    with DuckDB(outputs=[path]) as engine, pytest.raises(QifError):
         stream(engine, FAILING, path, origin(), what="writing")
     assert not list(tmp_path.iterdir())
     path.write_text("as it was")
-    with DuckDB() as engine, pytest.raises(QifError):
+    with DuckDB(outputs=[path]) as engine, pytest.raises(QifError):
         stream(engine, FAILING, path, origin(), what="writing")
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
     assert path.read_text() == "as it was"
@@ -336,7 +336,7 @@ def test_a_result_that_fails_leaves_no_file_and_the_old_one_as_it_was(
 )
 def test_a_result_is_written_whole_with_where_it_comes_from(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    with DuckDB(ordered=True) as engine:
+    with DuckDB(outputs=[path], ordered=True) as engine:
         n = stream(engine, plan("SELECT i FROM range(5) AS t(i)"), path, origin(), what="writing")
     assert n == 5
     if path.suffix == ".parquet":
@@ -353,7 +353,7 @@ def test_a_result_is_written_whole_with_where_it_comes_from(name: str, tmp_path:
 
 def test_an_ending_in_capitals_says_the_same(tmp_path: Path) -> None:
     path = tmp_path / "out.PARQUET"
-    with DuckDB() as engine:
+    with DuckDB(outputs=[path]) as engine:
         stream(engine, plan("SELECT 1 AS x"), path, origin(), what="writing")
     assert path.read_bytes()[:4] == b"PAR1"
 
@@ -591,7 +591,7 @@ def test_a_database_is_opened_read_only_and_once(tmp_path: Path) -> None:
         con.execute("CREATE TABLE people AS SELECT 1 AS age")
     before = file.read_bytes()
     dataset = Dataset.open(f"people@{file}")
-    with DuckDB() as engine:
+    with DuckDB(sources=[dataset]) as engine:
         assert [c.name for c in Catalog(engine, dataset).schema.columns] == ["age"]
         assert [c.name for c in Catalog(engine, dataset).schema.columns] == ["age"]
         with pytest.raises(QifError):

@@ -165,8 +165,9 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     file = tmp_path_factory.mktemp("expressions") / "people.duckdb"
     with duckdb.connect(str(file)) as con:
         con.execute(TABLE)
-    with DuckDB() as engine:
-        yield Catalog(engine, Dataset.open(f"people@{file}"))
+    dataset = Dataset.open(f"people@{file}")
+    with DuckDB(sources=[dataset]) as engine:
+        yield Catalog(engine, dataset)
 
 
 def admitted(text: str, catalog: Catalog) -> tuple[str, str]:
@@ -285,8 +286,9 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     """A Parquet file with every nasty name, behind the engine."""
     file = tmp_path_factory.mktemp("hostile") / "hostile.parquet"
     pq.write_table(hostile(), file)
-    with DuckDB() as engine:
-        yield Catalog(engine, Dataset.open(file))
+    dataset = Dataset.open(file)
+    with DuckDB(sources=[dataset]) as engine:
+        yield Catalog(engine, dataset)
 
 
 @pytest.mark.parametrize("form", ["{}", "{} + 1", "abs(-{})", "CASE WHEN {} > 1 THEN 1 END"])

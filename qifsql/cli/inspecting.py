@@ -164,6 +164,13 @@ def shell(
     init_only: Annotated[
         bool, typer.Option("--init-only", help="Print the statements, open nothing.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            help="Folder that COPY ... TO may write to. Without it the prompt opens no other file.",
+        ),
+    ] = None,
 ) -> None:
     """Open a DuckDB prompt with the views of the partition ready."""
     from qifsql.prompt import shell as run
@@ -178,6 +185,7 @@ def shell(
             **adversary.arguments(),
             where=data.where,
             init_only=init_only,
+            export=export,
             show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
             settings=settings,
         )

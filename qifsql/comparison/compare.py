@@ -94,7 +94,7 @@ def compare(
         plain=_several(plain),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=spec.releases) as engine:
         raws, files = bind(engine, spec)
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)

@@ -99,7 +99,7 @@ def what_if(
     given = {name: value for name, value in options.items() if value}
     spec = Attack.of(models, Dataset.open(source), **given)
     trees = {name: path_text(path) for name, path in (hierarchies or {}).items()}
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=[spec.dataset]) as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **given), catalog)
         asked = [changes.read(text, bound.qids) for text in wanted]

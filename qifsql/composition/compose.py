@@ -109,7 +109,8 @@ def compose(
     if out is not None:
         check_ending(out, STREAMED)
         out = check_place(out, paths)
-    with DuckDB(settings, ordered=out is not None) as engine:
+    outputs = [] if out is None else [out]
+    with DuckDB(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)

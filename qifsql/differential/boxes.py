@@ -5,7 +5,9 @@ in place of ``{i}``. A command gets a file of records in place of ``{input}`` an
 release to ``{output}``. What it prints is not shown, because it may hold values of people.
 """
 
+import glob
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -36,6 +38,14 @@ def pattern(without: str) -> str:
 def path_of(without: str, record: int) -> Path:
     """The file of the release without a record."""
     return Path(without.replace(PERSON, str(record)))
+
+
+def paths(without: str) -> tuple[str, ...]:
+    """Return the files that are there of the releases without one person."""
+    written = without.split(PERSON)
+    number = re.compile("([0-9]+)".join(map(re.escape, written)))
+    found = glob.glob("[0-9]*".join(map(glob.escape, written)))
+    return tuple(sorted(path for path in found if number.fullmatch(path)))
 
 
 def missing(without: str, records: Iterable[int]) -> None:

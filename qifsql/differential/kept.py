@@ -102,7 +102,7 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
     if any(path.resolve() == Path(source).resolve() for source in sources):
         raise OutputError(f"{path} is the input; name another file with --store")
     if restart and path.exists():
-        with DuckDB() as engine:
+        with DuckDB(sources=[path]) as engine:
             tables, trouble = engine.probe(path)
         if trouble is not None or not {"asked", "finished", "apart"} <= tables:
             raise InputError(f"{path} is no store of dit, so it is not removed; name another file")

@@ -10,7 +10,7 @@ from qifsql.binding import bind
 from qifsql.dataset import Dataset
 from qifsql.datatypes import family, nested
 from qifsql.dialect import render
-from qifsql.differential import classifiers, coded, everyone, kept, question, summary
+from qifsql.differential import boxes, classifiers, coded, everyone, kept, question, summary
 from qifsql.differential.makers import Maker
 from qifsql.differential.question import Question
 from qifsql.differential.working import Meter, passes_of, work
@@ -24,7 +24,6 @@ from qifsql.relation import openings
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.wishes import Number
 from qifsql.spec import Attack, BoundAttack
-from qifsql.treatment.drawing import is_view
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,12 @@ def _run(
     """Work through everything, and read what was found."""
     tree = None if asked.hierarchy is None else Hierarchy.read(asked.hierarchy)
     meter = Meter(settings.progress)
-    with DuckDB(replace(settings, progress=meter), ordered=True) as engine:
+    with DuckDB(
+        replace(settings, progress=meter),
+        sources=[spec.dataset, *_releases(asked), *([] if store is None else [store])],
+        outputs=[] if out is None else [out],
+        ordered=True,
+    ) as engine:
         attack, catalog = _bound(engine, spec)
         question.check_plain(asked.as_values, [q.name for q in attack.qids])
         dataset = spec.dataset
@@ -163,12 +167,19 @@ def _run(
     return Inference(frame, details, origin, attack.secrets[0].name, names, rows, notes)
 
 
+def _releases(asked: Question) -> list[Dataset]:
+    """Return the releases that the user made."""
+    whole = [] if asked.release is None else [Dataset.open(asked.release)]
+    single = () if asked.without is None else boxes.paths(asked.without)
+    return [*whole, *([Dataset("releases", "csv", single)] if single else [])]
+
+
 def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Catalog]:
     """The question about the data as they are read, and what is known of these."""
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-    read = engine.load(dataset) if dataset.format == "csv" or is_view(engine, dataset) else dataset
+    read = engine.load(dataset) if dataset.format == "csv" else dataset
     return _plain_values(bind(replace(spec, dataset=read), catalog)), catalog
 
 

@@ -15,7 +15,7 @@ from qifsql.collection import Collection, together
 from qifsql.dataset import Column, Dataset, Schema
 from qifsql.datatypes import NUMBERS, comparable, family, nested
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.vetting import functions_of, steady_functions
+from qifsql.engine.vetting import ALLOWED, functions_of
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -38,7 +38,6 @@ class Catalog:
     def __init__(self, engine: DuckDB, dataset: Dataset | Collection) -> None:
         engine.attach(dataset)
         self.engine = engine
-        self.steady: set[str] = set()
         self.dataset: Dataset | Collection
         if isinstance(dataset, Collection):
             self.dataset, self.schema = _read_collection(engine, dataset)
@@ -82,13 +81,12 @@ class Catalog:
         return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
-        """Refuse functions that do not give the same value for the same row."""
-        self.steady = self.steady or steady_functions(self.engine)
+        """Refuse functions that are not on the list."""
         for name in functions_of(self.engine, tree, what):
-            if name not in self.steady:
+            if name not in ALLOWED:
                 raise ExpressionError(
-                    f"{what} uses the function {name}, which is unknown or does not give "
-                    "one lasting value for each row; use another"
+                    f"{what} uses the function {name}, which is unknown, is not allowed in "
+                    "expressions or does not give one lasting value for each row; use another"
                 )
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
@@ -208,18 +206,29 @@ def _names(engine: DuckDB, dataset: Dataset, delimiter: str) -> list[str]:
 
 
 def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
-    """The dataset with its table looked up: as it is written, else as ``schema.table``."""
-    listed = exp.select("schema_name", "table_name").from_("duckdb_tables()")
-    viewed = exp.select("schema_name", "view_name").from_("duckdb_views()")
-    own = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog))
-    query = exp.union(listed.where(own), viewed.where(own.copy()), distinct=False)
+    """Return the dataset with its table looked up: as it is written, else as ``schema.table``.
+
+    DatasetError where it is a view: whoever made the file decides what a view reads.
+    """
+    stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
+    views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
+    inside = exp.EQ(
+        this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog)
+    )
+    query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):
         wanted = same(dataset.table)
-        for schema, table in tables:
-            if wanted in (same(table), same(f"{schema}.{table}")):
-                return replace(dataset, schema=schema, table=table)
-    hint = did_you_mean(dataset.table, (table for _, table in tables))
+        for schema, table, stored_ in tables:
+            if wanted not in (same(table), same(f"{schema}.{table}")):
+                continue
+            if not stored_:
+                raise DatasetError(
+                    f"{quoted(dataset.table)} in {dataset.paths[0]} is a view, which may read "
+                    "anything; store its rows in a table or a Parquet file, and name that"
+                )
+            return replace(dataset, schema=schema, table=table)
+    hint = did_you_mean(dataset.table, (table for _, table, stored_ in tables if stored_))
     raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
 
 

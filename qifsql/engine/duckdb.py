@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from sqlglot import exp
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
+from qifsql.engine.access import Source, lock
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
@@ -34,10 +35,20 @@ POLL = 0.05  # seconds between looks at a running query
 class DuckDB:
     """One connection. Use as a context manager: temporary files go when it ends.
 
+    It opens ``sources`` (datasets, and paths of DuckDB files that it keeps), what is written to
+    ``outputs`` and ``folders``, its temporary folder, and no other file, whatever a statement says.
     ``ordered`` keeps rows in the order of the input, for results that have one row per record.
     """
 
-    def __init__(self, settings: Settings | None = None, *, ordered: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        sources: Iterable[Source] = (),
+        outputs: Iterable[Path] = (),
+        folders: Iterable[Path] = (),
+        ordered: bool = False,
+    ) -> None:
         self.settings = settings or Settings()
         self.ordered = ordered
         self._attached: set[str] = set()
@@ -48,6 +59,7 @@ class DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
+            "allow_persistent_secrets": False,  # they lie in the home folder
             "disabled_optimizers": "type_pushdown",  # it makes a CAST of a TRY_CAST over CSV
         }
         if self.settings.threads is not None:
@@ -61,6 +73,9 @@ class DuckDB:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
+            files = [self.partial(path) for path in outputs]
+            for statement_ in lock(sources, files, [self._temp, *folders]):
+                self._connection.execute(statement_)
         except BaseException as e:  # an interruption, too, leaves nothing behind
             self._clean()
             if not isinstance(e, duckdb.Error):
@@ -96,6 +111,10 @@ class DuckDB:
         finally:
             self._clean()
 
+    def partial(self, path: Path) -> Path:
+        """Return where an output is written before it is whole: beside it, under a private name."""
+        return path.with_name(f".{self._temp.name}{path.suffix}")
+
     def _clean(self) -> None:
         shutil.rmtree(self._temp, ignore_errors=True)
 
@@ -122,24 +141,38 @@ class DuckDB:
         ``path`` is the file that holds them; without one they go when the engine is closed.
         """
         attach = attaching(str(path) if path else ":memory:", KEPT)
-        self._guarded(path.name if path else "kept tables", lambda: self._fetch(attach))
-        return self._tables(KEPT)
+        where = path.name if path else "kept tables"
+        self._guarded(where, lambda: self._fetch(attach))
+        return self._tables(KEPT, where) if path else set()
 
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
         """The tables in a file of kept tables, and why it cannot be opened, if it cannot."""
         try:
             self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
-            tables = self._tables(PROBED)
         except QifError as e:
             return set(), e
-        self._fetch(detaching(PROBED))
-        return tables, None
+        try:
+            return self._tables(PROBED, path.name), None
+        except QifError as e:
+            return set(), e
+        finally:
+            self._fetch(detaching(PROBED))
 
-    def _tables(self, catalog: str) -> set[str]:
-        """The names of the tables and views of a catalog."""
-        own = exp.EQ(this=exp.column("table_catalog"), expression=exp.Literal.string(catalog))
-        tables = exp.select("table_name").from_("information_schema.tables").where(own)
-        return {name for (name,) in self.query(tables, "kept tables")}
+    def _tables(self, catalog: str, where: str) -> set[str]:
+        """Return the names of the tables of a catalog; InputError where it holds more than tables.
+
+        A view, a macro or a trigger says what it likes: qifsql keeps none.
+        """
+        inside = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
+        tables = exp.select("table_name").from_("duckdb_tables()").where(inside)
+        for listing in ("duckdb_views()", "duckdb_functions()", "duckdb_triggers()"):
+            others = exp.select("count(*)").from_(listing).where(inside.copy())
+            if self.query(others, where)[0][0]:
+                raise InputError(
+                    f"{where} holds views, macros or triggers, which qifsql does not write; "
+                    "somebody changed it: name another file"
+                )
+        return {name for (name,) in self.query(tables, where)}
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
         """Keep the rows of a plan's result as a table that other plans can read."""

@@ -64,6 +64,12 @@ def translated(
 
 
 def _of_input(error: BaseException, where: str, words: str, told: str) -> QifError:
+    if isinstance(error, duckdb.PermissionException):
+        return ExpressionError(
+            f"a statement about {where} would open a file that was not named; only the files on "
+            "the command line are opened",
+            detail=words,
+        )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", told, re.I):
         return DatasetError(
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "

@@ -132,12 +132,23 @@ def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tupl
     return n, dataset.paths
 
 
+def listed(path: str) -> Dataset:
+    """Return the file of candidates as a dataset; DatasetError where it does not exist."""
+    if not _of_lines(path):
+        return Dataset.open(path)
+    if not Path(path).is_file():
+        raise DatasetError(f"{path} does not exist; check the path")
+    return Dataset(Path(path).name, "csv", (path,))
+
+
+def _of_lines(path: str) -> bool:
+    return Path(path).suffix.casefold() == ".txt"
+
+
 def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
     """The file, the candidate in each of its rows, and what yields these."""
-    if Path(path).suffix.casefold() == ".txt":
-        if not Path(path).is_file():
-            raise DatasetError(f"{path} does not exist; check the path")
-        lines = Dataset(Path(path).name, "csv", (path,))
+    lines = listed(path)
+    if _of_lines(path):
         return lines, exp.column("line", table=SOURCE), header_line(lines)
     dataset, schema = catalog.beside(path)
     found = schema.find("candidate")

@@ -131,9 +131,9 @@ def estimate(
     out = None if records is None else Path(records)
     if out is not None:
         check_ending(out, STREAMED)
-    with opened(spec, settings, ordered=out is not None) as (engine, bound):
-        if out is not None:
-            check_place(out, bound.dataset.paths)
+        out = check_place(out, spec.dataset.paths)
+    outputs = [] if out is None else [out]
+    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
         sample = Sampled(engine, bound, share)
         counted = sample.count()
         sizes = Sizes(counted.blocks, sample.fraction)

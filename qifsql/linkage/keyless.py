@@ -20,6 +20,7 @@ import polars as pl
 from qifsql import assess
 from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
 from qifsql.collection import Source
+from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
@@ -97,7 +98,7 @@ def fit(
     The options are those of ``attack``.
     """
     question = _question(model, source, **options)
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=_sources(question)) as engine:
         catalogs, found = _opened(engine, question)
         aim(question.models[0], question.target, found, catalogs[0])
         for k, rule in _tables(question.rules):
@@ -128,7 +129,7 @@ def _question(
 def _run(asked: Asked, settings: Settings | None) -> Assessment:
     """The attack without a key, next to the focal release alone and the attack with the key."""
     origin = Origin.now(settings, "attack")
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=_sources(asked)) as engine:
         chain, learned, aimed = _linked(engine, asked)
         sights = numbers(chain, aimed) if aimed else None
         rows = standing(asked.models, Outcomes(chain, sights), asked.secrets, aimed)
@@ -178,6 +179,11 @@ def _linked(engine: DuckDB, asked: Asked) -> tuple[Chain, learning.Learned, list
     if asked.one_to_one:
         learned = replace(learned, notes=(*learned.notes, *matching.match(chain)))
     return chain, learned, aimed
+
+
+def _sources(asked: Asked) -> list[Dataset]:
+    """The releases and the tables of transitions."""
+    return [*asked.datasets, *(Dataset.open(rule.table) for _, rule in _tables(asked.rules))]
 
 
 def _opened(engine: DuckDB, asked: Asked) -> tuple[list[Catalog], tuple[Release, ...]]:

@@ -105,7 +105,7 @@ def link(
     datasets = [Dataset.open(release), Dataset.open(register)]
     asked = (qids,) if isinstance(qids, str) else tuple(qids)
     keys = (truth,) if isinstance(truth, str) else tuple(truth)
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=datasets) as engine:
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]

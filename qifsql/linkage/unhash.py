@@ -101,7 +101,8 @@ def unhash(
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
     out = None if mapping is None else _place(Path(mapping), (*dataset.paths, further or ""))
-    with DuckDB(settings) as engine:
+    sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
+    with DuckDB(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
         asked = dictionary.read(catalog, column, kind, where)
         tables = Tables(engine, asked.dataset.name)

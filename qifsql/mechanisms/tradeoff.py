@@ -85,7 +85,7 @@ def dp(
     _check(predicates, counts=counts, budget=budget, delta=delta)
     listed = asking.listed_in(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=[dataset]) as engine:
         asked = asking.bind(
             Catalog(engine, dataset),
             useful=useful,

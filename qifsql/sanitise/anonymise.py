@@ -26,7 +26,6 @@ from qifsql.sanitise.wishes import Number, Wishes
 from qifsql.sanitise.work import SUMMARY, Asked, Meter, Work
 from qifsql.spec import Attack, BoundAttack
 from qifsql.treatment import release
-from qifsql.treatment.drawing import is_view
 
 METHODS = ("mondrian", "mdav")
 
@@ -88,11 +87,12 @@ def anonymise(
     ending = release.ending(path)
     path = check_place(path, dataset.paths)
     meter = Meter((settings or Settings()).progress)
-    with DuckDB(replace(settings or Settings(), progress=meter), ordered=True) as engine:
+    settings = replace(settings or Settings(), progress=meter)
+    with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
         dataset = catalog.dataset
-        if dataset.format == "csv" or is_view(engine, dataset):
+        if dataset.format == "csv":
             dataset = engine.load(dataset)
         attack = _plain_values(bind(replace(spec, dataset=dataset), catalog))
         shown = writing.columns(attack, catalog.schema.columns, asked.drop)

@@ -102,12 +102,13 @@ def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
     origin = Origin.now(settings, "sweep")
     fresh = wish.workspace is None or wish.restart or not wish.workspace.exists()
     useful = not fresh
+    files = [] if wish.workspace is None else [wish.workspace]
     opening = False
     try:
         with (
             alone(wish.workspace),
             _private(),
-            opened(spec, needs.limited(settings)) as (engine, bound),
+            opened(spec, needs.limited(settings), sources=files) as (engine, bound),
         ):
             if wish.workspace is not None:
                 prepare(engine, wish.workspace, bound.dataset, restart=wish.restart)

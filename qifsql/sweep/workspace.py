@@ -19,7 +19,7 @@ from qifsql.dataset import Dataset
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError, InputError
+from qifsql.errors import DatasetError, EngineError, InputError
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.templates import folder, load
@@ -217,13 +217,15 @@ def prepare(engine: DuckDB, path: Path, dataset: Dataset | Collection, *, restar
             "--workspace",
             detail=trouble.detail,
         ) from trouble
-    if trouble is not None:
+    if isinstance(trouble, EngineError):
+        raise trouble
+    if isinstance(trouble, DatasetError):
         raise DatasetError(
             f"the workspace {path} is corrupt or truncated; remove it to start anew, or name "
             "another with --workspace",
             detail=trouble.detail,
         ) from trouble
-    if head[8:] != b"DUCK" or (tables and not {"facts", "tasks"} <= tables):
+    if head[8:] != b"DUCK" or trouble is not None or (tables and not {"facts", "tasks"} <= tables):
         raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
     if restart:
         remove(path)

@@ -45,7 +45,7 @@ class Records:
     where: exp.Expr | None
 
 
-def read_records(engine: DuckDB, catalog: Catalog, key: str, where: str | None) -> Records:
+def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
     """The records with their types, once key and filter are checked."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
@@ -59,28 +59,9 @@ def read_records(engine: DuckDB, catalog: Catalog, key: str, where: str | None) 
     if where is not None:
         condition = parse(where, schema, "the filter (where)")
         catalog.condition(condition)
-    if is_view(engine, dataset):
-        dataset = engine.load(dataset)
     tree: exp.Expr = column(found)
     tree = with_one_missing(tree) if found.type in FLOATING else tree
     return Records(dataset, schema.columns, tree, condition)
-
-
-def is_view(engine: DuckDB, dataset: Dataset) -> bool:
-    """Whether rows come from a view, which may give them in another order each time."""
-    if dataset.format != "duckdb":
-        return False
-    own = {
-        "database_name": dataset.catalog,
-        "schema_name": dataset.schema,
-        "view_name": dataset.table,
-    }
-    same = [
-        exp.EQ(this=exp.column(name), expression=exp.Literal.string(value))
-        for name, value in own.items()
-    ]
-    query = exp.select("view_name").from_("duckdb_views()").where(*same)
-    return bool(engine.query(query, dataset.name))
 
 
 def as_text(records: Records) -> Records | None:

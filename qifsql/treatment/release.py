@@ -71,7 +71,7 @@ def write(
     Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
     """
     dataset = str(origin.spec["dataset"])
-    with whole(path, origin) as temporary:
+    with whole(path, origin, engine.partial) as temporary:
         written = put(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")

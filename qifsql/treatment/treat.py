@@ -73,9 +73,9 @@ def treat(
     spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
     kind = release.ending(path)
     path = check_place(path, dataset.paths)
-    with DuckDB(settings, ordered=True) as engine:
+    with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
-        typed = drawing.read_records(engine, catalog, key, where)
+        typed = drawing.read_records(catalog, key, where)
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = drawing.as_text(typed)
         frame, sent = drawing.draw(engine, texts or typed, seed)
