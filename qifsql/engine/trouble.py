@@ -100,8 +100,7 @@ def _of_input(error: BaseException, where: str, words: str, told: str) -> QifErr
         )
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
         return DatasetError(
-            f"{where} cannot be read as a table; check the file, the name of the table and, for a "
-            "view, that it names its tables with their schema",
+            f"{where} cannot be read as a table; check the file and the name of the table",
             detail=words,
         )
     if isinstance(error, duckdb.IOException) and "lock" in told:
