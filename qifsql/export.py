@@ -248,8 +248,8 @@ def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str)
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
     """The frame for CSV: no spreadsheet takes a text in it for a formula.
 
-    Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or with
-    a tab or a line break, and are no plain numbers, get an apostrophe in front.
+    Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or
+    with a tab or a line break, and are no plain numbers, get an apostrophe in front.
     """
     schema = frame.collect_schema()
     names: dict[str, str] = {}

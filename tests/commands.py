@@ -35,7 +35,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "attack": (
         "attack crs,cas people.parquet -q age,gender -s illness -o attack.parquet",
         "attack crs,cas people.csv -q age,gender -s illness --store counts.duckdb",
-        "attack cas people@people.duckdb -q age -s illness --gain worth:worth.csv --prior prior.csv",
+        "attack cas people@people.duckdb -q age -s illness --gain worth:worth.csv "
+        "--prior prior.csv",
         "attack crl people.parquet later.csv --key id -q age",
         "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age",
     ),
@@ -95,5 +96,5 @@ def lay_out(folder: Path) -> None:
     (folder / "worth.csv").write_text("value,worth\nyes,2\nno,1\n")
     (folder / "prior.csv").write_text("illness,probability\nyes,0.5\nno,0.5\n")
     (folder / "illness.csv").write_text("yes;any\nno;any\n")
-    digits = [hashlib.md5(str(i).encode()).hexdigest() for i in range(4)]  # noqa: S324
+    digits = [hashlib.md5(str(i).encode()).hexdigest() for i in range(4)]
     (folder / "hashed.csv").write_text("\n".join(["hash", *digits]) + "\n")
