@@ -46,6 +46,7 @@ ROOMS = (
         "engine.access",
         "engine.trouble",
         "engine.streams",
+        "engine.ledger",
         "engine.duckdb",
         "engine.vetting",
     ),

@@ -14,7 +14,6 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.dialect import setting
-from qifsql.errors import InternalError
 from qifsql.sweep import statements
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
@@ -81,11 +80,27 @@ def _collected(
     )
     everybody = subsets.filter(pl.col("part") == 0)
     if not everybody.filter(pl.col("people") != layout.people).is_empty():
-        raise InternalError("the blocks of some subset do not add up to the people; report this")
+        raise workspace.broken("the blocks of some subset do not add up to the people")
+    expected = _expected(workspace, number, layout, scope, complete)
+    if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
+        raise workspace.broken("some subset has no answer, or one too many")
     if not histograms:
         return Collected(subsets, None)
     bins = found.group_by("subset", "question", "bin", maintain_order=True)
     return Collected(subsets, bins.agg(individuals=pl.col("people").sum()))
+
+
+def _expected(
+    workspace: Workspace, number: int, layout: Layout, scope: Scope, complete: int
+) -> int:
+    """How many answers a pass has: one per question and subset that is complete."""
+    if scope.listed or scope.searching:
+        done = (t for t, _, _ in workspace.worked() if t.number_of_pass == number)
+        subsets = len({t.state for t in done if t.kind == "group"})
+    else:
+        firsts = (p for p in range(layout.n) if complete >> p & 1)
+        subsets = sum(scope.beginning(layout.n - 1 - p) for p in firsts)
+    return subsets * (len(layout.secrets) + layout.owners)
 
 
 def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:

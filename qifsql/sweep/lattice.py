@@ -38,6 +38,10 @@ class Scope:
             return len(self.listed)
         return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
 
+    def beginning(self, later: int) -> int:
+        """How many subsets begin with one attribute, where so many others come after it."""
+        return sum(comb(later, size - 1) for size in range(self.least, self.most + 1))
+
     @classmethod
     def of(
         cls,

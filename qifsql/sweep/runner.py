@@ -113,6 +113,7 @@ class Runner:
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
         worker = Worker(stream, self.layout, self.scope)
         with stream.transaction():
+            self.workspace.enter(stream, table)
             self.tables.begin(worker)
             self.workspace.begin(self.number)
 
@@ -216,6 +217,7 @@ class Runner:
         with worker.stream.transaction():
             if found:
                 worker.stream.rows(found, [self.number, part])
+                self.workspace.enter(worker.stream, "found", _found_rows(self.number, part))
             if task.kind in ("split", "drop"):
                 new = self.tables.without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
@@ -273,4 +275,11 @@ class Runner:
         for (source,) in self.workspace.stream.rows(
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
         ):
-            self.workspace.stream.rows(dropping(kept(source)))
+            self.workspace.drop(source)
+
+
+def _found_rows(number_of_pass: int, part: int) -> exp.Select:
+    """The rows that one task adds to what was found."""
+    keys = {"pass": number_of_pass, "part": part}
+    typed = [exp.alias_(statements.number(v, "INTEGER"), name) for name, v in keys.items()]
+    return exp.select(*typed, "*").from_("found")

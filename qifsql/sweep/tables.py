@@ -121,6 +121,7 @@ class Tables:
         )
         query = worker.say.query("without_entry", coded=chunk.table)
         worker.stream.rows(creating(kept(table), query, temporary=False))
+        self.workspace.enter(worker.stream, table)
         return self._enter(worker, table, position, state)
 
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
@@ -161,6 +162,7 @@ class Tables:
         name = table + SAMPLE
         query = worker.say.query("sampled", coded=kept(table))
         worker.stream.rows(creating(kept(name), query, temporary=False))
+        self.workspace.enter(worker.stream, name)
         share = drawn / self.layout.values[position]
         self.course.shorten(self.number, position, share)
         bounds = [part * drawn // PARTS for part in range(PARTS + 1)]

@@ -63,7 +63,6 @@ def attacks(
                 plan = compiler.step_plan(part, "histogram", asked)
                 counted = engine.frame(plan, "sweeping", bound.dataset.name)
                 held["histogram"] = _bins(part, counted, mask)
-            workspace.forget(name)
             workspace.tell(name, held)
         rows += held["rows"]
         bins += held["histogram"] or []

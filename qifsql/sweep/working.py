@@ -275,4 +275,7 @@ class Work:
             collected.append(found)
 
         self.engine.together([self.workspace.stream], work, self.runners[0].look)
+        subsets = collected[0].subsets["subset"].n_unique()
+        if self.finished and not self.scope.searching and subsets != self.scope.subsets:
+            raise self.workspace.broken("some subset is missing")
         return collected[0]

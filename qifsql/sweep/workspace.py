@@ -13,20 +13,24 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from qifsql import __version__
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset
-from qifsql.dialect import render
+from qifsql.dialect import dropping, render
+from qifsql.engine import ledger
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError, EngineError, InputError
+from qifsql.errors import DatasetError, EngineError, InputError, InternalError, QifError
+from qifsql.relation import KEPT
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.templates import folder, load
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
-FORM = 2  # of the tables in a workspace
+FORM = 3  # of the tables in a workspace
 
 
 @dataclass(frozen=True)
@@ -69,19 +73,48 @@ class Workspace:
                 detail=e.detail,
             ) from e
         self.stream = engine.stream()
-        self.new = not held
+        self._lock = threading.Lock()
         if held:
-            self._check(asked)
+            with ledger.readable(self.damaged):
+                self._check(asked)
+            ledger.check(self.stream, held, self.damaged)
         else:
             with self.stream.transaction():
                 for statement in _statements("workspace"):
                     self.stream.rows(statement)
-                self.stream.rows(
-                    "INSERT INTO kept.facts VALUES (?, ?)", ["asked", json.dumps(_signed(asked))]
-                )
+                if path is not None:
+                    ledger.begin(self.stream)
+                self._tell("asked", _signed(asked))
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
         self._last = int(rows[0][0])
-        self._lock = threading.Lock()
+
+    @property
+    def damaged(self) -> str:
+        """The message where the workspace does not hold what was stored in it."""
+        return (
+            f"the workspace {self.path} is damaged: it does not hold what was stored in it; start "
+            "over with --restart, or name another file with --workspace"
+        )
+
+    def broken(self, what: str) -> QifError:
+        """Return the error to raise where what was found cannot be right."""
+        if self.path is None:
+            return InternalError(f"{what}; report this")
+        return DatasetError(self.damaged, detail=what)
+
+    def enter(
+        self, stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False
+    ) -> None:
+        """Enter rows in the ledger of a file; part of the transaction that stores them."""
+        if self.path is not None:
+            ledger.enter(stream, name, rows, gone=gone)
+
+    def drop(self, name: str) -> None:
+        """Drop a coded table."""
+        with self.stream.transaction():
+            self.stream.rows(dropping(f"{KEPT}.main.{name}"))
+            if self.path is not None:
+                ledger.strike(self.stream, name)
 
     @property
     def useful(self) -> bool:
@@ -97,12 +130,16 @@ class Workspace:
         return json.loads(rows[0][0]) if rows else None
 
     def tell(self, name: str, fact: object) -> None:
-        """Store a fact under a name."""
-        self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
+        """Store a fact under a name, in place of an earlier one."""
+        with self.stream.transaction():
+            self._tell(name, fact)
 
-    def forget(self, name: str) -> None:
-        """Forget a fact."""
+    def _tell(self, name: str, fact: object) -> None:
+        own = _rows("facts", exp.EQ(this=exp.column("name"), expression=exp.convert(name)))
+        self.enter(self.stream, "facts", own, gone=True)
         self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
+        self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
+        self.enter(self.stream, "facts", own)
 
     def layouts(self) -> list[Layout]:
         """The passes, as they were laid out; none in a new workspace."""
@@ -116,6 +153,7 @@ class Workspace:
                 self.stream.rows(
                     "INSERT INTO kept.passes VALUES (?, ?)", [i, json.dumps(asdict(layout))]
                 )
+            self.enter(self.stream, "passes")
 
     def worked(self) -> list[tuple[Task, str, float]]:
         """The tasks that are done, how, and in how many seconds."""
@@ -132,7 +170,7 @@ class Workspace:
 
     def begin(self, number_of_pass: int) -> None:
         """Say that the people of a pass are coded; part of the transaction of its first tasks."""
-        self.tell(f"coded {number_of_pass}", True)
+        self._tell(f"coded {number_of_pass}", True)
 
     def begun(self, number_of_pass: int) -> bool:
         """Whether the people of a pass are coded."""
@@ -158,21 +196,29 @@ class Workspace:
             stream.rows(
                 "INSERT INTO kept.tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(task))
             )
+        if numbered:
+            number = exp.column("number")
+            own = number.between(exp.convert(first), exp.convert(first + len(tasks) - 1))
+            self.enter(stream, "tasks", _rows("tasks", own))
         return numbered
 
     def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
         """Say that a task is done; part of the transaction that stores what it found."""
         stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
+        own = exp.EQ(this=exp.column("task"), expression=exp.convert(task.number))
+        self.enter(stream, "done", _rows("done", own))
 
     def _check(self, asked: Mapping[str, Any]) -> None:
         """Refuse a file that is no workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
-        before = self.fact("asked") or {}
-        now = _signed(asked)
-        if before.get("qifsql") != now["qifsql"] or before.get("form") != now["form"]:
+        before, now = self.fact("asked"), _signed(asked)
+        if before is None:
+            raise DatasetError(self.damaged)
+        if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
             raise InputError(
-                f"{where} was begun by qifsql {before.get('qifsql')}; go on with that version, "
-                "or start anew with --restart"
+                f"{where} was begun by qifsql {before.get('qifsql')} with "
+                f"{before.get('engine', 'another engine')}; go on with these versions, or start "
+                "anew with --restart"
             )
         if other := [name for name, value in now.items() if before.get(name) != value]:
             raise InputError(
@@ -262,7 +308,12 @@ def remove(path: Path) -> None:
 
 
 def _signed(asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"qifsql": __version__, "form": FORM, **json.loads(json.dumps(asked))}
+    return {
+        "qifsql": __version__,
+        "form": FORM,
+        "engine": ledger.ENGINE,
+        **json.loads(json.dumps(asked)),
+    }
 
 
 def _layout(held: dict[str, Any]) -> Layout:
@@ -270,6 +321,11 @@ def _layout(held: dict[str, Any]) -> Layout:
     order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
     people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
     return Layout(order, values, people, secrets, valued=valued, owners=owners)
+
+
+def _rows(table: str, own: exp.Expr) -> exp.Select:
+    """The rows of a table that are new or about to go."""
+    return exp.select("*").from_(f"{KEPT}.main.{table}").where(own)
 
 
 def _statements(name: str) -> list[str]:

@@ -1,0 +1,105 @@
+"""A ledger in a file of stored tables: how many rows each was given, and a digest of them.
+
+What is stored is entered in the ledger in the same transaction, and compared with it before it is
+used again. DuckDB's own checksums of blocks do not tell that rows are missing or that two blocks
+have changed places; a digest of what the rows say does.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+
+from sqlglot import exp
+
+from qifsql.dialect import render
+from qifsql.engine.streams import Stream
+from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
+from qifsql.relation import KEPT
+
+LEDGER = "ledger"  # the table, in the file itself
+ENGINE = f"duckdb {version('duckdb')}"  # whose hash function makes the digests
+_ROWS = "entered"  # the alias of the rows that are digested
+
+
+def begin(stream: Stream) -> None:
+    """Make the ledger of a new file."""
+    columns = {"name": "VARCHAR", "rows": "BIGINT", "digest": "HUGEINT"}
+    empty = [exp.alias_(exp.cast(exp.null(), type_), name) for name, type_ in columns.items()]
+    query = exp.select(*empty).where(exp.false())
+    stream.rows(render(exp.Create(this=_table(LEDGER), kind="TABLE", expression=query)))
+
+
+def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False) -> None:
+    """Enter rows of a table, by default all that are there; ``gone``: they are about to go.
+
+    Part of the transaction that stores the rows.
+    """
+    stream.rows(entering(name, rows, gone=gone))
+
+
+def entering(name: str, rows: exp.Query | None = None, *, gone: bool = False) -> str:
+    """Return the statement that enters rows of a table (see ``enter``)."""
+    count, digest = _sums()
+    if gone:
+        count, digest = exp.Neg(this=count), exp.Neg(this=digest)
+    title = exp.alias_(exp.Literal.string(name), "name")
+    entry = exp.select(title, count, digest).from_(_source(name, rows))
+    return render(exp.insert(entry, _table(LEDGER)))
+
+
+def strike(stream: Stream, name: str) -> None:
+    """Forget the entries of a table that is dropped; part of the transaction that drops it."""
+    own = exp.EQ(this=exp.column("name"), expression=exp.Literal.string(name))
+    stream.rows(render(exp.delete(_table(LEDGER), where=own)))
+
+
+def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
+    """Compare all tables with the ledger; return the names of those that it has entries of.
+
+    Raises DatasetError with the message ``damaged`` where a table is missing, cannot be read, or
+    holds anything but what was stored.
+    """
+    if LEDGER not in tables:
+        raise DatasetError(damaged)
+    with readable(damaged):
+        entries = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
+        stored = {name: sums for name, *sums in stream.rows(render(entries.group_by("name")))}
+        if not set(stored) <= tables or any(
+            stream.rows(render(exp.select(*_sums()).from_(_source(name)))) != [tuple(sums)]
+            for name, sums in stored.items()
+        ):
+            raise DatasetError(damaged)
+    return set(stored)
+
+
+@contextmanager
+def readable(damaged: str) -> Iterator[None]:
+    """Raise DatasetError with that message where anything inside cannot be read or understood."""
+    try:
+        yield
+    except (EngineError, Interrupted):
+        raise
+    except (QifError, ValueError, LookupError, TypeError, AttributeError) as e:
+        detail = e.detail if isinstance(e, QifError) else None
+        raise DatasetError(damaged, detail=detail) from e
+
+
+def _sums() -> tuple[exp.Expr, exp.Expr]:
+    """The number of rows and their digest, whatever their order.
+
+    The types and names of the columns are part of it. Hashes are added, because rows that occur
+    twice would cancel each other in an exclusive or.
+    """
+    row = exp.column(_ROWS)
+    kind = exp.func("typeof", row.copy(), dialect="duckdb")
+    mixed = exp.func("hash", exp.func("hash", row), kind, dialect="duckdb")
+    total = exp.func("coalesce", exp.Sum(this=mixed), exp.Literal.number(0))
+    return exp.Count(this=exp.Star()), exp.cast(total, "HUGEINT", dialect="duckdb")
+
+
+def _source(name: str, rows: exp.Query | None = None) -> exp.Expr:
+    return exp.alias_(_table(name) if rows is None else rows.subquery(), _ROWS, table=True)
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(exp.to_identifier(name, quoted=True), db="main", catalog=KEPT)
