@@ -175,7 +175,6 @@ def _linked(engine: DuckDB, asked: Asked) -> tuple[Chain, learning.Learned, list
     learned = learning.learn(chain, asked.rules, keyed=bool(keys))
     _keep_tables(chain, tables)
     chain.law(learned.rules, asked.presence)
-    _check_candidates(chain)
     if asked.one_to_one:
         learned = replace(learned, notes=(*learned.notes, *matching.match(chain)))
     return chain, learned, aimed
@@ -228,21 +227,6 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
             chain.keep(f"moves_{k}_{steps}", Plan((), chain.query("transitions", **names)))
 
 
-def _check_candidates(chain: Chain) -> None:
-    """Refuse rules by which nobody has a candidate."""
-    for i in range(1, chain.last):
-        ((linkable,),) = chain.rows(
-            Plan((), chain.query("linkable", totals=f"totals_{i}_{i + 1}")), "counting candidates"
-        )
-        if not linkable:
-            names = [chain.releases[j].dataset.name for j in (i - 1, i)]
-            raise InputError(
-                f"no record of {names[0]} has a candidate in {names[1]}: no pair agrees in the "
-                "exactly matching columns (after what is added) and has a possible transition; "
-                "check the rules and the order of the releases"
-            )
-
-
 def _with_key(asked: Asked, settings: Settings | None) -> list[dict[str, Any]]:
     """The rows of the same attack where everybody's key is known."""
     models = [m.acronym for m in asked.models]
@@ -255,9 +239,16 @@ def _with_key(asked: Asked, settings: Settings | None) -> list[dict[str, Any]]:
 def _notes(steps: pl.DataFrame, chain: Chain) -> list[str]:
     notes = []
     for row in steps.iter_rows(named=True):
-        if without := row["records"] - row["with_candidates"]:
-            name = chain.releases[row["step"] - 1].dataset.name
-            after = chain.releases[row["step"]].dataset.name
+        name = chain.releases[row["step"] - 1].dataset.name
+        after = chain.releases[row["step"]].dataset.name
+        if not row["with_candidates"]:
+            alone = ": the numbers are those of the focal release alone" if chain.last == 2 else ""
+            notes.append(
+                f"no record of {name} has a candidate in {after}{alone}; no pair agrees in the "
+                "exactly matching columns (after what is added) and has a possible transition: "
+                "check the rules and the order of the releases"
+            )
+        elif without := row["records"] - row["with_candidates"]:
             notes.append(
                 f"{several(without, 'record')} of {name} have no candidate in {after}: by the "
                 "rules these people are not in it"

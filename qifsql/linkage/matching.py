@@ -8,36 +8,45 @@ release (background q). A matching of records weighs
     the product over its pairs (x, y) of  rho L(x, y) / ((1 - rho) lambda q(y)),
 
 where lambda new people are expected, so many that both releases have the size they have. The chance
-of a link is its share of all matchings. Nobody can count these; belief propagation finds the
-chances in rounds. It is exact where the candidates of the records form no cycle, and close to it
-elsewhere (J. L. Williams, R. Lau, Approximate evaluation of marginal association probabilities with
-belief propagation, IEEE Transactions on Aerospace and Electronic Systems 50, 2014): each record
-claims its candidates, as strongly as it has no others; each candidate answers with what all other
-claims leave. Records that match exactly have settled when their chances move by less than a
-ten-thousandth per record. Where nobody leaves or is new, half a person does.
-"""
+of a link is its share of all matchings. Where nobody leaves or nobody is new (``HARD``), the limit
+holds: only matchings with the most pairs count, which are the perfect ones where there are any.
 
-from fractions import Fraction
+Nobody can count matchings; belief propagation finds the chances in rounds. It is exact where the
+candidates of the records form no cycle, and approximate elsewhere (J. L. Williams, R. Lau,
+Approximate evaluation of marginal association probabilities with belief propagation, IEEE
+Transactions on Aerospace and Electronic Systems 50, 2014): each record claims its candidates, as
+strongly as it has no others; each candidate answers with what all other claims leave. Where the
+candidates may form no cycle, records that match exactly have settled when no answer moves any more;
+elsewhere when their chances move by less than a ten-thousandth per record.
+"""
 
 from sqlglot import exp
 
 from qifsql.errors import InputError, several
 from qifsql.linkage.chain import Chain, double
 from qifsql.plan import Plan, Step
+from qifsql.templates import load
 
 ROUNDS = 100  # at most
 PAIRS = 100_000_000  # kinds that may be compared, at most
+HARD = 2.0**500  # the odds of a link that nothing speaks against, in place of infinity
+IMPOSSIBLE = 2.0**-250  # odds against the best candidate that are taken for 0 where odds are hard
+APPROXIMATE = (
+    "one to one, chances are exact where the candidates of the records form no cycle; elsewhere "
+    "belief propagation is approximate: on 14,400 random pairs of releases of up to 7 records link "
+    "vulnerability was at most 0.036 too low and 0.45 too high, most where presence is near 1"
+)
 
 
 def match(chain: Chain) -> tuple[str, ...]:
-    """Let the links of the chain be one to one; what is to be said about that.
+    """Let the links of the chain be one to one; return notes on the result.
 
     InputError where more people are expected than a release has records, or too many kinds of
     records would be compared.
     """
     if chain.presence == 0:
         return ()
-    notes = []
+    notes = [APPROXIMATE]
     for earlier, later in chain.pairs:
         if records := _match(chain, earlier, later):
             one, other = (chain.releases[i - 1].dataset.name for i in (earlier, later))
@@ -50,8 +59,6 @@ def match(chain: Chain) -> tuple[str, ...]:
         totals, leavers = (f"{name}_{earlier}_{later}" for name in ("totals", "leavers"))
         steps = (*chain.weighed([(earlier, later)]), chain.step("totals"))
         query = chain.query("found", leavers=leavers)
-        if chain.presence == 1:
-            query = exp.select("*").from_("totals")
         chain.drop(totals)
         chain.keep(totals, Plan(steps, query))
         chain.drop(leavers)
@@ -59,43 +66,65 @@ def match(chain: Chain) -> tuple[str, ...]:
 
 
 def _match(chain: Chain, earlier: int, later: int) -> int:
-    """Keep the weights of one pair of releases; how many records have not settled."""
+    """Keep the weights of one pair of releases; return how many records have not settled."""
     _check_pairs(chain, earlier, later)
-    odds = (chain.compared(earlier, later), _flows(chain, earlier, later), chain.step("odds"))
-    leavers, mine, theirs = f"leavers_{earlier}_{later}", f"kinds_{earlier}", f"kinds_{later}"
-    own = {"leavers": leavers, "mine": mine, "candidates": theirs}
-    chain.keep(leavers, Plan(odds, chain.query("leavers", **own)), "matching")
-    chain.keep("offers", Plan(odds, chain.query("offers", **own)), "matching")
-    pieces, before, told = [], -1, 0
+    flows = _flows(chain, earlier, later)
+    _keep_first_offers(chain, earlier, later, flows)
+    tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
+    pieces, before, sent = [], -1, 0
     for number in range(1, ROUNDS + 1):
         what = f"matching, round {number}"
-        claims = Plan((chain.step("sought", **own),), chain.query("claims"))
-        chain.keep("claims", claims, what)
-        chain.keep("restless", Plan((), chain.query("restless", **own)), what)
-        records = _restless(chain, leavers)
+        _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
+        chain.keep("restless", Plan((), chain.query("restless", **tables)), what)
+        records = _restless(chain)
         if records != before:
             pieces.append(f"settled_{number}")
             chain.keep(pieces[-1], Plan((), chain.query("settled_offers")), what)
         before = records
         chain.drop("offers")
-        answers = Plan((chain.step("claimed", **own),), chain.query("answers"))
-        chain.keep("offers", answers, what)
+        _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
         chain.drop("claims", "restless")
-        told = told or len(chain.sent)  # every round sends the same
+        sent = sent or len(chain.sent)  # every round sends the same
         if not records:
             break
-    del chain.sent[told:]
-    every = [exp.select("kind", "other", "weight").from_(piece) for piece in (*pieces, "offers")]
+    del chain.sent[sent:]
+    every = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
     union: exp.Query = exp.union(*every, distinct=False)
-    chain.keep(f"offers_{earlier}_{later}", Plan((), union), "matching")
-    chain.drop(*pieces, "offers")
+    gathered = Step("gathered", load("keyless/settled_offers").doc, union)
+    leavers = f"leavers_{earlier}_{later}"
+    chain.keep(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
+    final = chain.query("final_offers", leavers=leavers)
+    chain.keep(f"offers_{earlier}_{later}", Plan((gathered, flows), final), "matching")
+    chain.drop("claimants", "rivalry", *pieces, "offers")
     return records
 
 
-def _restless(chain: Chain, leavers: str) -> int:
-    """How many records have not settled."""
+def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> None:
+    """Keep who competes for what, and what is offered before anybody is heard."""
+    odds = (chain.compared(earlier, later), flows, chain.step("odds"))
+    tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
+    for name in ("claimants", "rivalry"):
+        chain.keep(name, Plan(odds, chain.query(name, **tables)), "matching")
+    messages = Step("messages", load("keyless/offers").doc, chain.query("offers"))
+    chain.keep("offers", Plan((*odds, messages), chain.query("wholes")), "matching")
+
+
+def _keep_messages(
+    chain: Chain, name: str, table: str = "", *, sums: str, what: str, tables: dict[str, str]
+) -> None:
+    """Keep the messages of half a round, each the odds against all others that are heard."""
+    steps = (
+        Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
+        chain.step("heard"),
+        Step("messages", load(f"keyless/{name}").doc, chain.query(name)),
+    )
+    chain.keep(table or name, Plan(steps, chain.query("wholes")), what)
+
+
+def _restless(chain: Chain) -> int:
+    """Return how many records have not settled."""
     records = exp.func("COALESCE", exp.Sum(this=exp.column("records")), 0)
-    query = exp.select(exp.cast(records, "BIGINT")).from_(leavers)
+    query = exp.select(exp.cast(records, "BIGINT")).from_("rivalry")
     query = query.where(
         exp.In(this=exp.column("exact"), query=exp.select("exact").from_("restless").subquery())
     )
@@ -104,7 +133,7 @@ def _restless(chain: Chain, leavers: str) -> int:
 
 
 def _flows(chain: Chain, earlier: int, later: int) -> Step:
-    """How many stay, leave and are new; InputError where more stay than there is room for."""
+    """Compute the odds of a link but for values; InputError where more stay than there is room."""
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:
@@ -114,11 +143,13 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
             f"{after:,} records, each of one person; let the presence be at most "
             f"{10_000 * after // before / 10_000:.4f}"
         )
-    leaving = max(1 - chain.presence, Fraction(1, 2 * before))
-    flows = {"staying": 1 - leaving, "leaving": leaving}
-    flows["newcomers"] = max(after - expected, Fraction(1, 2))
-    columns = [exp.alias_(double(float(n)), name) for name, n in flows.items()]
-    return Step("flows", "One row: how many people stay, leave and are new.", exp.select(*columns))
+    against = (1 - chain.presence) * (after - expected)
+    columns = {"odds": HARD, "impossible": IMPOSSIBLE}
+    if against:
+        columns = {"odds": float(chain.presence / against), "impossible": 0.0}
+    doc = "One row: the odds of a link but for values, and odds that are taken for 0."
+    query = exp.select(*(exp.alias_(double(n), name) for name, n in columns.items()))
+    return Step("flows", doc, query)
 
 
 def _check_pairs(chain: Chain, earlier: int, later: int) -> None:

@@ -1,8 +1,9 @@
--- One row per kind of candidates: how strongly all others claim one of them together.
+-- One row per kind of candidates and part: all that is claimed of one of them, as a whole number.
 CREATE OR REPLACE VIEW claimed AS
 SELECT
-    claims.other,
-    sum(claims.claim * mine.records) AS claims
+    claims.other AS receiver,
+    claims.part,
+    sum(claims.whole * mine.records) AS total
 FROM claims
 JOIN mine ON mine.kind = claims.kind
-GROUP BY claims.other;
+GROUP BY claims.other, claims.part;

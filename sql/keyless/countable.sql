@@ -6,8 +6,8 @@ SELECT
     CASE
         WHEN totals.kind IS NULL THEN 1
         WHEN totals.spots = around.spots
-            THEN around.sights + (asked.presence < 1 AND NOT around.like_nobody)::BIGINT
-        ELSE totals.spots + (asked.presence < 1)::BIGINT
+            THEN around.sights + (totals.absence > 0 AND NOT around.like_nobody)::BIGINT
+        ELSE totals.spots + (totals.absence > 0)::BIGINT
     END AS observations
 FROM kinds
 LEFT JOIN totals ON totals.kind = kinds.kind

@@ -1,13 +1,11 @@
--- One row per kind of record with candidates: the odds of the best of them, and the weight of being
--- in no later release where the best candidate weighs 1, never less than a trillionth. What must
--- match exactly, and how many records are of the kind.
+-- One row per kind of record with candidates: the largest offer, and the weight of being in no later
+-- release where the best candidate weighs 1; 0 where that is impossible.
 CREATE OR REPLACE VIEW leavers AS
 SELECT
-    odds.kind,
-    any_value(mine.exact) AS exact,
-    any_value(mine.records) AS records,
-    max(odds.odds) AS best,
-    greatest(1 / max(odds.odds), 2.0::DOUBLE ** -40) AS nobody
-FROM odds
-JOIN mine ON mine.kind = odds.kind
-GROUP BY odds.kind;
+    kind,
+    max(message) AS best,
+    CASE WHEN 1 / max(message) < any_value(flows.impossible) THEN 0.0::DOUBLE ELSE 1 / max(message) END
+        AS nobody
+FROM gathered
+CROSS JOIN flows
+GROUP BY kind;

@@ -5,7 +5,9 @@ SELECT
     exact,
     kind,
     other,
-    staying / leaving * (likelihood / (newcomers * background)) AS odds
+    least(
+        greatest(flows.odds * (likelihood / background), 2.0::DOUBLE ** -300), 2.0::DOUBLE ** 900
+    ) AS odds
 FROM linked
 CROSS JOIN flows
 WHERE likelihood > 0;

@@ -1,13 +1,14 @@
--- One row per kind of record and kind of candidates for it: the weight of one pair of them where the
--- best candidate weighs 1, and what is left of it, as a whole number, once all that claim the
--- candidate are heard: at first nobody is.
+-- One row per kind of record and kind of candidates for it: the odds of one pair of them, and what a
+-- candidate offers the record before anybody is heard: the odds, or next to nothing where more
+-- records claim candidates than there are.
 CREATE OR REPLACE VIEW offers AS
 SELECT
     odds.exact,
     odds.kind,
     odds.other,
-    odds.odds / leavers.best AS share,
-    (odds.odds / leavers.best * 2.0::DOUBLE ** 80)::HUGEINT AS weight,
-    0.0::DOUBLE AS chance
+    odds.odds,
+    0.0::DOUBLE AS former,
+    0.0::DOUBLE AS chance,
+    CASE WHEN rivalry.crowded THEN least(1.0::DOUBLE, odds.odds) ELSE odds.odds END AS message
 FROM odds
-JOIN leavers ON leavers.kind = odds.kind;
+JOIN rivalry ON rivalry.exact = odds.exact;

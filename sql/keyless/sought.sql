@@ -1,10 +1,9 @@
--- One row per kind of record: the weight of all of its candidates, and that of nobody.
+-- One row per kind of record and part: all that its candidates offer it, as a whole number.
 CREATE OR REPLACE VIEW sought AS
 SELECT
-    offers.kind,
-    any_value(leavers.nobody) AS nobody,
-    sum(offers.weight * candidates.records) AS weights
+    offers.kind AS receiver,
+    offers.part,
+    sum(offers.whole * candidates.records) AS total
 FROM offers
-JOIN leavers ON leavers.kind = offers.kind
 JOIN candidates ON candidates.kind = offers.other
-GROUP BY offers.kind;
+GROUP BY offers.kind, offers.part;

@@ -26,6 +26,5 @@ FROM (
         1 AS missed
     FROM (SELECT DISTINCT kind FROM states) AS states
     LEFT JOIN totals ON totals.kind = states.kind
-    CROSS JOIN asked
-    WHERE asked.presence < 1 OR totals.kind IS NULL
+    WHERE totals.absence > 0 OR totals.kind IS NULL
 ) AS every;
