@@ -15,7 +15,7 @@ from qifsql.compiler import Question
 from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.export import Origin
 from qifsql.measures import bayes, gain
@@ -87,7 +87,10 @@ def run(spec: Attack, wanted: Wanted | None = None, settings: Settings | None = 
     """Run an attack as it is specified (see ``attack``)."""
     origin = Origin.now(settings, "attack")
     wanted = wanted or Wanted()
-    with opened(spec, settings, sources=wanted.files) as (engine, bound):
+    with (
+        masked(PRIVATE if wanted.store else None),
+        opened(spec, settings, sources=wanted.files) as (engine, bound),
+    ):
         if not wanted.progressive:
             return _Run(engine, spec, bound, wanted).assess(origin)
         parts = []

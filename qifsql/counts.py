@@ -17,8 +17,9 @@ from sqlglot import exp
 from qifsql import compiler, dialect
 from qifsql.compiler import Question
 from qifsql.dataset import Dataset
+from qifsql.engine import ledger
 from qifsql.engine.duckdb import DuckDB
-from qifsql.errors import InputError
+from qifsql.errors import DatasetError, InputError
 from qifsql.plan import Plan
 from qifsql.profile import Profile
 from qifsql.relation import KEPT, LOADED, attaching
@@ -27,7 +28,7 @@ from qifsql.spec import BoundAttack
 
 FEW = 8  # a secret with at most so many values is counted by one tally per value
 TALLIES = 24  # and so many tallies at most in one pass
-FORM = 1  # of the tables in a file of counts
+FORM = 2  # of the tables in a file of counts
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,11 @@ class Counts:
         self.where = bound.dataset.name
         self.sent: list[Plan] = []
         self.values: dict[int, int] = {}
-        self.kept = dict.fromkeys(engine.open_kept(store), KEPT)
-        self._opening = attaching(str(store) if self.kept else ":memory:", KEPT)
-        found = self._stored(store) if store else None
+        held = engine.open_kept(store)
+        self._opening = attaching(str(store) if held else ":memory:", KEPT)
+        self.kept = dict.fromkeys(held - {ledger.LEDGER}, KEPT)
+        self._ledger = engine.stream(str(store)) if store else None
+        found = self._stored(store, held) if store else None
         self.records: int = found["records"] if found else check_records(engine, bound)
         if found is None:
             self._count(again or store is not None, tallied=tallied and store is None)
@@ -120,12 +123,16 @@ class Counts:
             catalog = KEPT if lasting else LOADED
             self._send(replace(plan, keeps=(catalog, name)))
             self.engine.keep(name, plan, "counting", self.where, catalog=catalog)
+            if lasting and self._ledger is not None:
+                ledger.enter(self._ledger, name)
             self.kept[name] = catalog
 
     def forget(self) -> None:
         """Drop what is kept, so that others can be counted."""
         for name, catalog in self.kept.items():
             self.engine.drop(name, catalog)
+            if catalog == KEPT and self._ledger is not None:
+                ledger.strike(self._ledger, name)
 
     def _count(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
@@ -177,30 +184,49 @@ class Counts:
         """Note a plan that runs; where its counts are kept is opened before."""
         self.sent.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _stored(self, store: Path) -> dict[str, Any] | None:
-        """What a file of counts holds; None where it is new. Another question's is refused."""
-        if not self.kept:
+    def _stored(self, store: Path, held: set[str]) -> dict[str, Any] | None:
+        """What a file of counts holds; None where it is new. Another question's is refused.
+
+        Raises DatasetError where a table holds anything but what was stored in it.
+        """
+        assert self._ledger is not None  # noqa: S101 - there is a store
+        if not held:
+            ledger.begin(self._ledger)
             return None
-        if "question" not in self.kept:
+        if "question" not in held:
             raise InputError(
                 f"{store} holds no counts, or was not finished; name another file, or remove it"
             )
-        table = exp.table_("question", db="main", catalog=KEPT)
-        ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
-        held: dict[str, Any] = json.loads(text)
-        asked = self._question()
-        if other := [name for name, value in asked.items() if held["question"].get(name) != value]:
+        damaged = (
+            f"{store} is damaged: it does not hold what was stored in it; remove it, or name "
+            "another file with --store"
+        )
+        with ledger.readable(damaged):
+            table = exp.table_("question", db="main", catalog=KEPT)
+            ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
+            stored: dict[str, Any] = json.loads(text)
+            before, asked = stored["question"], self._question()
+            other = [name for name, value in asked.items() if before.get(name) != value]
+        if other:
             raise InputError(
                 f"{store} holds the counts of another question: {', '.join(other)} differ; name "
                 "another file"
             )
-        return held
+        entered = ledger.check(self._ledger, held, damaged)
+        for name in set(self.kept) - entered:  # of a process that did not get further
+            self.engine.drop(name, KEPT)
+            del self.kept[name]
+        if "question" not in entered:
+            raise DatasetError(damaged)
+        return stored
 
     def _sign(self) -> None:
         """Say whose counts these are; only now can they be used."""
         held = json.dumps({"question": self._question(), "records": self.records})
         said = exp.select(exp.alias_(exp.Literal.string(held), "asked"))
         self.engine.keep("question", Plan((), said), "counting", self.where)
+        if self._ledger is not None:
+            ledger.enter(self._ledger, "question")
 
     def _question(self) -> Mapping[str, Any]:
         bound = self.bound
@@ -211,6 +237,7 @@ class Counts:
 
         return {
             "form": FORM,
+            "engine": ledger.ENGINE,
             "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
             "join": bound.dataset.made if isinstance(bound.dataset, Dataset) else None,
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],

@@ -23,6 +23,9 @@ from qifsql.sweep.working import Work
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message
 HEADER, BLOCK = 3 * 4096, 2**18  # bytes of a DuckDB file before its blocks, and of each block
 ASKED = ("people.parquet", "-q", "a,b,c", "-s", "s", "-s", "t", "-f", "json", "--quiet")
+STORE = ("attack", "crs,cas", *ASKED, "--gain", "identity", "--store", "state")
+TEST = ("dit", "people.parquet", "-q", "b,c", "-s", "t", "--method", "mondrian", "--k", "20")
+INFER = (*TEST, "--sample", "20", "-f", "json", "--quiet", "--store", "state")
 SWEEP = ("sweep", *ASKED, "--workspace", "state")
 
 
@@ -197,3 +200,66 @@ def test_a_task_that_is_lost_is_missed_in_the_result(here: Path, monkeypatch: py
     assert "damaged" in done.err
     with pytest.raises(InternalError):
         qifsql.sweep("people.parquet", qids=["a", "b", "c"])
+
+
+# Stores of attacks and of inference tests
+
+
+@pytest.mark.parametrize("command", [STORE, INFER], ids=["attack", "dit"])
+def test_a_store_with_a_damaged_table_gives_the_same_numbers_or_is_refused(
+    here: Path, command: tuple[str, ...]
+):
+    done = run(*command)
+    assert done.code == 0, done.err
+    expected = numbers(done.out)
+    assert numbers(run(*command).out) == expected
+    assert damage_tables(here / "state", command, expected) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [STORE, INFER], ids=["attack", "dit"])
+def test_a_store_with_a_damaged_file_gives_the_same_numbers_or_is_refused(
+    here: Path, command: tuple[str, ...]
+):
+    expected = numbers(run(*command).out)
+    damage_files(here / "state", command, expected, times=3)
+
+
+def test_a_table_that_was_not_entered_in_the_ledger_is_counted_again(here: Path):
+    expected = numbers(run(*STORE).out)
+    with duckdb.connect("state") as connection:
+        connection.execute("DELETE FROM ledger WHERE name LIKE 'cells%'")
+    assert numbers(run(*STORE).out) == expected
+    assert numbers(run(*STORE).out) == expected
+
+
+# Who may read what stays
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("attack", "crs,cas", "people.parquet", "-q", "a,b", "-s", "s", "--store", "state"),
+        (*TEST, "--sample", "20", "--records", "records.csv", "--store", "state"),
+    ],
+    ids=["attack", "dit"],
+)
+def test_a_store_is_readable_by_the_user_alone_from_its_first_byte_and_says_what_it_holds(
+    here: Path, command: tuple[str, ...]
+):
+    watched = (
+        "import os, sys; os.umask(0o022); sys.addaudithook(lambda event, _: event == 'open' and "
+        "print(*(f'{n}={os.stat(n).st_mode & 0o777:o}' for n in ('state', 'state.wal') "
+        "if os.path.exists(n)), file=sys.stderr)); from qifsql.cli import entry; entry()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", watched, *command], capture_output=True, text=True, check=False
+    )
+    modes = {word for word in done.stderr.split() if word.startswith("state") and "=" in word}
+    assert done.returncode == 0, done.stderr
+    assert modes <= {"state=600", "state.wal=600"}
+    assert "note: state holds values of cells" in done.stderr
+    assert oct((here / "state").stat().st_mode & 0o777) == "0o600"
+    records = here / "records.csv"
+    assert not records.exists() or oct(records.stat().st_mode & 0o777) == "0o644"
+    assert "holds values" not in run(*command).err  # it was made before

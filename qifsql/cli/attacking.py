@@ -34,7 +34,7 @@ def attack(
     if target is None and links.link is None:
         asked |= charts.histogram(details.histogram)
     known = typed.targets(target, asked["qids"])
-    with limits.settings() as settings:
+    with running.store(details.store, quiet=limits.quiet), limits.settings() as settings:
         result = run(
             model,
             source,

@@ -148,7 +148,8 @@ class Guessed:
         Path | None,
         typer.Option(
             "--store",
-            help="Keep what is finished in this DuckDB file; the same command goes on with it.",
+            help="Keep what is finished in this DuckDB file; the same command goes on with it. It "
+            "holds values of cells; only you can read it.",
             rich_help_panel=RUN,
         ),
     ] = None
@@ -177,7 +178,7 @@ def dit(
     if output.out is not None:
         check_place(output.out, dataset.paths)
     asked = guessed.arguments() | made.arguments()
-    with limits.settings() as settings:
+    with running.store(guessed.store, quiet=limits.quiet), limits.settings() as settings:
         result = run(dataset, **asked, where=data.where, settings=settings)
     done = [f"{result.written:,} rows written to {guessed.records}"] if guessed.records else []
     running.remarks([*result.notes, *done], quiet=limits.quiet)

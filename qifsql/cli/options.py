@@ -229,7 +229,11 @@ class Limits:
     ] = None
     threads: Annotated[
         int | None,
-        typer.Option("--threads", help="At most so many threads.", rich_help_panel=RUN),
+        typer.Option(
+            "--threads",
+            help="At most so many threads (default: one per core; 8 per core or 64 at most).",
+            rich_help_panel=RUN,
+        ),
     ] = None
     temp: Annotated[
         Path | None,

@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 from qifsql.engine.settings import Progress, silent
@@ -58,6 +59,16 @@ def remarks(notes: Sequence[str], *, quiet: bool) -> None:
     if not quiet:
         for note in notes:
             talk(f"note: {note}")
+
+
+@contextmanager
+def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
+    """Say of a store that is made inside that it holds values of cells."""
+    new = path is not None and not Path(path).exists()
+    yield
+    if new:
+        note = f"{path} holds values of cells, which only you can read; delete it when it is done"
+        remarks([note], quiet=quiet)
 
 
 def talk(text: str) -> None:

@@ -131,7 +131,8 @@ class Details:
         str | None,
         typer.Option(
             "--store",
-            help="Keep the counts in this DuckDB file; asked again, the data are not read again.",
+            help="Keep the counts in this DuckDB file; asked again, the data are not read again. "
+            "It holds values of cells; only you can read it.",
             rich_help_panel=RUN,
         ),
     ] = None

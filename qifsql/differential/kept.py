@@ -12,15 +12,17 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.dialect import adding, keeping, render
+from qifsql.dialect import adding, dropping, keeping, render
+from qifsql.engine import ledger
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
 from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.export import digests
 from qifsql.plan import Plan
-from qifsql.relation import KEPT
+from qifsql.relation import KEPT, LOADED
 
-FORM = 1  # of the tables
+FORM = 2  # of the tables
+BATCH = "found_in_batch"  # what one batch found, before it is stored
 APART = {
     **dict.fromkeys(("run", "target", "people"), "BIGINT"),
     **dict.fromkeys(("emd_printed", "emd", "max_divergence", "emd_hierarchy"), "DOUBLE"),
@@ -33,6 +35,7 @@ class Kept:
 
     def __init__(self, engine: DuckDB, stream: Stream, path: Path | None, asked: Mapping[str, Any]):
         self.stream = stream
+        self.path = path
         told = json.dumps(dict(asked), sort_keys=True, default=str)
         try:
             held = engine.open_kept(path)
@@ -48,10 +51,24 @@ class Kept:
                 self._make("apart", APART)
                 row = exp.select(exp.alias_(exp.Literal.string(told), "told"))
                 stream.rows(adding(Plan((), row), "asked", KEPT))
+                ledger.begin(stream)
+                ledger.enter(stream, "asked")
         elif not {"asked", "finished", "apart"} <= held:
             raise InputError(f"{path} is no store of dit; name another file with --store")
         else:
-            self._check(path, json.loads(told))
+            damaged = (
+                f"the store {path} is damaged: it does not hold what was stored in it; start over "
+                "with --restart, or name another file with --store"
+            )
+            with ledger.readable(damaged):
+                other = self._other(json.loads(told))
+            if other:
+                raise InputError(
+                    f"{path} is the store of another question: {', '.join(other)} differ; repeat "
+                    "that command to go on with it, start anew with --restart, or name another "
+                    "file with --store"
+                )
+            ledger.check(stream, held, damaged)
 
     def finished(self) -> set[tuple[int, int]]:
         """The batches that are finished, as (run, batch)."""
@@ -61,10 +78,16 @@ class Kept:
     def finish(self, plan: Plan, run: int, batch: int) -> None:
         """Store what a batch found."""
         values = {"run": run, "batch": batch}
-        row = exp.select(*(exp.alias_(exp.convert(v), name) for name, v in values.items()))
+        typed = exp.select(
+            *(exp.alias_(exp.cast(exp.convert(v), "BIGINT"), name) for name, v in values.items())
+        )
+        found = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
+        self.stream.rows(keeping(plan, BATCH, LOADED, again=True))
         with self.stream.transaction():
-            self.stream.rows(adding(plan, "apart", KEPT))
-            self.stream.rows(adding(Plan((), row), "finished", KEPT))
+            for name, rows in (("apart", found), ("finished", typed)):
+                self.stream.rows(adding(Plan((), rows), name, KEPT))
+                ledger.enter(self.stream, name, rows)
+        self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))
 
     def _make(self, name: str, columns: Mapping[str, str]) -> None:
         empty = [
@@ -72,23 +95,18 @@ class Kept:
         ]
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, KEPT))
 
-    def _check(self, path: Path | None, asked: Mapping[str, Any]) -> None:
-        """Refuse the store of another question."""
-        rows = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
-        before = json.loads(rows[0][0]) if rows else {}
-        other = [name for name, value in asked.items() if before.get(name) != value]
-        if other:
-            raise InputError(
-                f"{path} is the store of another question: {', '.join(other)} differ; repeat that "
-                "command to go on with it, start anew with --restart, or name another file with "
-                "--store"
-            )
+    def _other(self, asked: Mapping[str, Any]) -> list[str]:
+        """Return in what the question of the store differs."""
+        ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
+        before = json.loads(text)
+        return [name for name, value in asked.items() if before.get(name) != value]
 
 
 def signed(asked: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
     """What is asked of which contents, by which version: what a store is about."""
     inputs = [found["sha256"] for found in digests(paths)]
-    return {"form": FORM, "qifsql": __version__, **asked, "inputs": inputs}
+    versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
+    return {**versions, **asked, "inputs": inputs}
 
 
 def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:

@@ -16,7 +16,7 @@ from qifsql.differential.question import Question
 from qifsql.differential.working import Meter, passes_of, work
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.export import Origin
 from qifsql.inputs import path_text
@@ -131,12 +131,15 @@ def _run(
     """Work through everything, and read what was found."""
     tree = None if asked.hierarchy is None else Hierarchy.read(asked.hierarchy)
     meter = Meter(settings.progress)
-    with DuckDB(
-        replace(settings, progress=meter),
-        sources=[spec.dataset, *_releases(asked), *([] if store is None else [store])],
-        outputs=[] if out is None else [out],
-        ordered=True,
-    ) as engine:
+    with (
+        masked(None if store is None else PRIVATE) as mask,
+        DuckDB(
+            replace(settings, progress=meter),
+            sources=[spec.dataset, *_releases(asked), *([] if store is None else [store])],
+            outputs=[] if out is None else [out],
+            ordered=True,
+        ) as engine,
+    ):
         attack, catalog = _bound(engine, spec)
         question.check_plain(asked.as_values, [q.name for q in attack.qids])
         dataset = spec.dataset
@@ -160,7 +163,8 @@ def _run(
         finally:
             stream.close()
         origin = origin.about(told, files).sending((*openings(attack.dataset), *passes.sent))
-        rows = 0 if out is None else everyone.write(engine, attack, asked, out, origin)
+        with masked(mask):  # the file of records is as readable as any other
+            rows = 0 if out is None else everyone.write(engine, attack, asked, out, origin)
     origin = replace(origin.about(told, files), statements=origin.statements)
     names = tuple(q.name for q in attack.qids)
     notes = (*attack.notes, *notes)

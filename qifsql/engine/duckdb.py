@@ -21,7 +21,7 @@ from qifsql.engine.access import Source, lock
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
-from qifsql.errors import InputError, Interrupted, QifError
+from qifsql.errors import DatasetError, InputError, InternalError, Interrupted, QifError
 from qifsql.plan import Plan
 from qifsql.relation import KEPT, attaching, loading, openings
 
@@ -52,6 +52,7 @@ class DuckDB:
         self.settings = settings or Settings()
         self.ordered = ordered
         self._attached: set[str] = set()
+        self.settings.check_threads()
         self._temp = private_folder(self.settings.temp)
         options: dict[str, Any] = {
             "temp_directory": str(self._temp),
@@ -80,11 +81,8 @@ class DuckDB:
             self._clean()
             if not isinstance(e, duckdb.Error):
                 raise
-            threads = "thread" in str(e).casefold()
             raise InputError(
-                f"threads={self.settings.threads} cannot be used; give a number from 1"
-                if threads
-                else f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
+                f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
                 detail=str(e),
             ) from e
 
@@ -142,8 +140,14 @@ class DuckDB:
         """
         attach = attaching(str(path) if path else ":memory:", KEPT)
         where = path.name if path else "kept tables"
-        self._guarded(where, lambda: self._fetch(attach))
-        return self._tables(KEPT, where) if path else set()
+        try:
+            self._guarded(where, lambda: self._fetch(attach))
+            return self._tables(KEPT, where) if path else set()
+        except InternalError as e:  # the engine takes the file for whole until it fails
+            raise DatasetError(
+                f"{where} cannot be read: it is corrupt, truncated or not what its name says",
+                detail=e.detail,
+            ) from e
 
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
         """The tables in a file of kept tables, and why it cannot be opened, if it cannot."""

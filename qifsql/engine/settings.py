@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +22,8 @@ class Progress(Protocol):
 
 
 ENOUGH = 4 * 2**30  # bytes of memory beyond which an attack gets no faster
+PRIVATE = 0o077  # the umask of files that the user alone may read
+PER_CORE, ALWAYS = 8, 64  # threads that a core may be given at most, and that any machine may
 
 
 def silent(_what: str, _share: float, _detail: str = "", /) -> None:
@@ -32,9 +36,9 @@ class Settings:
 
     ``memory`` is a size such as ``8GB`` (default: half of the machine's, at most 4 GiB: more makes
     grouping slower, because fresh memory costs more than cached files), ``threads`` a number
-    (default: all cores), ``temp`` a folder for temporary files (default: the system's). What
-    is put there is readable by the user alone and is removed. ``seed`` is for what draws at
-    random and is kept in manifests; attacks draw nothing.
+    (default: all cores; at most eight for each core, or 64), ``temp`` a folder for temporary files
+    (default: the system's). What is put there is readable by the user alone and is removed.
+    ``seed`` is for what draws at random and is kept in manifests; attacks draw nothing.
     """
 
     memory: str | None = None
@@ -42,6 +46,16 @@ class Settings:
     temp: Path | None = None
     progress: Progress = silent
     seed: int | None = None
+
+    def check_threads(self) -> None:
+        """Raise InputError unless the number of threads is one that the machine can bear."""
+        cores = os.cpu_count() or 1
+        most = max(ALWAYS, PER_CORE * cores)
+        if self.threads is not None and not 1 <= self.threads <= most:
+            raise InputError(
+                f"threads={self.threads} cannot be used; give a number from 1 to {most} (more than "
+                f"the {cores} cores here makes nothing faster)"
+            )
 
     @property
     def memory_limit(self) -> str | None:
@@ -64,3 +78,17 @@ def private_folder(parent: Path | None) -> Path:
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
             f"cannot be used: {e.strerror}; name another with --temp"
         ) from e
+
+
+@contextmanager
+def masked(mask: int | None = PRIVATE) -> Iterator[int | None]:
+    """Make files with these permissions taken away, by default all but the user's own.
+
+    Yields the mask of before, to be restored inside for a while; None changes nothing.
+    """
+    before = None if mask is None else os.umask(mask)
+    try:
+        yield before
+    finally:
+        if before is not None:
+            os.umask(before)

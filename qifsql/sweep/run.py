@@ -1,13 +1,11 @@
 """Sweeping: every subset of the quasi-identifiers, re-identification and every secret."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 from qifsql.collection import Source
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, masked
 from qifsql.errors import EngineError, InputError, Interrupted
 from qifsql.export import Origin
 from qifsql.session import opened
@@ -107,7 +105,7 @@ def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
     try:
         with (
             alone(wish.workspace),
-            _private(),
+            masked(),
             opened(spec, needs.limited(settings), sources=files) as (engine, bound),
         ):
             if wish.workspace is not None:
@@ -135,13 +133,3 @@ def _kept(wish: Wish, *, useful: bool) -> str:
     if wish.workspace is None or not useful:
         return "nothing was left behind"
     return f"what is done is kept in {wish.workspace}: the same command goes on"
-
-
-@contextmanager
-def _private() -> Iterator[None]:
-    """Files that are made inside can be read by the user alone."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
