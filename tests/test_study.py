@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
@@ -63,9 +64,9 @@ def untimed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(n for n in frame.columns if "seconds" not in n and n != "attack_id")
 
 
-def study(here: Path, text: str = ALL) -> qifsql.StudyResult:
+def study(here: Path, text: str = ALL, **more: Any) -> qifsql.StudyResult:
     """The result of a study that is written now."""
-    return qifsql.run(written(here, text).relative_to(here))
+    return qifsql.run(written(here, text).relative_to(here), **more)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -415,7 +416,9 @@ def test_entries_that_ask_the_same_are_computed_once(here: Path, computed: list[
     assert (here / "study-results" / "again.csv").exists()
 
 
-@pytest.mark.parametrize("damage", ["record.json", "results.parquet", "record.json.manifest.json"])
+@pytest.mark.parametrize(
+    "damage", ["record.json", "results.parquet", "record.json.manifest.json", "digests.json"]
+)
 @pytest.mark.parametrize("how", ["gone", "cut", "other"])
 def test_what_is_damaged_is_computed_again(here: Path, computed: list[str], damage: str, how: str):
     study(here, DATASETS + ATTACK)
@@ -429,6 +432,24 @@ def test_what_is_damaged_is_computed_again(here: Path, computed: list[str], dama
     assert result.details["entries"]["state"].to_list() == ["done"]
     study(here, DATASETS + ATTACK)
     assert len(computed) == 2
+
+
+def test_no_flipped_bit_of_a_kept_result_is_copied_out(here: Path, computed: list[str]):
+    asked, random = DATASETS + ATTACK + "histogram = true\n", Random(13)
+    expected = untimed(study(here, asked).frame)
+    files = [p for p in (here / "study-results" / "kept").rglob("*.*") if p.is_file()]
+    files = [p for p in files if p.name not in {"written.json"}]
+    assert len(files) >= 5
+    for number, file in enumerate(sorted(files), 1):
+        damaged = bytearray(file.read_bytes())
+        damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
+        file.write_bytes(damaged)
+        (here / "study-results" / "birth.csv").unlink()
+        lines: list[str] = []
+        again = study(here, asked, told=lines.append)
+        assert len(computed) == number + 1, file
+        assert "damaged" in "".join(lines), file
+        assert_frame_equal(untimed(again.frame), expected)
 
 
 def test_data_that_change_while_they_are_read_are_read_again(

@@ -1,13 +1,14 @@
 """Results that are kept between runs, each under a digest of all that determines it.
 
-A result is a folder with its tables and ``record.json``, which is written last: where that is
-missing, there is no result. Nothing here is removed but what a run that was killed left behind.
+A result is a folder with its tables, ``record.json`` and ``digests.json``, which is written last:
+where a digest is missing or differs, there is no result. Nothing here is removed but what a run
+that was killed left behind.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +21,15 @@ from qifsql.assessment import Assessment
 from qifsql.checking import Verdict
 from qifsql.dataset import Dataset
 from qifsql.errors import InputError, OutputError
-from qifsql.export import ENDING, Origin, digests
+from qifsql.export import ENDING, Origin, digests, whole
 from qifsql.study.entry import Entry
 from qifsql.sweep.result import Sweep
 
 Result: TypeAlias = Assessment | Sweep | Verdict
 
-FORM = 1  # of what is kept
+FORM = 2  # of what is kept
 NAME = "kept"  # the folder, in that of the results
-RECORD, TABLE = "record.json", "results.parquet"
+RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
 IDLE = ("store", "time_budget")  # options that determine nothing
 
 
@@ -146,7 +147,7 @@ class Kept:
     def files(
         self, entry: Entry, identity: Identity, result: Result
     ) -> dict[Path, pl.DataFrame | str]:
-        """What is written to keep a result; the record is the last to be there."""
+        """What is written to keep a result; ``seal`` makes it one."""
         record: dict[str, Any] = {
             "name": entry.name,
             "kind": entry.kind,
@@ -162,9 +163,32 @@ class Kept:
         tables = {_detail(place, name): table for name, table in details_of(result).items()}
         return {place / RECORD: text, place / TABLE: result.frame, **tables}
 
+    def seal(self, identity: Identity, files: Iterable[Path]) -> None:
+        """Write the digests of the files of a result, without which it is none."""
+        paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
+        known = digests(str(path) for path in paths if path.exists())
+        found = {Path(str(file["path"])).name: file["sha256"] for file in known}
+        with whole(self.place(identity) / DIGESTS, Origin.now()) as temporary:
+            temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+
+    def damaged(self, identity: Identity) -> bool:
+        """Whether there is a result whose files are not as they were written."""
+        return (self.place(identity) / RECORD).exists() and not self._as_written(identity)
+
+    def _as_written(self, identity: Identity) -> bool:
+        place = self.place(identity)
+        try:
+            found = json.loads((place / DIGESTS).read_text("utf-8"))
+            known = {n: digests([str(place / n)])[0]["sha256"] for n in found}
+            return bool(found == known and {RECORD, RECORD + ENDING, TABLE} <= set(known))
+        except (OSError, ValueError, TypeError):
+            return False
+
     def find(self, entry: Entry, identity: Identity) -> Result | None:
         """The result that an earlier run has kept; None where there is none that can be read."""
         place = self.place(identity)
+        if not self._as_written(identity):
+            return None
         try:
             record = json.loads((place / RECORD).read_text("utf-8"))
             note = json.loads((place / (RECORD + ENDING)).read_text("utf-8"))

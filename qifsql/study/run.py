@@ -138,13 +138,18 @@ class _Run:
             if not written.current(entry.name, digest):
                 written.write(entry.name, digest, outputs.shown(entry, known))
             return Outcome(entry, digest, "unchanged", known)
-        self.told(said)
+        if self.kept.damaged(identity):
+            self.told(f"{said}: its stored result is damaged or incomplete, so it runs again")
+        else:
+            self.told(said)
         result = self._computed(entry, identity)
         shown = outputs.shown(entry, result)
         if isinstance(result, Sweep) and not result.complete:
             written.write(entry.name, "", shown)
             return Outcome(entry, digest, "incomplete", result)
-        written.write(entry.name, digest, shown, self.kept.files(entry, identity, result))
+        files = self.kept.files(entry, identity, result)
+        written.write(entry.name, digest, shown, files)
+        self.kept.seal(identity, files)
         remove(self.kept.workspace(identity))
         return Outcome(entry, digest, "done", result)
 
