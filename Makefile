@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test slow check format clean
+.PHONY: demo test slow campaign check format clean
 
 demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
@@ -15,6 +15,9 @@ test: $(READY)  ## run the tests, without the slow ones
 
 slow: $(READY)  ## run the slow tests: many draws, many cases
 	$(BIN)/python -m pytest -n auto -m slow
+
+campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
+	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json
 
 check: $(READY)  ## lint, formatting, types, tests
 	$(BIN)/ruff check .

@@ -1,0 +1,196 @@
+"""A value for every option: what may stand after it, drawn for a draft."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from campaign import recipes
+from campaign.draft import Draft, identifier, row
+
+Words = list[str]
+Value = Callable[[Draft], Words]  # the values of one use; none where the option is left out
+
+
+def _one(*choices: object) -> Value:
+    return lambda d: [str(d.rng.choice(choices))]
+
+
+def _folder(d: Draft) -> Words:
+    name = d.new("folder")
+    Path(name).mkdir()
+    return [name]
+
+
+def _new(stem: str, *endings: str) -> Value:
+    return lambda d: [d.new(stem) + d.rng.choice(endings)]
+
+
+def _column(d: Draft) -> Words:
+    return [d.rng.choice(d.data.columns)]
+
+
+def _attribute(d: Draft) -> Words:
+    """A column, or an expression with a name."""
+    name = d.rng.choice([*d.data.qids, *d.data.secrets])
+    quoted = identifier(name)
+    expressions = [f"x={quoted}", f"x={quoted} IS NULL", f"x=coalesce({quoted}, {quoted})"]
+    if d.data.kinds[name] in ("whole", "code"):
+        expressions += [f"x={quoted}//10", f"x={quoted} % 3", f"{name}:5"]
+    if d.data.kinds[name] == "text":
+        expressions += [f"x=left({quoted}, 2)", f"x=upper({quoted})", f"{name}:2"]
+    return [d.rng.choice([row([name]), row([name]), d.rng.choice(expressions)])]
+
+
+def _target(d: Draft) -> Words:
+    return d.target([d.rng.choice(list(d.data.qids))])[1:]
+
+
+def _gain(d: Draft) -> Words:
+    return [recipes.gain(d, d.rng.randrange(7), d.secret())]
+
+
+def _prior(d: Draft) -> Words:
+    secret = d.secret()
+    values = d.data.values(secret) or ["x"]
+    rows = [(v, repr(1 / len(values))) for v in values]
+    return [d.listing([secret, "probability"], rows)]
+
+
+def _policy(d: Draft) -> Words:
+    return [d.text(d.new("policy") + ".toml", recipes.policy(d))]
+
+
+def _hierarchy(d: Draft) -> Words:
+    name = d.rng.choice([*d.data.qids, *d.data.secrets])
+    return [f"{name}={d.hierarchy(name)}"]
+
+
+def _order(d: Draft) -> Words:
+    values = [str(v) for v in d.data.values(d.rng.choice(list(d.data.qids)))]
+    return [row(values or ["x"])]
+
+
+def _baseline(d: Draft) -> Words:
+    return [d.text(d.new("last") + ".json", '{"qifsql": "0.1.0", "spec": {}, "results": []}')]
+
+
+def _release(d: Draft) -> Words:
+    return [d.other_file]
+
+
+ENDS = (".json", ".csv", ".parquet", ".md", ".html")
+SHARE = _one("0", "0.2", "0.5", "1", "1/3")
+NUMBER = _one("1", "2", "3", "5", "20")
+
+VALUES: dict[str, Value] = {
+    "--absent": _one("null", "distinct"),
+    "--alpha": SHARE,
+    "--aux": lambda d: [d.other_file],
+    "--baseline": _baseline,
+    "--beta": _one("0.5", "1", "4"),
+    "--budget": _one("split", "sum"),
+    "--by": _attribute,
+    "--c": _one("1", "2", "0.5", "3/2"),
+    "--candidates": lambda d: [d.text(d.new("list") + ".txt", "00A\n01B\n\n99A\n")],
+    "--cells": _one("interval", "centroid"),
+    "--change": lambda d: [recipes.change(d, d.rng.choice(list(d.data.qids)))],
+    "--chart-format": _one("html", "svg", "json", "json", "png"),
+    "--charts": lambda d: _new("charts", "")(d) if d.chance(0.15) else [],  # they take time
+    "--classifier": _one("naive-bayes", "naive-bayes", "decision-tree", "bernoulli-nb"),
+    "--column": _one("medallion"),
+    "--columns": lambda d: [row(d.rng.sample(d.data.columns, 2))],
+    "--command": _one("cp {input} {output}", "false", "sh -c 'exit 3'", "nosuch {input} {output}"),
+    "--confidence": _one("0.25,1/3", "0.5", "1"),
+    "--counts": _one("1", "2", "3"),
+    "--data": lambda d: [d.file],
+    "--delimiter": lambda d: _one(",", ",", ",", ";", "\\t", "|")(d) if d.is_csv else [],
+    "--delta": _one("0", "0.01", "0.5"),
+    "--dialect": _one("duckdb", "duckdb", "spark"),
+    "--domain": _one("observed", "whole"),
+    "--draws": _one("10", "1000"),
+    "--drop": lambda d: [row([d.data.key])],
+    "--encoding": lambda d: _one("utf-8", "utf-8", "latin-1", "utf-16")(d) if d.is_csv else [],
+    "--enhanced-beta": _one("0.5", "1"),
+    "--epsilon": _one("ln 3, 1", "0.1", "ln 10^5"),
+    "--format": _one("table", "json", "csv", "markdown"),
+    "--export": _folder,
+    "--fraction": _one("0.1", "1/100"),
+    "--gain": _gain,
+    "--hash": _one("md5", "sha1", "sha256"),
+    "--hierarchy": _hierarchy,
+    "--junit": _new("junit", ".xml"),
+    "--k": NUMBER,
+    "--k-map": NUMBER,
+    "--key": lambda d: [row([d.data.key])],
+    "--l": _one("1", "2", "3"),
+    "--l-entropy": _one("1", "1.5", "2"),
+    "--l-recursive": _one("2,2", "3,2", "2"),
+    "--label": lambda d: [f"{d.rng.choice(d.data.columns)}=day of birth"],
+    "--lang": _one("en", "pt-BR"),
+    "--largest": NUMBER,
+    "--limit": _one("0", "1", "100"),
+    "--link": lambda d: [row([d.rng.choice(list(d.data.qids))])],
+    "--mapping": _new("mapping", ".parquet", ".csv"),
+    "--max": _one("10", "100000"),
+    "--measures": _one("all", "shannon", "guessing", "capacity", "risks", "shannon,guessing"),
+    "--mechanism": _one("oblivious", "local", "randomised_response", "all"),
+    "--member": lambda d: [d.one(d.data.weight, f"flag={identifier(d.data.weight)} > 1")],
+    "--memory": _one("400MB", "512MB", "1GB"),
+    "--method": _one("mondrian", "mdav"),
+    "--minimum": _one("1", "3", "10", "200"),
+    "--null": _one("distinct", "drop"),
+    "--order": _order,
+    "--out": _new("out", *ENDS),
+    "--pattern": _one("[0-9]{2}[AB]", r"\d{2}"),
+    "--people": _one("pupils", "people", "<b>", "x" * 50),
+    "--plain": lambda d: [row(d.qids(1, 1))],
+    "--points": _one("1", "1,2"),
+    "--policy": _policy,
+    "--population": lambda d: [d.other_file],
+    "--population-size": _one("1000", "100000"),
+    "--predicate": lambda d: [f"{identifier(d.rng.choice(list(d.data.qids)))} IS NOT NULL"],
+    "--presence": _one("1", "0.9", "0.5"),
+    "--presence-max": SHARE,
+    "--presence-min": SHARE,
+    "--prior": _prior,
+    "--qids": _attribute,
+    "--quantile": SHARE,
+    "--records": _new("rows", ".parquet", ".csv"),
+    "--register": lambda d: [d.other_file],
+    "--register-where": lambda d: [recipes.where(d)],
+    "--release": _release,
+    "--revealing": NUMBER,
+    "--salt": _one("", "pepper", "\x00", "\U0001f642"),
+    "--salt-after": _one("", "pepper"),
+    "--sample": _one("0.5", "0.1", "1", "3"),
+    "--secret": _attribute,
+    "--seed": _one("0", "7", "2147483647"),
+    "--show": _one("prior", "joint", "channel", "hyper", "cooccurrence"),
+    "--sizes": _one("1", "1-2", "2"),
+    "--skew": _one("2", "1.5", "10"),
+    "--smallest": NUMBER,
+    "--step": _one("blocks", "microdata", "qids", "profile"),
+    "--store": _new("store", ".duckdb"),
+    "--subset": lambda d: ["+".join(d.qids())],
+    "--summary": _new("summary", *ENDS),
+    "--suppressed": _one("block", "everyone", "out", "candidates", "ignored"),
+    "--t": SHARE,
+    "--t-ordered": SHARE,
+    "--target": _target,
+    "--temp": _folder,
+    "--threads": _one("1", "2", "3"),
+    "--threshold": _one("0.5", "0.2", "1"),
+    "--time-budget": _one("1m", "30s", "0.1s"),
+    "--timeout": _one("5", "20"),
+    "--title": _one("A title", "<b>title</b>", "=1+1", "\U0001f642"),
+    "--truth": lambda d: [row([d.data.key])],
+    "--unit": _one("BRL", "<b>", "=x"),
+    "--until": _one("crs<=0.5", "k>=2", "cas<=0.9"),
+    "--useful": lambda d: [row(d.qids(1, 1))],
+    "--values": _one("1", "5"),
+    "--wave": _column,
+    "--weight": lambda d: [d.one(d.data.weight, f"{identifier(d.data.weight)} + 1")],
+    "--where": lambda d: [recipes.where(d)],
+    "--within": _one("0", "10"),
+    "--without": _one("without/{i}.csv", "without.csv"),
+    "--workspace": _new("work", ".sweep"),
+}
