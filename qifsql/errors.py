@@ -17,8 +17,20 @@ cell. The engine's own message may quote values, so it is kept in ``detail`` and
 when the user asks for it (``--debug``), and at the prompt of ``qifsql shell``.
 """
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+STARVED = (
+    "the system gives this process no more memory or threads; raise its limits (ulimit -v, "
+    "ulimit -u), or use fewer threads with --threads"
+)
+STARVATION = (  # what Python and DuckDB say then
+    "can't start new thread",
+    "resource temporarily unavailable",
+    "bad_alloc",
+    "cannot allocate memory",
+)
 
 
 class QifError(Exception):
@@ -90,6 +102,27 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
         return ""
     shown = ", ".join(quoted(n) for n in names[:8])
     return f"; it has {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def unwritable(path: object, error: OSError) -> str:
+    """Return the message that a file cannot be written, why, and what to try."""
+    if error.errno == errno.ENAMETOOLONG:
+        return f"{path} cannot be written: its name is too long; name another file"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return f"{path} cannot be written: the disk is full; name a folder with more room"
+    return (
+        f"{path} cannot be written: {error.strerror or 'no reason is known'}; name another folder"
+    )
+
+
+def starved(error: BaseException) -> bool:
+    """Return whether an error says that the system gave no memory, thread or library."""
+    words = str(error).casefold()
+    if isinstance(error, ImportError):
+        return "cannot allocate" in words or "failed to map" in words
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOMEM, errno.EAGAIN}
+    return isinstance(error, MemoryError) or any(text in words for text in STARVATION)
 
 
 def several(n: int, thing: str) -> str:

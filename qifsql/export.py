@@ -1,11 +1,11 @@
 """Results as files: written whole or not at all, with a manifest of where they come from."""
 
+import errno
 import hashlib
 import json
 import os
 import platform
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,7 +20,8 @@ import polars as pl
 from qifsql import __version__, dialect
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import EngineError, OutputError
+from qifsql.errors import EngineError, OutputError, unwritable
+from qifsql.leftovers import unfinished
 from qifsql.plan import Plan
 from qifsql.spec import Attack, BoundAttack
 
@@ -163,6 +164,13 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
     Raises OutputError where the folder is missing, or where ``path`` is one of the files that are
     read.
     """
+    beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
+    for file in (path, *beside):
+        try:
+            file.lstat()
+        except OSError as e:
+            if e.errno == errno.ENAMETOOLONG:
+                raise OutputError(unwritable(file, e)) from e
     try:
         real = path.resolve()
     except (OSError, RuntimeError) as e:  # a link that leads to itself
@@ -189,24 +197,20 @@ def whole(
     of the files that were read.
     """
     path = check_place(path, origin.paths)
-    try:
-        if place is not None:
-            temporary = place(path)
-            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        else:
-            handle, name = tempfile.mkstemp(prefix=".qifsql-", suffix=path.suffix, dir=path.parent)
-            temporary = Path(name)
-        os.close(handle)
-    except OSError as e:
-        raise OutputError(f"{path} cannot be written: {e.strerror}; name another folder") from e
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except (OSError, pl.exceptions.PolarsError) as e:
-        raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
-    finally:
-        temporary.unlink(missing_ok=True)
+    name = None if place is None else place(path)
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(unfinished(path.parent, path.suffix, name))
+        except OSError as e:
+            raise OutputError(unwritable(path, e)) from e
+        try:
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        except OSError as e:
+            raise EngineError(unwritable(path, e), detail=str(e)) from e
+        except pl.exceptions.PolarsError as e:
+            raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
 
 
 def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:

@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "qifsql"
 ROOMS = (
     *(
         "errors",
+        "leftovers",
         "inputs",
         "toml_lines",
         "dataset",

@@ -32,8 +32,8 @@ from qifsql.cli import (
     weighing,
 )
 from qifsql.cli.grouping import grouped
-from qifsql.cli.running import guarded, talk
-from qifsql.errors import Interrupted
+from qifsql.cli.running import check_address_space, guarded, talk
+from qifsql.errors import Interrupted, unwritable
 
 app = typer.Typer(
     name="qifsql",
@@ -93,6 +93,8 @@ def _options(
     """Privacy risk of published microdata, measured exactly with DuckDB SQL."""
     if context.invoked_subcommand is None:
         sys.stdout.write(context.get_help() + "\n")
+    elif "--help" not in sys.argv:
+        check_address_space()
 
 
 def main() -> int:
@@ -103,7 +105,7 @@ def main() -> int:
     except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(e, BrokenPipeError):
-            talk(f"error: the result cannot be written: {e.strerror}; is the disk full?")
+            talk(f"error: {unwritable('the result', e)}")
             return code or 3
     return code
 

@@ -1,5 +1,7 @@
 """Around every command: limits, progress, remarks, errors and exit codes."""
 
+import errno
+import os
 import signal
 import sys
 import time
@@ -10,8 +12,18 @@ from pathlib import Path
 from types import FrameType
 
 from qifsql.engine.settings import Progress, silent
-from qifsql.errors import Interrupted, QifError
+from qifsql.errors import (
+    STARVED,
+    EngineError,
+    InputError,
+    Interrupted,
+    QifError,
+    starved,
+    unwritable,
+)
 
+LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
+PER_CORE = 2**27  # and for the threads of each further core
 AFTER = 2.0  # seconds of work before progress is shown
 
 
@@ -93,13 +105,35 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
         return 0  # the reader has seen enough
     except OSError as e:
-        talk(f"error: the result cannot be written: {e.strerror}; is the disk full?")
-        return 3
+        talk(f"error: {unwritable(e.filename or 'the result', e)}")
+        return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
     except Exception as e:
+        if starved(e):
+            talk(f"error: {STARVED}")
+            return EngineError.exit_code
         talk(f"error: internal error ({type(e).__name__}); please report it with --debug")
         if debug:
             traceback.print_exc()
         return 1
+
+
+def check_address_space() -> None:
+    """Raise EngineError where the shell gives the process less memory than the libraries need.
+
+    They end the process without a word to us when they get none for a thread.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    need = LEAST + PER_CORE * max(0, (os.cpu_count() or 1) - CORES)
+    if limit != resource.RLIM_INFINITY and limit < need:
+        raise EngineError(
+            f"the shell limits the address space to {limit // 2**20:,} MiB (ulimit -v), and the "
+            f"libraries need {need // 2**20:,} MiB here, most of it unused; raise that limit, and "
+            "limit memory with --memory instead"
+        )
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:

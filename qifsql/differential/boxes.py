@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from qifsql.errors import InputError, Interrupted, several
+from qifsql.leftovers import MARK
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
 TAIL = 2_000  # bytes of what a command says that are kept for --debug
@@ -98,7 +99,7 @@ class Command:
         """
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
         with TemporaryFile() as said:
-            code = self._finished(words, said, what)
+            code = self._finished(words, said, what, source.parent)
             said.seek(max(0, said.seek(0, SEEK_END) - TAIL))
             tail = said.read().decode("utf-8", "replace")
         if code:
@@ -113,14 +114,18 @@ class Command:
                 f"for {OUTPUT}"
             )
 
-    def _finished(self, words: list[str], said: IO[bytes], what: str) -> int:
-        """Run the command to its end; its exit code. It goes with all that it has started."""
+    def _finished(self, words: list[str], said: IO[bytes], what: str, folder: Path) -> int:
+        """Run the command to its end; its exit code. It goes with all that it has started.
+
+        It bears the name of the run's folder, by which the next run finds it if this one is killed.
+        """
         try:
             running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                 words,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
+                env={**os.environ, MARK: str(folder.resolve())},
                 start_new_session=True,
             )
         except OSError as e:

@@ -1,6 +1,5 @@
 """DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,16 @@ from qifsql.engine.access import Source, lock
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
-from qifsql.errors import DatasetError, InputError, InternalError, Interrupted, QifError
+from qifsql.errors import (
+    STARVED,
+    DatasetError,
+    EngineError,
+    InputError,
+    InternalError,
+    Interrupted,
+    QifError,
+    starved,
+)
 from qifsql.plan import Plan
 from qifsql.relation import KEPT, attaching, loading, openings
 
@@ -53,7 +61,8 @@ class DuckDB:
         self.ordered = ordered
         self._attached: set[str] = set()
         self.settings.check_threads()
-        self._temp = private_folder(self.settings.temp)
+        self._folder = private_folder(self.settings.temp)
+        self._temp = self._folder.path
         options: dict[str, Any] = {
             "temp_directory": str(self._temp),
             "preserve_insertion_order": ordered,
@@ -81,6 +90,8 @@ class DuckDB:
             self._clean()
             if not isinstance(e, duckdb.Error):
                 raise
+            if starved(e):
+                raise EngineError(STARVED, detail=str(e)) from e
             raise InputError(
                 f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
                 detail=str(e),
@@ -114,7 +125,7 @@ class DuckDB:
         return path.with_name(f".{self._temp.name}{path.suffix}")
 
     def _clean(self) -> None:
-        shutil.rmtree(self._temp, ignore_errors=True)
+        self._folder.remove()
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """The rows of a plan's result: few, whatever the size of the data."""

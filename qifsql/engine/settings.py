@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from qifsql.errors import InputError
+from qifsql.leftovers import PrivateFolder
 
 
 class Progress(Protocol):
@@ -69,10 +70,13 @@ class Settings:
         return f"{min(machine // 2, ENOUGH) // 2**20}MiB"
 
 
-def private_folder(parent: Path | None) -> Path:
-    """A new folder that only the user can read."""
+def private_folder(parent: Path | None) -> PrivateFolder:
+    """Make a new folder that only the user can read; it goes when it is removed.
+
+    Raises InputError where there can be none.
+    """
     try:
-        return Path(tempfile.mkdtemp(prefix="qifsql-", dir=parent))
+        return PrivateFolder.make(parent)
     except OSError as e:
         raise InputError(
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "

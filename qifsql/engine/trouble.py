@@ -10,12 +10,14 @@ import duckdb
 
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
+    STARVED,
     DatasetError,
     EngineError,
     ExpressionError,
     InternalError,
     Interrupted,
     QifError,
+    starved,
 )
 
 _DISK = re.compile(r"no space left|file too large|could not write|failed to offload|disk", re.I)
@@ -42,6 +44,8 @@ def translated(
         error, duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
     ):
         return InternalError(f"a statement about {where} was not understood", detail=str(error))
+    if starved(error):
+        return EngineError(STARVED, detail=str(error))
     words = str(error)
     told = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
     limit = (settings.memory_limit if settings else None) or "the default"

@@ -12,6 +12,7 @@ from qifsql.datatypes import family
 from qifsql.description import describe
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several
+from qifsql.export import Origin, check_place, whole
 from qifsql.inputs import path_text
 from qifsql.study.rules import toml
 from qifsql.study.sources import SAMPLE, resolved
@@ -50,7 +51,7 @@ def init(
         DatasetError: the data are not there or cannot be read.
 
     """
-    path = Path(path)
+    path = check_place(Path(path), ())
     if path.exists() or path.is_symlink():
         raise OutputError(f"{path} exists; name another file, or remove it")
     if not path.parent.is_dir():
@@ -62,13 +63,10 @@ def init(
     columns = describe(dataset, settings=settings).frame.to_dicts()
     given = {name: value for name, value in csv.items() if value}
     held = _encoded(_filled(path, text, dataset, columns, given))
-    try:
-        with path.open("xb") as f:
-            f.write(held)
-    except FileExistsError as e:
-        raise OutputError(f"{path} exists; name another file, or remove it") from e
-    except OSError as e:
-        raise OutputError(f"{path} cannot be written: {e.strerror}; name another file") from e
+    with whole(path, Origin.now()) as temporary:
+        temporary.write_bytes(held)
+        if path.exists():  # by now
+            raise OutputError(f"{path} exists; name another file, or remove it")
     return path
 
 

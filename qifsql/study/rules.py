@@ -2,13 +2,13 @@
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from qifsql import policy
+from qifsql.engine.settings import private_folder
 from qifsql.errors import InputError
 from qifsql.policy import Policy
 from qifsql.toml_lines import Route
@@ -17,10 +17,13 @@ from qifsql.toml_lines import Route
 @contextmanager
 def policy_file(rules: Sequence[Mapping[str, Any]], temp: Path | None = None) -> Iterator[Path]:
     """A private file with the rules as a policy; it goes when this ends."""
-    with tempfile.TemporaryDirectory(prefix="qifsql-", dir=temp) as folder:
-        path = Path(folder) / "rules.toml"
+    folder = private_folder(temp)
+    try:
+        path = folder.path / "rules.toml"
         path.write_text("\n".join(text for text, _ in _lines(rules)) + "\n", encoding="utf-8")
         yield path
+    finally:
+        folder.remove()
 
 
 class RuleError(InputError):
