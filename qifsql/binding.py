@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql import listing, naming, stakes, targets
+from qifsql import listing, naming, roles, stakes, targets
 from qifsql.catalog import Catalog
 from qifsql.collection import ABSENT_RULES, Collection, tagged
 from qifsql.dataset import Dataset, Schema
 from qifsql.datatypes import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
-from qifsql.expressions import parse
+from qifsql.expressions import parse, split_name
 from qifsql.models import Model, model
 from qifsql.naming import Attributes
-from qifsql.spec import NULL_RULES, Attack, Attribute, BoundAttack
+from qifsql.spec import NULL_RULES, Attack, Attribute, BoundAttack, ColumnRoles
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
@@ -53,10 +53,11 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
-    roles = {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group}
-    roles = with_types(roles, where, catalog, cells=isinstance(attack.dataset, Dataset))
-    qids, secrets = roles["qid"], roles["secret"]
-    key, weight, group = roles["key"], roles["weight"], roles["by"]
+    typed = {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group}
+    typed = with_types(typed, where, catalog, cells=isinstance(attack.dataset, Dataset))
+    qids, secrets = typed["qid"], typed["secret"]
+    key, weight, group = typed["key"], typed["weight"], typed["by"]
+    columns = _columns(attack, schema, typed, where, membership=models[0].goal == "membership")
     target = targets.bind(models[0], attack.target, qids, catalog)
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
     notes = _notes(models, qids, secrets, _keys(attack.dataset, key))
@@ -87,6 +88,35 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         files,
         models[0].goal == "membership",
         tuple(part.dataset for part in schema.parts) or (schema.dataset,),
+        columns,
+    )
+
+
+def _columns(
+    attack: Attack,
+    schema: Schema,
+    typed: Mapping[str, Attributes],
+    where: exp.Expr | None,
+    *,
+    membership: bool,
+) -> tuple[ColumnRoles, ...]:
+    """All columns of the datasets with their roles."""
+    names = {"qid": roles.QID, "key": roles.KEY, "weight": roles.WEIGHT, "by": roles.GROUP}
+    names["secret"] = roles.MEMBER if membership else roles.SECRET
+    apart: dict[int, exp.Expr] = {}
+    if isinstance(attack.dataset, Collection) and "distinct" in (
+        attack.absent,
+        attack.dataset.absent,
+    ):
+        apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)}
+    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
+    return roles.columns(
+        schema,
+        {names[role]: attributes for role, attributes in typed.items()},
+        where=where,
+        wave=wave,
+        keys=_keys(attack.dataset, typed["key"]),
+        there=apart,
     )
 
 

@@ -5,27 +5,29 @@ values are dropped, or beliefs are given, models of different goals are run apar
 about other records.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
 from qifsql import baseline as last
+from qifsql import coverage
 from qifsql import policy as policies
 from qifsql.assess import attack
 from qifsql.assessment import MEASURES, Assessment
 from qifsql.baseline import Baseline, Place
 from qifsql.collection import Source
+from qifsql.coverage import Coverage
 from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.export import Origin
 from qifsql.models import Model
 from qifsql.policy import Policy
 from qifsql.rules import Rule, named
-from qifsql.spec import Options, refuse
+from qifsql.spec import Attack, ColumnRoles, Options, refuse
 
 SCHEMA: dict[str, pl.DataType] = {
     "rule": pl.Int64(),
@@ -50,16 +52,45 @@ of the last release (NULL where none is known), ``met`` whether the value is wit
 
 @dataclass(frozen=True)
 class Verdict:
-    """Which levels of a policy are met, where the numbers come from, remarks for the reader."""
+    """Which levels of a policy are met, and which columns of the file no rule covers.
+
+    ``uncovered`` (``qifsql.coverage.SCHEMA``) says whom these columns would single out. A verdict
+    is true where the policy is met: ``assert qifsql.check(...)`` holds a release to it.
+    """
 
     frame: pl.DataFrame
     origin: Origin
     notes: tuple[str, ...] = ()
+    uncovered: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=coverage.SCHEMA))
+
+    def __bool__(self) -> bool:
+        """Return whether the policy is met."""
+        return self.met
 
     @property
     def met(self) -> bool:
-        """Whether every level is met."""
-        return not self.broken
+        """Whether every level is met, and no column refused."""
+        return not self.broken and not self.refused
+
+    @property
+    def columns(self) -> tuple[ColumnRoles, ...]:
+        """All columns of the file with their roles."""
+        return self.origin.columns
+
+    @property
+    def not_considered(self) -> tuple[str, ...]:
+        """The columns that no rule covers, in no form."""
+        return tuple(c.name for c in self.columns if not c.covered and not c.forms)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The columns that no rule covers as they are, where the policy refuses them."""
+        return refused(str(self.origin.spec.get("unnamed")), self.columns)
+
+    @property
+    def details(self) -> dict[str, pl.DataFrame]:
+        """The tables beside the levels."""
+        return {"uncovered": self.uncovered}
 
     @property
     def broken(self) -> int:
@@ -70,13 +101,23 @@ class Verdict:
     def summary(self) -> str:
         """How many levels are met, in one sentence."""
         levels = several(self.frame.height, "level")
-        if self.met:
-            return f"met: all of {levels}"
-        return f"not met: {self.broken:,} of {levels}"
+        if self.broken:
+            return f"not met: {self.broken:,} of {levels}"
+        if self.refused:
+            return f"not met: {several(len(self.refused), 'column')} in no rule"
+        for_columns = "" if self.uncovered.is_empty() else " for the columns named"
+        return f"met{for_columns}: all of {levels}"
 
     def rows(self) -> list[dict[str, Any]]:
         """The levels as plain dictionaries."""
         return self.frame.to_dicts()
+
+
+def refused(unnamed: str, columns: Iterable[ColumnRoles]) -> tuple[str, ...]:
+    """Return the columns that no rule covers as they are, where the policy refuses them."""
+    if unnamed != "refuse":
+        return ()
+    return tuple(column.name for column in columns if not column.covered)
 
 
 def check(
@@ -99,7 +140,8 @@ def check(
         **options: what the adversary knows and wants; they win over the policy.
 
     Returns:
-        A Verdict; its ``frame`` has one row per level, and ``met`` says whether all are met.
+        A Verdict; its ``frame`` has one row per level, ``met`` says whether all are met, and
+        ``uncovered`` whom the columns single out that no rule covers.
 
     Raises:
         InputError: the policy or the baseline is wrong, or does not fit the data.
@@ -126,7 +168,33 @@ def check(
     rows = [row for rule in asked.rules for m in rule.models for row in found[rule.number, m]]
     notes = dict.fromkeys(note for result in results for note in result.notes)
     frame = pl.DataFrame(rows, schema=SCHEMA)
-    return Verdict(frame, _origin(origin, asked, known, results), tuple(notes))
+    rest = _coverage(asked, source, results, settings)
+    whole = _origin(origin, asked, known, results, rest)
+    return Verdict(frame, whole, tuple(notes), rest.frame)
+
+
+def _coverage(
+    policy: Policy, source: Source, results: Sequence[Assessment], settings: Settings | None
+) -> Coverage:
+    """All columns of the file, and whom those single out that no rule covers."""
+    given = policy.adversary
+    shared = ("key", "weight", "where", "null", "wave", "absent")
+    options: Any = {name: given[name] for name in shared if name in given}
+    known = given.get("qids") or tuple(given.get("target") or ())
+    spec = Attack.of("crs", source, qids=known, **options).fitting()
+    wanted = given.get("secret", ())
+    try:
+        return coverage.coverage(
+            spec,
+            [result.origin.columns for result in results],
+            secrets=(wanted,) if isinstance(wanted, str) else tuple(wanted),
+            ignored=policy.unnamed == "ignore",
+            settings=settings,
+        )
+    except ColumnError:
+        if "population" not in given:
+            raise
+        return coverage.listed(spec, settings)
 
 
 def _baseline(policy: Policy, given: str | Path | None) -> Baseline | None:
@@ -244,7 +312,11 @@ def _within(rule: Rule, row: dict[str, Any], result: Assessment) -> Iterator[dic
 
 
 def _origin(
-    origin: Origin, policy: Policy, known: Baseline | None, results: Sequence[Assessment]
+    origin: Origin,
+    policy: Policy,
+    known: Baseline | None,
+    results: Sequence[Assessment],
+    rest: Coverage,
 ) -> Origin:
     """Where the verdict comes from: all attacks, the policy and the baseline."""
     origins = [result.origin for result in results]
@@ -254,6 +326,7 @@ def _origin(
     spec["models"] = list(dict.fromkeys(m for each in origins for m in each.spec["models"]))
     spec["secrets"] = max((each.spec["secrets"] for each in origins), key=len)
     spec |= {"policy": str(policy.file), "baseline": known.name if known else None}
+    spec["unnamed"] = policy.unnamed
     spec["rules"] = [
         {
             "models": [model.acronym for model in rule.models],
@@ -266,6 +339,7 @@ def _origin(
     ]
     paths = [path for each in origins for path in each.paths]
     paths += [str(policy.file), *(known.files if known else ())]
-    plans = [plan for each in origins for plan in each.plans]
+    plans = [*(plan for each in origins for plan in each.plans), *rest.plans]
     statements = [statement for each in origins for statement in each.statements]
-    return origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
+    whole = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
+    return whole.listing(rest.columns)

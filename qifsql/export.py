@@ -23,7 +23,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, OutputError, unwritable
 from qifsql.leftovers import unfinished
 from qifsql.plan import Plan
-from qifsql.spec import Attack, BoundAttack
+from qifsql.spec import Attack, BoundAttack, ColumnRoles
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
 ENDING = ".manifest.json"  # of the manifest beside a file
@@ -43,7 +43,8 @@ STREAMED = (".parquet", ".csv")  # for results with a row per record
 class Origin:
     """Where numbers come from: what was asked for, the SQL that ran, the files that were read.
 
-    ``kind`` is the command that they are the result of, ``notes`` are its remarks.
+    ``kind`` is the command that they are the result of, ``notes`` are its remarks, ``columns`` all
+    columns of the file that was attacked, with their roles.
     """
 
     started: str
@@ -56,6 +57,7 @@ class Origin:
     seed: int | None = None
     kind: str = ""
     notes: tuple[str, ...] = ()
+    columns: tuple[ColumnRoles, ...] = ()
 
     @classmethod
     def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
@@ -78,7 +80,11 @@ class Origin:
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
         paths = (*attack.dataset.paths, *attack.files)
-        return self.about(_plain(attack, spec) | more, paths, *plans)
+        return self.about(_plain(attack, spec) | more, paths, *plans).listing(attack.columns)
+
+    def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
+        """Return the same with the columns of the file that was attacked."""
+        return replace(self, columns=tuple(columns))
 
     def sending(self, statements: Iterable[str]) -> "Origin":
         """The same, where further statements ran, each once or many times."""
@@ -138,6 +144,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
             **{name: version(name) for name in ("duckdb", "polars", "sqlglot")},
         },
         "spec": dict(origin.spec),
+        "columns": [column.plain() for column in origin.columns],
         "notes": list(origin.notes),
         "sql": origin.sql,
         "inputs": digests(origin.paths),

@@ -56,7 +56,7 @@ def everybody(attack: BoundAttack) -> Step:
         zero = exp.Literal.number(0)
         counts = exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero)
     kept = [attack.where.copy()] if attack.where is not None else []
-    kept += _nothing_missing(attack) if attack.null == "drop" else []
+    kept += nothing_missing(attack) if attack.null == "drop" else []
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
         *(exp.alias_(_where_kept(attack, a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
@@ -127,13 +127,13 @@ def _from_source(
         zero = exp.Literal.number(0)
         query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
     if people and attack.null == "drop":
-        query = query.where(*_nothing_missing(attack))
+        query = query.where(*nothing_missing(attack))
     rows = relation(attack.dataset, read(query))
     return query.from_(exp.alias_(rows, SOURCE, table=True))
 
 
-def _nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
-    """That no value is missing; whoever is told to be absent misses none."""
+def nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
+    """Return that no quasi-identifier and no secret is missing; who is absent misses none."""
     found: list[exp.Expr] = []
     for attribute in (*attack.qids, *attack.secrets):
         there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))

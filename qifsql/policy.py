@@ -24,6 +24,10 @@
     [baseline]
     file = "last_release.json"      # what qifsql check -o or qifsql attack -o wrote
 
+Above all tables, ``unnamed = "warn"`` says what becomes of columns of the file that no rule covers:
+``warn`` measures whom they would single out and says so beside the verdict, ``refuse`` does the
+same, and the policy is not met while there are any, ``ignore`` only lists them.
+
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``, and
 ``member``, ``wave``, ``absent``, ``prior`` and ``population``; options that are given elsewhere
 win. Its ``by`` is that of every rule that has none of its own.
@@ -52,6 +56,7 @@ RULE = ("model", "measure", "secret", "by", *BOUNDS)
 NAMES = ("qids", "secret", "key")  # of which there may be several
 TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
 FILES = ("prior", "population")
+UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class Policy:
     """What a release is attacked with, the levels it has to keep, and where the last one is.
 
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
-    ``lines`` tell where each part of the file stands, for messages.
+    ``unnamed`` is one of ``UNNAMED``. ``lines`` tell where each part of the file stands, for
+    messages.
     """
 
     file: Path
@@ -67,6 +73,7 @@ class Policy:
     rules: tuple[Rule, ...]
     baseline: Path | None
     lines: Lines = field(repr=False, compare=False)
+    unnamed: str = UNNAMED[0]
 
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
         """The error that says what is wrong with a rule, or with one key of it."""
@@ -80,7 +87,7 @@ def read(file: str | Path, **options: object) -> Policy:
     """
     path = Path(file)
     data, lines = parse(path)
-    _known(data, ("adversary", "rule", "baseline"), lines)
+    _known(data, ("adversary", "rule", "baseline", "unnamed"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: given for name, given in options.items() if given}
     listed = data.get("rule", [])
@@ -89,7 +96,16 @@ def read(file: str | Path, **options: object) -> Policy:
     if not listed:
         raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
     rules = tuple(_rule(n, table, adversary, lines) for n, table in enumerate(listed))
-    return Policy(path, adversary, rules, _baseline(data, path.parent, lines), lines)
+    last = _baseline(data, path.parent, lines)
+    return Policy(path, adversary, rules, last, lines, _unnamed(data, lines))
+
+
+def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
+    """Return what becomes of columns that no rule covers."""
+    given = data.get("unnamed", UNNAMED[0])
+    if given not in UNNAMED:
+        raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
+    return str(given)
 
 
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
@@ -188,6 +204,7 @@ def _baseline(data: Mapping[str, Any], folder: Path, lines: Lines) -> Path | Non
 def _known(table: Mapping[str, Any], names: Sequence[str], lines: Lines, *here: str | int) -> None:
     for name in table:
         if hint := _unknown(name, names):
+            hint = "; write it above all tables" if name == "unnamed" else hint
             raise lines.wrong(f"there is no {quoted(name)} here{hint}", *here, name)
 
 

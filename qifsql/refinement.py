@@ -48,6 +48,10 @@ class Refinement:
     counterexample: pl.DataFrame | None
     origin: Origin
 
+    def __bool__(self) -> bool:
+        """Return whether A refines B."""
+        return self.refines
+
 
 def refines(
     source: Source,

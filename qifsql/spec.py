@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from qifsql.models import Model
 
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
+NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
 
 
@@ -192,6 +193,43 @@ class Attribute:
 
 
 @dataclass(frozen=True)
+class ColumnRoles:
+    """A column of the file that is attacked, and the roles that it has in the attack.
+
+    ``roles`` are such as ``quasi-identifier`` or ``group`` (``qifsql.roles``). ``forms`` are roles
+    that only a coarser form or an expression of the column has. A column without ``roles`` is not
+    covered by the attack. ``attribute`` is the column itself, where the data are at hand.
+    """
+
+    name: str
+    roles: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    attribute: Attribute | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the column as it is has a role."""
+        return bool(self.roles)
+
+    @property
+    def role(self) -> str:
+        """All roles in words."""
+        return ", ".join((*self.roles, *self.forms)) or NOT_CONSIDERED
+
+    def plain(self) -> dict[str, object]:
+        """The column as plain data for manifests and JSON."""
+        return {"name": self.name, "role": self.role, "covered": self.covered}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "ColumnRoles":
+        """The column that ``plain`` wrote."""
+        role = (str(plain["role"]),)
+        if plain["covered"]:
+            return cls(str(plain["name"]), role)
+        return cls(str(plain["name"]), (), () if role == (NOT_CONSIDERED,) else role)
+
+
+@dataclass(frozen=True)
 class BoundGain:
     """A gain function other than identity, with what it needs for each secret by its number.
 
@@ -210,7 +248,8 @@ class BoundAttack:
     ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
     for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
     ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
-    ``releases`` are the names of the datasets whose columns the adversary may know.
+    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
+    all columns of the datasets with their roles.
     """
 
     models: tuple[Model, ...]
@@ -233,6 +272,7 @@ class BoundAttack:
     files: tuple[str, ...] = ()
     member: bool = False
     releases: tuple[str, ...] = ("",)
+    columns: tuple[ColumnRoles, ...] = ()
 
     @property
     def datasets(self) -> int:

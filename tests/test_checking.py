@@ -27,7 +27,7 @@ def test_numbers_are_those_of_attack(tmp_path: Path):
     ]
     assert found.frame.schema == checking.SCHEMA
     assert found.met
-    assert found.summary == f"met: all of {3 * len(names)} levels"
+    assert found.summary == f"met for the columns named: all of {3 * len(names)} levels"
 
 
 def test_numbers_within_groups_are_those_of_attack(tmp_path: Path):

@@ -120,7 +120,10 @@ def check(
     title = f"qifsql: {options.named(source)} against {policy.name}"
     running.remarks(result.notes, quiet=limits.quiet)
     if not _table(output):  # a table ends with it
-        running.remarks([result.summary], quiet=limits.quiet)
+        from qifsql.report import verdicts
+
+        told = f"{verdicts.checked(result.origin.spec)}: {result.summary}"
+        running.remarks([told, *verdicts.caveats(result)], quiet=limits.quiet)
     _tell(result, title, output, junit)
 
 
@@ -138,20 +141,14 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
     """Show and write the verdict; exit code 4 when a level is not met."""
     from qifsql.cli import show
     from qifsql.export import write
-    from qifsql.report.parts import Part
-
-    def render(*_: object) -> list[Part]:
-        from qifsql.report import verdicts
-
-        return verdicts.verdict(result)
+    from qifsql.report import verdicts
 
     if junit is not None:
         from qifsql.report.junit import junit as xml
 
         write({junit: xml(result)}, result.origin)
     try:
-        shown = show.Shown(result.frame, result.origin, render, title, notes=result.notes)
-        show.show(shown, output)
+        show.show(verdicts.shown(result, title), output)
     except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
         if result.met:
             raise

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from qifsql import policy as policies
+from qifsql import roles
 from qifsql.binding import bind
 from qifsql.comparison import bounds, changes, risks
 from qifsql.comparison.bounds import Bound
@@ -58,6 +59,10 @@ class WhatIf:
     bounds: tuple[str, ...] = ()
     met: bool | None = None
     tried: int = 0
+
+    def __bool__(self) -> bool:
+        """Return whether a release keeps the bounds; true where there are none."""
+        return self.met is not False
 
 
 def what_if(
@@ -111,13 +116,23 @@ def what_if(
         rows = work.search(asked, rules) if rules else work.compare(asked, seed=seed or 0)
         told = _plain(bound, asked, rules, seed, trees) | {"where": options.get("where")}
         paths = (*bound.dataset.paths, *trees.values(), *([str(policy)] if policy else []))
-        origin = origin.about(told, paths, *work.plans)
+        origin = origin.about(told, paths, *work.plans).listing(bound.columns)
         origin = origin.sending(dict.fromkeys([*openings(bound.dataset), *work.tables.sent]))
     tried = work.tried if rules else None
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
-    notes = (*bound.notes, *work.notes)
+    notes = (*bound.notes, *work.notes, *_unconsidered(bound))
     return WhatIf(frame, origin, notes, tuple(b.text for b in rules), met, work.tried)
+
+
+def _unconsidered(bound: BoundAttack) -> list[str]:
+    """Which columns the risk does not consider: they stay in the file whatever is changed."""
+    if not (names := roles.unnamed(bound.columns)):
+        return []
+    return [
+        f"not considered, and released as they are: {names}; who knows them, too, singles out more "
+        "people than is said here (see check)"
+    ]
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -46,6 +46,10 @@ class Levels:
     notes: tuple[str, ...] = ()
     worst: pl.DataFrame | None = None
 
+    def __bool__(self) -> bool:
+        """Return whether every level that is wanted is kept; true where none is wanted."""
+        return not self.broken
+
     @property
     def broken(self) -> tuple[str, ...]:
         """What is wanted and not kept: ``k``, ``t_equal of illness``."""

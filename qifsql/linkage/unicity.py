@@ -122,6 +122,7 @@ def unicity(
             "where": where,
         }
         origin = origin.about(asked, bound.dataset.paths).sending(trails.sent)
+        origin = origin.listing(bound.columns)
     names = tuple(q.name for q in bound.qids)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Unicity(frame, lengths.people(1), records, names, origin, tuple(notes))

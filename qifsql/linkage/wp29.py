@@ -192,6 +192,7 @@ def _together(
     paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
     plans += [log.plan] if log else []
     whole = origin.about(dict(attacked.origin.spec) | spec, paths, *plans)
+    whole = whole.listing(attacked.origin.columns)
     return whole.sending(log.unicity.origin.statements) if log and log.unicity else whole
 
 

@@ -24,6 +24,7 @@ from qifsql.report import (
     sweeps,
     tradeoffs,
     treatments,
+    uncovered,
     verdicts,
     words,
 )
@@ -66,9 +67,25 @@ def released(results: Sequence[Stored]) -> Section:
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         own = [s for s in results if s.spec.get("dataset") == name]
         parts += [Heading(name), _card(own)]
+        parts += _columns(own)
         for described in (s for s in own if s.kind == "describe" and s.is_known):
             parts += listings.description(described.frame, None)
     return Section("released", said("What was released"), parts)
+
+
+def _columns(own: Sequence[Stored]) -> list[Part]:
+    """All columns of a dataset with their roles: in each check, or in all other results."""
+    checks = [s for s in own if s.kind == "check" and s.columns is not None]
+    if checks:
+        return [
+            part
+            for check in checks
+            for part in (
+                Heading(said("Columns, for {policy}", policy=verdicts.policy(check.spec)), 2),
+                uncovered.table(check.columns or (), check.details.get("uncovered")),
+            )
+        ]
+    return [uncovered.table(columns, None) for columns in uncovered.of_results(own).values()]
 
 
 def _card(own: Sequence[Stored]) -> Table:
@@ -166,7 +183,8 @@ def _sweep(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def _check(stored: Stored) -> tuple[str, list[Part]]:
-    return said("Policy: {name}", name=stored.name), [verdicts.levels(stored.frame)]
+    parts: list[Part] = [verdicts.levels(stored.frame)]
+    return said("Policy: {name}", name=verdicts.checked(stored.spec)), parts
 
 
 def _treat(stored: Stored) -> tuple[str, list[Part]]:

@@ -21,8 +21,9 @@ class Shown:
 
     ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
     Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
-    Those named ``aside`` nobody asked for: CSV and Markdown leave them out. ``notes`` are remarks
-    for the reader, which stay with what is stored.
+    Those named ``aside`` nobody asked for: CSV and Markdown leave them out; of those named
+    ``not_in_csv`` only CSV on stdout does. ``notes`` are remarks for the reader, which stay with
+    what is stored. ``more`` are further entries of JSON.
     """
 
     frame: pl.DataFrame
@@ -32,6 +33,8 @@ class Shown:
     details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     aside: Collection[str] = ()
     notes: tuple[str, ...] = ()
+    not_in_csv: Collection[str] = ()
+    more: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def parts(self) -> list[Part]:
@@ -72,9 +75,11 @@ def text(shown: Shown, kind: str) -> str:
     if kind == "json":
         found = {"results": shown.frame, **shown.details}
         document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
+        document |= shown.more
         document |= {name: _rows(frame) for name, frame in found.items()}
         return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
-    wanted = [frame for name, frame in shown.details.items() if name not in shown.aside]
+    aside = {*shown.aside, *(shown.not_in_csv if kind == "csv" else ())}
+    wanted = [frame for name, frame in shown.details.items() if name not in aside]
     flat = [flattened(frame) for frame in (shown.frame, *wanted)]
     if kind == "csv":
         return "\n".join(map(comma_separated, flat))

@@ -45,7 +45,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Paragraph):
         return f"**{escaped(part.text)}**" if part.strong else escaped(part.text)
     if isinstance(part, Light):
-        return f"**{escaped(part.text)}**"
+        return "\n\n".join([f"**{escaped(part.text)}**", *map(escaped, part.caveats)])
     if isinstance(part, Table):
         return rows(part.heads, part.rows).removesuffix("\n")
     if isinstance(part, Figure):

@@ -73,10 +73,11 @@ class Fold:
 
 @dataclass(frozen=True)
 class Light:
-    """Whether the user's own policy is met."""
+    """Whether the user's own policy is met, and what that does not say."""
 
     text: str
     met: bool
+    caveats: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

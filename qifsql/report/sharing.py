@@ -139,6 +139,9 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
         told = [labels.get(n, n) for n in ([names] if one else names or ())]
         spec[role] = told[0] if one else told
     note = dict(stored.manifest) | {"spec": spec}
+    if "columns" in note:
+        listed = [dict(column) for column in note["columns"]]
+        note["columns"] = [c | {"name": labels.get(c["name"], c["name"])} for c in listed]
     return replace(stored, frame=_renamed(stored.frame, labels), details=details, manifest=note)
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.errors import DatasetError
 from qifsql.export import ENDING
+from qifsql.spec import ColumnRoles
 
 KINDS: dict[str, tuple[str, ...]] = {
     "attack": ("model", "secret", "datasets", "qids", "posterior_probabilistic"),
@@ -41,7 +42,8 @@ KINDS: dict[str, tuple[str, ...]] = {
 """Results about everybody, and columns by which they are known; others show values of people."""
 CHAPTERS = ("attack", "sweep", "check", "treat")  # of which a report reads more than a table
 TYPES = SCHEMA | INDIVIDUAL | GAIN
-JSON_KEYS = ("qifsql", "spec", "results")  # of a JSON file that are no tables of details
+JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
+"""Entries of a JSON file that are no tables of details."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,12 @@ class Stored:
         """What was asked for."""
         found: Mapping[str, Any] = self.manifest["spec"]
         return found
+
+    @property
+    def columns(self) -> tuple[ColumnRoles, ...] | None:
+        """All columns of the file with their roles; None where they were not stored."""
+        listed = self.manifest.get("columns")
+        return None if listed is None else tuple(map(ColumnRoles.of, listed))
 
     @property
     def shows_people(self) -> bool:
@@ -166,6 +174,8 @@ def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
     dict(note["spec"]).items()
     for file in note["inputs"]:
         str(file["path"]), int(file["bytes"]), str(file["sha256"])
+    for column in note.get("columns", ()):
+        ColumnRoles.of(column)
     return note
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.report import words
+from qifsql import checking
+from qifsql.report import uncovered, verdicts, words
 from qifsql.report.language import counted, said
 from qifsql.report.parts import Card, Cards, Light, Paragraph, Part
 from qifsql.report.stored import Stored
@@ -35,6 +36,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
     if not checks:
         told = "No policy was given, so nothing is called safe or unsafe here."
         parts.append(Paragraph(said(told)))
+    parts += _unconsidered(results)
     if rows:
         parts.append(Paragraph(do_first(results, rows), strong=True))
     return parts
@@ -138,13 +140,37 @@ def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
 
 
 def _light(check: Stored) -> Light:
-    """Whether a policy of the user is met."""
+    """Return whether a policy of the user is met by which file, and what that does not say."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
-    if not broken:
+    columns, table = check.columns, check.details.get("uncovered")
+    caveats = uncovered.caveats(check.spec, columns, table)
+    refused = checking.refused(str(check.spec.get("unnamed")), columns or ())
+    if broken:
+        told = "Your policy is not met: levels broken: {n} of {levels}."
+        text = said(told, n=words.count(broken), levels=words.count(levels))
+    elif refused:
+        one = "Your policy is not met: it refuses {n} column that is in no rule."
+        many = "Your policy is not met: it refuses {n} columns that are in no rule."
+        text = counted(one, many, len(refused))
+    elif caveats:
+        one = "Your policy is met for the columns named: its {n} level."
+        many = "Your policy is met for the columns named: all {n} levels."
+        text = counted(one, many, levels)
+    else:
         one, many = "Your policy is met: its {n} level.", "Your policy is met: all {n} levels."
-        return Light(counted(one, many, levels), met=True)
-    told = "Your policy is not met: levels broken: {n} of {levels}."
-    return Light(said(told, n=words.count(broken), levels=words.count(levels)), met=False)
+        text = counted(one, many, levels)
+    named = {"dataset": verdicts.checked(check.spec)}
+    return Light(_of(named, text), met=not broken and not refused, caveats=tuple(caveats))
+
+
+def _unconsidered(results: Sequence[Stored]) -> list[Part]:
+    """Which columns no result considers, for each file that was not checked."""
+    checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
+    parts: list[Part] = []
+    for name, columns in uncovered.of_results(results).items():
+        if name not in checked:
+            parts += [Paragraph(text) for text in uncovered.unconsidered(name, columns)]
+    return parts
 
 
 def _rank(row: Row) -> tuple[float, float, int]:

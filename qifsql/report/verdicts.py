@@ -1,20 +1,67 @@
 """Verdicts as people read them: which levels are met, and with which numbers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from qifsql.checking import Verdict
-from qifsql.report import cells, words
+from qifsql.report import cells, uncovered, words
+from qifsql.report.files import Shown
 from qifsql.report.language import number, said
-from qifsql.report.parts import Bad, Paragraph, Part, Table
+from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
 
 
 def verdict(result: Verdict) -> list[Part]:
-    """All levels in the order of the policy, and how many are met."""
+    """Return which file was checked, all levels, how many are met, what no rule covers."""
+    spec = result.origin.spec
     summary = result.summary[0].upper() + result.summary[1:]
-    return [levels(result.frame), Paragraph(f"{summary}.", strong=True)]
+    parts: list[Part] = [
+        Heading(checked(spec)),
+        levels(result.frame),
+        Paragraph(f"{summary}.", strong=True),
+        *map(Paragraph, caveats(result)),
+    ]
+    if result.uncovered.height:
+        title = said("Columns of {dataset}", dataset=cells.cell(spec["dataset"]))
+        parts += [Heading(title), uncovered.table(result.columns, result.uncovered)]
+    return parts
+
+
+def shown(result: Verdict, title: str) -> Shown:
+    """Return a verdict in all its forms."""
+    more = {
+        "met": result.met,
+        "not_considered": list(result.not_considered),
+        "columns": [column.plain() for column in result.columns],
+    }
+    return Shown(
+        result.frame,
+        result.origin,
+        lambda *_: verdict(result),
+        title,
+        result.details,
+        notes=result.notes,
+        not_in_csv=tuple(result.details),
+        more=more,
+    )
+
+
+def checked(spec: Mapping[str, Any]) -> str:
+    """Return which file was held against which policy."""
+    file = cells.cell(str(spec.get("dataset", "")))
+    return said("{dataset} against {policy}", dataset=file, policy=policy(spec))
+
+
+def policy(spec: Mapping[str, Any]) -> str:
+    """Return the name of the policy's file."""
+    return cells.cell(Path(str(spec.get("policy", ""))).name)
+
+
+def caveats(result: Verdict) -> list[str]:
+    """Return what the verdict does not say: which columns no rule covers, whom they single out."""
+    return uncovered.caveats(result.origin.spec, result.columns, result.uncovered)
 
 
 def levels(frame: pl.DataFrame) -> Table:

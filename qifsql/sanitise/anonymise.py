@@ -104,6 +104,7 @@ def anonymise(
         sent = [*openings(catalog.dataset), *openings(dataset), *work.passes.sent]
         sent.append(statement(final, pretty=True))
         origin = origin.about(told, dataset.paths).sending(dict.fromkeys(sent))
+        origin = origin.listing(writing.released(attack, rows))
         names = [column.name for column in shown]
         meter.at("writing records", 0.9)
         release.write(engine, final, path, origin, names=names, rows=row["records"])

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from qifsql import roles
 from qifsql.dataset import Column, Dataset
 from qifsql.errors import ColumnError, did_you_mean, quoted
 from qifsql.expressions import identifier, read
 from qifsql.plan import Plan
 from qifsql.relation import relation
 from qifsql.sanitise.scales import own_table
-from qifsql.spec import BoundAttack
+from qifsql.spec import BoundAttack, ColumnRoles
 from qifsql.treatment import release
 
 RECORD = "record"
@@ -66,16 +67,29 @@ def notes(attack: BoundAttack, rows: Rows, ending: str) -> list[str]:
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in gone
     ]
-    secrets = read(*(s.expression for s in attack.secrets))
-    others = [c.name for c in kept if c.source_name not in secrets]
-    if others:
-        listed = ", ".join(quoted(name) for name in others[:5])
-        more = f" and {len(others) - 5} more" if others[5:] else ""
+    if others := roles.unnamed(released(attack, rows)):
         found.append(
-            f"released as they are, and no part of what makes a class: {listed}{more}; leave out "
+            f"released as they are, and no part of what makes a class: {others}; leave out "
             "with --drop what tells people apart"
         )
     return [*found, *(release.changed(kept) if ending == ".parquet" else ())]
+
+
+def released(attack: BoundAttack, rows: Rows) -> list[ColumnRoles]:
+    """Return the columns of the input and of the release, with what became of them."""
+    secrets = read(*(s.expression for s in attack.secrets))
+    shown = {s.name: s for s in rows.shown}
+    found = []
+    for column in rows.columns:
+        part = shown.pop(column.name, None)
+        if part is None:
+            found.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
+        elif part.qid is not None:
+            found.append(ColumnRoles(column.name, (roles.QID,)))
+        else:
+            of_secret = (roles.SECRET,) * (column.source_name in secrets)
+            found.append(ColumnRoles(column.name, of_secret))
+    return [*found, *(ColumnRoles(name, (roles.QID,)) for name in shown)]
 
 
 def plan(rows: Rows, ending: str) -> Plan:

@@ -17,7 +17,8 @@ from qifsql.study.rules import RuleError
 from qifsql.study.sources import Sources, gain_file, resolved
 from qifsql.toml_lines import Step, parse
 
-OF_CHECKS = ("policy", "rule", "baseline")  # options of a check that its attacks do not have
+OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
+"""Options of a check that its attacks do not have."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Files:
             wrong(f"check {int(entry.place[-1]) + 1} has {what}; {hint}", *entry.place)
             return None
         key = "policy" if "policy" in options else "rule"
+        if key == "policy" and "unnamed" in options:
+            wrong("unnamed stands in the policy itself; write it there", *entry.place, "unnamed")
+            return None
         try:
             found = policy_of(options)
             files = [options["policy"]] if key == "policy" else []
@@ -144,4 +148,4 @@ def policy_of(options: Mapping[str, Any]) -> Policy:
     asked = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **asked)
-    return rules.read(options["rule"], asked)
+    return rules.read(options["rule"], asked, unnamed=options.get("unnamed"))

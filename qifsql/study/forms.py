@@ -9,6 +9,7 @@ from typing import Any, Final
 from qifsql.collection import ABSENT, ABSENT_RULES
 from qifsql.errors import quoted
 from qifsql.export import ENDINGS
+from qifsql.policy import UNNAMED
 from qifsql.spec import NULL_RULES
 
 
@@ -153,6 +154,7 @@ CHECK: Final[Forms] = {
     **ENTRY,
     "policy": TEXT,
     "rule": Form("a list of rules; write [[check.rule]]", _rules),
+    "unnamed": one_of(*UNNAMED),
     "baseline": TEXT,
     "target": TARGET,
     "member": TEXT,

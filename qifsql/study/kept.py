@@ -22,6 +22,7 @@ from qifsql.checking import Verdict
 from qifsql.dataset import Dataset
 from qifsql.errors import InputError, OutputError
 from qifsql.export import ENDING, Origin, digests, whole
+from qifsql.spec import ColumnRoles
 from qifsql.study.entry import Entry
 from qifsql.sweep.result import Sweep
 
@@ -152,7 +153,7 @@ class Kept:
             "name": entry.name,
             "kind": entry.kind,
             "notes": list(result.notes),
-            "details": list(details_of(result)),
+            "details": list(result.details),
             "determined_by": identity.determined_by,
         }
         if isinstance(result, Sweep):
@@ -160,7 +161,7 @@ class Kept:
         place = self.place(identity)
         place.mkdir(exist_ok=True)
         text = json.dumps(record, indent=2) + "\n"
-        tables = {_detail(place, name): table for name, table in details_of(result).items()}
+        tables = {_detail(place, name): table for name, table in result.details.items()}
         return {place / RECORD: text, place / TABLE: result.frame, **tables}
 
     def seal(self, identity: Identity, files: Iterable[Path]) -> None:
@@ -201,7 +202,7 @@ class Kept:
             if entry.kind == "attack":
                 return Assessment(frame, origin, notes, details)
             if entry.kind == "check":
-                return Verdict(frame, origin, notes)
+                return Verdict(frame, origin, notes, details["uncovered"])
             qids, whole = tuple(record["qids"]), bool(record["whole"])
             return Sweep(frame, origin, qids, whole, notes=notes, details=details)
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
@@ -213,11 +214,6 @@ class Kept:
         found = [path for path in sorted(self.folder.glob("*")) if path not in mine]
         results = [path for path in found if (path / RECORD).is_file()]
         return results, [path for path in found if path.suffix == ".sweep"]
-
-
-def details_of(result: Result) -> Mapping[str, pl.DataFrame]:
-    """The tables of details of a result; a verdict has none."""
-    return {} if isinstance(result, Verdict) else result.details
 
 
 def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
@@ -232,6 +228,7 @@ def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
         seconds=note["seconds"],
         seed=note["seed"],
         kind=entry.kind,
+        columns=tuple(ColumnRoles.of(column) for column in note["columns"]),
     )
 
 

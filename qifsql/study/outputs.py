@@ -14,7 +14,7 @@ from qifsql.report import attacks, sweeps, verdicts
 from qifsql.report.files import Shown, contents
 from qifsql.report.parts import Part
 from qifsql.study.entry import Entry
-from qifsql.study.kept import NAME, Result, details_of
+from qifsql.study.kept import NAME, Result
 
 LIST = "written.json"
 
@@ -73,16 +73,17 @@ def shown(entry: Entry, result: Result) -> Shown:
     """The result of an entry in all its forms."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
 
+    if isinstance(result, Verdict):
+        return verdicts.shown(result, title)
+
     def render(*_: object) -> list[Part]:
         if isinstance(result, Assessment):
             return attacks.attack(result.rows(), result.details)
-        if isinstance(result, Verdict):
-            return verdicts.verdict(result)
         return sweeps.sweep(result.frame, result.details)
 
     asked = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     asked["releases"] = "releases" in entry.options
-    details = details_of(result)
+    details = result.details
     aside = () if entry.kind == "attack" else tuple(n for n in details if not asked.get(n))
     return Shown(result.frame, result.origin, render, title, details, aside, result.notes)
 

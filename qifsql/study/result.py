@@ -11,6 +11,7 @@ from qifsql import checking
 from qifsql.assessment import SCHEMA, Assessment
 from qifsql.checking import Verdict
 from qifsql.export import Origin
+from qifsql.report import verdicts
 from qifsql.study.entry import Entry
 from qifsql.study.kept import Result
 from qifsql.sweep import answers
@@ -60,6 +61,10 @@ class StudyResult:
     notes: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return whether the levels of all checks are met; true where there are none."""
+        return self.met
+
     @property
     def met(self) -> bool:
         """Whether the levels of all checks are met."""
@@ -96,7 +101,9 @@ def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]
 
 
 def _notes(result: Result) -> tuple[str, ...]:
-    return (*result.notes, result.summary) if isinstance(result, Verdict) else result.notes
+    if isinstance(result, Verdict):
+        return (*result.notes, result.summary, *verdicts.caveats(result))
+    return result.notes
 
 
 def _row(outcome: Outcome) -> dict[str, object]:
@@ -107,6 +114,6 @@ def _row(outcome: Outcome) -> dict[str, object]:
         "datasets": [dataset.name for dataset in entry.datasets],
         "state": outcome.state,
         "met": result.met if isinstance(result, Verdict) else None,
-        "seconds": result.origin.seconds if result else None,
+        "seconds": None if result is None else result.origin.seconds,
         "digest": outcome.digest,
     }

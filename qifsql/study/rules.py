@@ -15,12 +15,15 @@ from qifsql.toml_lines import Route
 
 
 @contextmanager
-def policy_file(rules: Sequence[Mapping[str, Any]], temp: Path | None = None) -> Iterator[Path]:
+def policy_file(
+    rules: Sequence[Mapping[str, Any]], temp: Path | None = None, *, unnamed: str | None = None
+) -> Iterator[Path]:
     """A private file with the rules as a policy; it goes when this ends."""
     folder = private_folder(temp)
     try:
         path = folder.path / "rules.toml"
-        path.write_text("\n".join(text for text, _ in _lines(rules)) + "\n", encoding="utf-8")
+        lines = [text for text, _ in _lines(rules, unnamed)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         yield path
     finally:
         folder.remove()
@@ -34,16 +37,18 @@ class RuleError(InputError):
         self.place = place
 
 
-def read(rules: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Policy:
+def read(
+    rules: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], *, unnamed: str | None = None
+) -> Policy:
     """The policy that rules are. RuleError says what is wrong with one, and with which."""
-    with policy_file(rules) as path:
+    with policy_file(rules, unnamed=unnamed) as path:
         try:
             return policy.read(path, **asked)
         except InputError as e:
             found = re.fullmatch(r".*?rules\.toml, line (\d+): (.*)", str(e), re.DOTALL)
             if not found:
                 raise
-            written = [*_lines(rules)][int(found[1]) - 1][1]
+            written = [*_lines(rules, unnamed)][int(found[1]) - 1][1]
             raise RuleError(found[2], written) from e
 
 
@@ -63,8 +68,10 @@ def toml(value: Any) -> str:
     return str(value)  # a date or a time
 
 
-def _lines(rules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Route]]:
+def _lines(rules: Sequence[Mapping[str, Any]], unnamed: str | None) -> Iterator[tuple[str, Route]]:
     """The lines of a policy, each with the place in the list of rules that it comes from."""
+    if unnamed is not None:
+        yield f"unnamed = {toml(unnamed)}", ()
     for i, rule in enumerate(rules):
         yield "[[rule]]", (i,)
         for name, value in rule.items():

@@ -106,7 +106,7 @@ class _Run:
     def planned(self) -> StudyResult:
         """What a run would find and what it would do."""
         outcomes = [
-            Outcome(e, self._digest(e), "unchanged" if known else "to do", known)
+            Outcome(e, self._digest(e), "to do" if known is None else "unchanged", known)
             for e in self.study.entries
             for known in [self._known(e)]
         ]
@@ -173,7 +173,9 @@ class _Run:
         if "policy" in entry.options:
             policy = entry.options["policy"]
             return check(entry.source, policy, baseline=last, settings=self.settings, **asked)
-        with rules.policy_file(entry.options["rule"], self.settings.temp) as policy:
+        unnamed = entry.options.get("unnamed")
+        own = entry.options["rule"]
+        with rules.policy_file(own, self.settings.temp, unnamed=unnamed) as policy:
             found = check(entry.source, policy, baseline=last, settings=self.settings, **asked)
         spec = {**found.origin.spec, "policy": str(self.study.path)}
         paths = tuple(path for path in found.origin.paths if path != str(policy))
