@@ -89,7 +89,7 @@ def coverage(
 
 def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
     """Return the columns of a file that has not the quasi-identifiers of its attacks."""
-    with DuckDB(settings) as engine:
+    with DuckDB(settings, sources=[spec.dataset]) as engine:
         schema = Catalog(engine, spec.dataset).schema
     columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
     rows = [_row(c, reason=ELSEWHERE) for c in columns if not c.covered]

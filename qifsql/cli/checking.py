@@ -74,6 +74,9 @@ def check(
     The policy is a TOML file. Options given here win over those of its \\[adversary]:
 
     \b
+    unnamed = "warn"               # or "refuse" or "ignore" (see below)
+
+    \b
     \\[adversary]
     qids = ["age", "sex"]
     secret = ["disease"]
@@ -95,6 +98,12 @@ def check(
     \b
     \\[baseline]
     file = "last.json"             # what qifsql check -o last.json wrote
+
+    The result lists all columns of the file with their roles. Of those that
+    no rule covers it says how many people they would single out, known besides
+    the quasi-identifiers: all together, and each alone. Declared keys and
+    secrets are left out. With unnamed = "refuse" the policy is not met while
+    there are any; with "ignore" they are listed and not measured.
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.checking import check as run
     from qifsql.cli import show
