@@ -20,6 +20,7 @@ import qifsql
 from qifsql import coverage
 from qifsql.errors import InputError
 from qifsql.report.junit import junit
+from qifsql.report.parts import Cards, Light
 from qifsql.report.report import report
 from qifsql.roles import NAMED
 
@@ -281,7 +282,7 @@ def test_every_form_of_a_verdict_names_the_file_and_every_uncovered_column(
         assert run("check", file, "--policy", levels, "-o", stored).code == (0 if met else 4)
         for page in ("html", "md"):
             document = report(stored, folder / f"r.{page}")
-            (light,) = (p for p in document.sections[0].parts if type(p).__name__ == "Light")
+            (light,) = (p for p in document.sections[0].parts if isinstance(p, Light))
             assert light.met is met
             assert light.caveats
             assert "met for the columns named" in light.text or not met
@@ -363,6 +364,37 @@ def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tupl
         document = report(out, tmp_path / "r.html")
         told = [p.text for p in document.sections[0].parts if hasattr(p, "text")]
         assert any("not considered by any result" in text for text in told)
+
+
+def test_a_report_sums_up_the_risk_from_whatever_measured_it(tmp_path: Path):
+    known = ("-q", "age,gender", "-s", "illness")
+    run("compare", PEOPLE, coarser(tmp_path), *known, "-o", tmp_path / "compared.parquet")
+    run("wp29", PEOPLE, *known, "-o", tmp_path / "three.parquet")
+    levels = policy(tmp_path, qids=["age", "gender"])
+    run("check", PEOPLE, "--policy", levels, "-o", tmp_path / "verdict.parquet")
+    results = [tmp_path / f"{name}.parquet" for name in ("compared", "three", "verdict")]
+    crs = qifsql.attack("crs", PEOPLE, qids=["age", "gender"]).rows()[0]
+    share = f"{round(100 * crs['posterior_deterministic'])} of every 100"
+    for chosen in ([results[0]], [results[1]], results):
+        summed = report(chosen, tmp_path / "r.html").sections[0].parts
+        texts = [p.text for p in summed if hasattr(p, "text")]
+        assert not any("no risk is summed up" in text for text in texts)
+        assert any(share in text for text in texts)
+        cards = [card.what for p in summed if isinstance(p, Cards) for card in p.cards]
+        assert any("Re-identification" in what for what in cards)
+        assert any("illness" in what for what in cards)
+        if results[0] in chosen:
+            assert any("coarser.csv" in what for what in cards)
+        if results[2] in chosen:
+            (light,) = (p for p in summed if isinstance(p, Light))
+            assert light.text.startswith("thesis_table_3_2.csv against levels.toml: ")
+
+
+def coarser(folder: Path) -> Path:
+    """The sample with ages in steps of fifty."""
+    file = folder / "coarser.csv"
+    pl.read_csv(PEOPLE).with_columns(pl.col("age") // 50 * 50).write_csv(file)
+    return file
 
 
 def test_a_study_says_what_its_checks_do_not_cover(tmp_path: Path):

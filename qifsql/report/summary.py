@@ -1,5 +1,6 @@
 """The first page of a report: the risk, compared with what, and what to do."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,16 +14,23 @@ from qifsql.report.parts import Card, Cards, Light, Paragraph, Part
 from qifsql.report.stored import Stored
 
 Row = Mapping[str, Any]
+SUCCESS = (
+    *("prior_deterministic", "posterior_deterministic"),
+    *("prior_probabilistic", "posterior_probabilistic"),
+)
 
 
 def summary(results: Sequence[Stored]) -> list[Part]:
     """Cards of the worst of each question, the user's own policy, and what to do first."""
-    rows = worst(results)
+    compared = [row for stored in results for row in _compared(stored)]
+    rows = [*worst(results), *compared]
     parts: list[Part] = []
-    several = _several(results)
+    several = _several(results) or len({row["dataset"] for row in rows}) > 1
     if rows:
-        first = lead(rows[0])
-        parts.append(Paragraph(_of(rows[0], first) if several else first, strong=True))
+        whose = [row for row in compared if row["secret"] is None and row is not rows[0]]
+        for row in (rows[0], *whose):
+            text = lead(row)
+            parts.append(Paragraph(_of(row, text) if several else text, strong=True))
         cards = [card(row) for row in rows]
         if several:
             cards = [replace(c, what=_of(row, c.what)) for row, c in zip(rows, cards, strict=True)]
@@ -45,6 +53,10 @@ def summary(results: Sequence[Stored]) -> list[Part]:
 def worst(results: Sequence[Stored]) -> list[Row]:
     """For whose record it is, and for each secret, the row with the greatest success."""
     found: dict[tuple[str, str | None], Row] = {}
+    for row in (row for stored in results for row in _answered(stored)):
+        key = (row["model"][1], row["secret"])
+        if key not in found or _rank(row) > _rank(found[key]):
+            found[key] = row
     for stored in results:
         if stored.kind not in ("attack", "sweep") or stored.frame.is_empty():
             continue
@@ -61,6 +73,49 @@ def worst(results: Sequence[Stored]) -> list[Row]:
             if key not in found or _rank(row) > _rank(found[key]):
                 found[key] = row | {"dataset": str(stored.spec.get("dataset", ""))}
     return sorted(found.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
+
+
+def _answered(stored: Stored) -> list[Row]:
+    """Return the rows of attacks that answer the three questions of the opinion."""
+    if stored.kind != "wp29" or not stored.is_known:
+        return []
+    rows = stored.frame.filter(pl.col("measure").is_in(["singled_out", "certain"]))
+    return [
+        _success(stored, row["model"], row["secret"])
+        | {
+            "prior_deterministic": row["prior"],
+            "posterior_deterministic": row["value"],
+            "prior_probabilistic": row["expected_prior"],
+            "posterior_probabilistic": row["expected"],
+        }
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def _compared(stored: Stored) -> list[Row]:
+    """Return the risk of each file that was compared, or of a file before changes of it."""
+    if stored.kind not in ("compare", "what-if") or not stored.is_known:
+        return []
+    frame = stored.frame
+    if stored.kind == "what-if":
+        frame = frame.filter(pl.col("release") == "before")
+    found: dict[tuple[str, str, str | None], Row] = {}
+    for row in frame.iter_rows(named=True):
+        file = row["release"] if stored.kind == "compare" else str(stored.spec.get("dataset", ""))
+        for model, secret in (("crs", None), ("cas", row["secret"])):
+            if row[f"{model}_posterior_probabilistic"] is None:
+                continue
+            success = {name: row[f"{model}_{name}"] for name in SUCCESS}
+            about = _success(stored, model.upper(), secret) | {"dataset": file}
+            found.setdefault((file, model, secret), about | success)
+    return list(found.values())
+
+
+def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
+    """Return what a row of success is about."""
+    qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
+    about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
+    return about | {"dataset": str(stored.spec.get("dataset", ""))}
 
 
 def _several(results: Sequence[Stored]) -> bool:
