@@ -387,7 +387,7 @@ def test_a_report_sums_up_the_risk_from_whatever_measured_it(tmp_path: Path):
             assert any("coarser.csv" in what for what in cards)
         if results[2] in chosen:
             (light,) = (p for p in summed if isinstance(p, Light))
-            assert light.text.startswith("thesis_table_3_2.csv against levels.toml: ")
+            assert light.text.endswith("(thesis_table_3_2.csv against levels.toml)")
 
 
 def coarser(folder: Path) -> Path:

@@ -857,7 +857,7 @@ def test_the_light_of_a_policy_is_that_of_its_check(tmp_path: Path, most: int, m
     assert pl.read_parquet(tmp_path / "levels.parquet")["met"].all() == met
     report(tmp_path / "levels.parquet", tmp_path / "out.html")
     page = (tmp_path / "out.html").read_text()
-    assert re.findall(r'<p class="light (\w+)"', page) == ["met" if met else "unmet"]
+    assert re.findall(r'<p class="light (\w+)"', page) == ["qualified" if met else "unmet"]
     report(tmp_path / "levels.parquet", tmp_path / "out.md")
     assert ("**Your policy is met" in (tmp_path / "out.md").read_text()) == met
 

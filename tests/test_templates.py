@@ -356,7 +356,8 @@ OF_A_SECRET = (
 )
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
-    *("journalist", "members", "profile", "quantiles", "thresholds", "violations"),
+    *("journalist", "members", "profile", "quantiles", "thresholds", "uniques"),
+    "violations",
 )
 OF_THE_OWNER_BY_WEIGHT = ("cells", "spectra", "spectrum", "uncertainty")
 OF_A_GAIN = (

@@ -35,7 +35,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
         if several:
             cards = [replace(c, what=_of(row, c.what)) for row, c in zip(rows, cards, strict=True)]
         parts.append(Cards(cards))
-    else:
+    elif not any(s.kind == "check" for s in results):  # a verdict has numbers of its own
         parts.append(
             Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
         )
@@ -214,8 +214,8 @@ def _light(check: Stored) -> Light:
     else:
         one, many = "Your policy is met: its {n} level.", "Your policy is met: all {n} levels."
         text = counted(one, many, levels)
-    named = {"dataset": verdicts.checked(check.spec)}
-    return Light(_of(named, text), met=not broken and not refused, caveats=tuple(caveats))
+    text = f"{text} ({verdicts.checked(check.spec)})"
+    return Light(text, met=not broken and not refused, caveats=tuple(caveats))
 
 
 def _unconsidered(results: Sequence[Stored]) -> list[Part]:
