@@ -43,7 +43,7 @@ from qifsql.linkage.unicity import UNICITY
 from qifsql.measures.examples import BELIEF, EXAMPLES, PENALTY, WEIGHT
 from qifsql.measures.promises import SKEW
 from qifsql.measures.sample import Sample
-from qifsql.measures.subsets import STUDENT, THRESHOLD
+from qifsql.measures.subsets import STUDENT, THRESHOLD, UNSEEN
 from qifsql.mechanisms.scenario import SCENARIO
 from qifsql.mechanisms.weighing import TRADEOFF
 from qifsql.sweep import answers, estimates
@@ -295,17 +295,22 @@ def test_the_example_of_the_plan_is_that_of_a_sweep(
 def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     every: dict[str, Explanation],
 ) -> None:
-    assert float(STUDENT) == estimates.T
+    assert (float(STUDENT), UNSEEN) == (estimates.T, estimates.UNSEEN)
     said = every["sampled"].example
-    sizes = list(map(int, re.findall(r"(\d+) pe", said[-5])))
-    right = list(map(int, re.findall(r"\((\d+) - ", said[-2])))
+    sizes = list(map(int, re.findall(r"(\d+) pe", said[-6])))
+    right = list(map(int, re.findall(r"\((\d+) - ", said[-3])))
+    largest, blocks, drawn, people = map(int, re.findall(r"\d+", said[-2])[1:5])
     parts = pl.DataFrame({"part": range(1, len(sizes) + 1), "people": sizes, "mode": right})
     one = pl.lit(1, pl.Int64)
     others = dict.fromkeys(("subset", "question", "blocks", "certain", "k", "l"), one)
     rows = parts.with_columns(**others, worst_case=pl.lit(1.0))
-    _, errors = estimates.estimated(rows, 10)
+    facts = {"of_blocks": blocks, "of_people": people, "largest": largest, "drawn": drawn}
+    strata = parts.select(
+        "part", pl.lit(1).alias("stratum"), **{n: pl.lit(x) for n, x in facts.items()}
+    )
+    _, errors = estimates.estimated(rows, strata, people)
     assert last(said) == near(errors["error_probabilistic"].item())
-    assert last((said[-4],)) == near(errors["sampled"].item())
+    assert last((said[-5],)) == near(errors["sampled"].item())
 
 
 def near_all(*expected: Any) -> Any:
@@ -438,7 +443,9 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
             return 0
         size, ratio = sum(n for n, _ in parts), sum(y for _, y in parts) / sum(n for n, _ in parts)
         squares = sum((y - ratio * n) ** 2 for n, y in parts) / (1 - 1 / len(parts))
-        return estimates.T * ((1 - size / len(rows)) * squares) ** 0.5 / size
+        drawn = len(parts) / len(sizes)
+        unseen = 3 * max(sizes.values()) / drawn / len(rows)
+        return estimates.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
 
     def of_block(block: str) -> Counter[str]:
         return Counter(row["s"] for row in rows if row["k"] == block)

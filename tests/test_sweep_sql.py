@@ -25,7 +25,7 @@ from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.streams import Stream
 from qifsql.plan import Plan
-from qifsql.sweep import layout, statements, tables
+from qifsql.sweep import layout, statements, strata
 from qifsql.sweep.lattice import MOST
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.statements import Statements
@@ -327,15 +327,15 @@ WAYS: dict[str, tuple[str, int, int, dict[str, Any]]] = {  # choice, chunk, gian
     "giants": ("walk", 9, 1, {}),
     "subsets": ("walk", 20, 10**9, {"subsets": ["a+b", "c", "a+c+d"]}),
     "search": ("walk", 20, 10**9, {"threshold": 0.5, "search": True}),
-    "sample": ("walk", 20, 10**9, {"sample": 0.9}),
+    "sample": ("walk", 20, 10**9, {"sample": 0.5}),
 }
 
 
 def sweep(path: Path, way: str, secrets: Sequence[str], patch: pytest.MonkeyPatch) -> pl.DataFrame:
     choice, chunk, giant, asked = WAYS[way]
     force(patch, choice, chunk=chunk, giant=giant)
-    patch.setattr(tables, "BLOCKS", 4)
-    patch.setattr(tables, "PARTS", 3)
+    for name, number in {"STANDS_FOR": 4, "FEWEST": 3, "PARTS": 3}.items():
+        patch.setattr(strata, name, number)
     limits = Settings(threads=1, seed=3)
     found = qifsql.sweep(path, qids=QIDS, secret=secrets, settings=limits, **asked)
     return found.frame.drop("seconds")
@@ -398,7 +398,7 @@ def test_the_workspace_is_made_by_its_text_and_stays_as_it_is_the_second_time() 
         con.execute(text("sweep/workspace"))
         own = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'kept' ORDER BY 1"
         made = [name for (name,) in con.execute(own).fetchall()]
-        assert made == ["done", "facts", "found", "passes", "tasks"]
+        assert made == ["done", "facts", "found", "passes", "strata", "tasks"]
         assert con.execute("FROM kept.done").fetchall() == [(1, "walk", 0.5)]
         with pytest.raises(duckdb.ConstraintException):
             con.execute("INSERT INTO kept.done VALUES (1, 'walk', 0.5)")

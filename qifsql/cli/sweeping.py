@@ -108,7 +108,8 @@ class Work:
         float | None,
         typer.Option(
             "--sample",
-            help="Estimate from this share of the blocks, such as 0.01, with error bounds.",
+            help="Estimate from about this share of the blocks, such as 0.01 (more of large ones), "
+            "with errors at 95 % confidence.",
             rich_help_panel=ATTACK,
         ),
     ] = None

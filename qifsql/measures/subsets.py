@@ -10,7 +10,8 @@ from fractions import Fraction
 from qifsql.measures.sample import Lines, Sample, equal, number, over, persons, plus
 
 THRESHOLD = Fraction(7, 10)  # the success that is risky in the example
-STUDENT = Fraction(2093, 1000)  # 97.5 % of Student's t with 19 degrees of freedom
+STUDENT = Fraction(2262, 1000)  # 97.5 % of Student's t with 9 degrees of freedom
+UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
 
 
 def _smallest(sample: Sample) -> Lines:
@@ -84,16 +85,18 @@ def _sampled(sample: Sample) -> Lines:
     seen, right, m = sum(n for n, _ in parts), sum(y for _, y in parts), len(parts)
     share, ratio = Fraction(seen, sample.people), Fraction(right, seen)
     squares = sum(((y - ratio * n) ** 2 for n, y in parts), Fraction())
-    error = float(STUDENT) * math.sqrt((1 - share) / (1 - Fraction(1, m)) * squares) / seen
+    blocks, largest = len(sample.sizes), max(sample.sizes.values())
+    drawn, unseen = Fraction(m, blocks), Fraction(UNSEEN * largest * blocks, m * sample.people)
+    spread = float(STUDENT) * math.sqrt((1 - drawn) / (1 - Fraction(1, m)) * squares) / seen
     terms = plus(f"({y} - {n}·{ratio})²" for n, y in parts)
+    root = f"√((1 - {drawn})/(1 - 1/{m})·{number(squares)})"
     return (
         f"drawn, each block a part: {_each(dict(list(sample.sizes.items())[1:]))}",
         equal(f"sampled: {seen}/{sample.people}", share),
         f"success, estimated: {over([y for _, y in parts], seen)}",
         equal(f"squares: {terms}", squares),
-        equal(
-            f"error: {number(STUDENT)}·√((1 - {share})/(1 - 1/{m})·{number(squares)})/{seen}", error
-        ),
+        equal(f"not drawn: {UNSEEN}·{largest}·{blocks}/({m}·{sample.people})", unseen),
+        equal(f"error: {number(STUDENT)}·{root}/{seen} + {number(unseen)}", spread + float(unseen)),
     )
 
 

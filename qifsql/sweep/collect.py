@@ -13,20 +13,36 @@ from pathlib import Path
 import polars as pl
 from sqlglot import exp
 
-from qifsql.dialect import setting
 from qifsql.sweep import statements
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
 from qifsql.sweep.worker import Worker
 from qifsql.sweep.workspace import Workspace
 
+KEPT = {"tasks": "kept.main.tasks", "strata": "kept.main.strata"}
+PARTS: dict[str, pl.DataType] = {
+    "part": pl.Int32(),
+    "stratum": pl.Int32(),
+    "of_blocks": pl.Int64(),
+    "of_people": pl.Int64(),
+    "largest": pl.Int64(),
+    "drawn": pl.Int64(),
+}
+"""The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
+``of_people`` people, at most ``largest`` in one block."""
+
 
 @dataclass(frozen=True)
 class Collected:
-    """What holds of subsets: one row per subset and question, and the histograms if asked for."""
+    """What holds of subsets: one row per subset, question and part of a sample (0: no sample).
+
+    ``histograms``, if asked for, have one row for each percent, too. ``parts`` are the random parts
+    of samples (``PARTS``).
+    """
 
     subsets: pl.DataFrame
     histograms: pl.DataFrame | None
+    parts: pl.DataFrame
 
 
 def collect(
@@ -42,9 +58,13 @@ def collect(
         _collected(workspace, number, layout, scope, complete, histograms=histograms)
         for number, layout in layouts.items()
     ]
-    subsets = pl.concat([c.subsets for c in both]).sort("subset", "question")
+    keys = ["subset", "question", "part"]
+    subsets, parts = (
+        pl.concat(tables) for tables in ([c.subsets for c in both], [c.parts for c in both])
+    )
     bins = [c.histograms for c in both if c.histograms is not None]
-    return Collected(subsets, pl.concat(bins).sort("subset", "question", "bin") if bins else None)
+    together = pl.concat(bins).sort(*keys, "bin") if bins else None
+    return Collected(subsets.sort(keys), together, parts)
 
 
 def _collected(
@@ -65,29 +85,36 @@ def _collected(
         complete=(complete & layout.every, "BIGINT"),
     )
     worker.set(**{"pass": (number, "INTEGER")})
-    bits = exp.Array(expressions=[exp.Literal.number(1 << p) for p in range(layout.n)])
-    stream.rows(setting("bits", statements.typed(bits, "BIGINT[]"), variable=True))
+    worker.set_lists(bits=[1 << p for p in range(layout.n)])
     worker.see("pairs", "pairs", found="kept.main.found")
     for position in range(layout.n):
         worker.set(bit=(1 << position, "BIGINT"))
         worker.make("waiting", "decided", waiting="waiting" if position else "pairs")
     found = _read(worker, "subsets", workspace.engine.scratch)
+    parts = pl.DataFrame(worker.rows("parts", **KEPT), schema=PARTS, orient="row")
     keys = ["subset", "question", "part"]
     subsets = found.group_by(keys, maintain_order=True).agg(
         pl.col("blocks", "people", "mode", "certain").sum(),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
     )
-    everybody = subsets.filter(pl.col("part") == 0)
-    if not everybody.filter(pl.col("people") != layout.people).is_empty():
+    if not _adds_up(subsets, parts, layout.people):
         raise workspace.broken("the blocks of some subset do not add up to the people")
     expected = _expected(workspace, number, layout, scope, complete)
     if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
         raise workspace.broken("some subset has no answer, or one too many")
-    if not histograms:
-        return Collected(subsets, None)
-    bins = found.group_by("subset", "question", "bin", maintain_order=True)
-    return Collected(subsets, bins.agg(individuals=pl.col("people").sum()))
+    bins = found.select(*keys, "bin", individuals="people") if histograms else None
+    return Collected(subsets, bins, parts)
+
+
+def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
+    """Whether everybody is counted in each subset, or in a stratum of which some were drawn."""
+    part, seen = pl.col("part"), pl.col("people")
+    drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
+    of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
+    counted = subsets.group_by("subset", "question").agg(seen.filter(part == 0).sum())
+    both = counted.join(of_strata, on=["subset", "question"], how="left")
+    return both.filter(seen + pl.col("of_people").fill_null(0) != people).is_empty()
 
 
 def _expected(

@@ -49,8 +49,9 @@ def sweep(
             auxiliary ones; ``details["releases"]`` says what each of them adds.
         threshold: look for the smallest subsets whose success reaches that, the largest below it.
         search: find only these, without visiting every subset.
-        sample: estimate from this share of the blocks of the first attribute, such as 0.01,
-            where it has many values; the rest stays exact.
+        sample: estimate from about this share of the blocks of the first attribute, such as 0.01,
+            where it has many values: large blocks are drawn more often, the largest always
+            (``qifsql.sweep.estimates``); the rest stays exact. The seed is that of the settings.
         histogram: count people by their success in percent, too.
         workspace: the file that keeps what is done, so that the sweep can go on after any end;
             without one it is kept in memory.

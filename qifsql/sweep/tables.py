@@ -3,17 +3,18 @@
 Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate
 
 from sqlglot import exp
 
 from qifsql.dialect import creating, render
+from qifsql.sweep import strata
 from qifsql.sweep.course import Course
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
+from qifsql.sweep.strata import Stratum
 from qifsql.sweep.worker import Chunk, Worker
 from qifsql.sweep.workspace import Task, Workspace
 
@@ -24,9 +25,7 @@ MANY = 12  # attributes beyond which a walk makes so many rows that chunks must 
 GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
 HEAVY = 1_000_000  # rows of a table that all threads make together
 ENTRIES = (0, 2**31 - 1)  # every code of an attribute
-BLOCKS = 60  # blocks of the first attribute that a sample must have
-PARTS = 20  # random parts of a sample, from whose differences its error is estimated
-SAMPLE = "_sample"  # how the tables of samples end
+SAMPLE, CERTAIN = "_sample", "_certain"  # how tables of drawn blocks end, and of those that must be
 
 
 @dataclass
@@ -130,47 +129,77 @@ class Tables:
         if taken + self.layout.n - position < self.scope.least:
             return ()  # every subset that is left is too small
         last = position == self.layout.n - 1
-        ((rows,),) = worker.stream.rows(render(exp.select("count(*)").from_(kept(table))))
-        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
-        some = min(most, max(LEAST, rows // (SHARES * self.streams)))
-        if self.scope.searching:
-            tasks = []
-        elif self._may_sample(position, state, rows):
-            tasks = self._sampled(worker, table, position, rows)
-        else:
-            ranges = self._ranges(worker, kept(table), some, GIANT * most)
-            tasks = [
-                Task(0, self.number, "split" if giant and not last else "walk", table, position,
-                     state, least, greatest, size)
-                for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
-            ]  # fmt: skip
+        tasks: list[Task] = []
+        rows = self._rows(worker, table)
+        if not self.scope.searching:
+            tasks += self._sampled(worker, table, position, rows) if self._may(state, rows) else []
+            tasks = tasks or self._walks(worker, table, position, state, rows)
         if not last:
             drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
             tasks.insert(0, drop)
         return self.workspace.add(worker.stream, tasks)
 
-    def _may_sample(self, position: int, state: int, rows: int) -> bool:
-        """Whether a sample of the first attribute's blocks says enough, and saves enough."""
-        share = self.scope.sample
-        many = share is not None and share * self.layout.values[position] >= BLOCKS
-        return many and not state and rows > CHUNK // 2
+    def _rows(self, worker: Worker, table: str) -> int:
+        """How many rows a table has."""
+        return worker.stream.count(render(exp.select("count(*)").from_(kept(table))))
+
+    def _walks(
+        self, worker: Worker, table: str, position: int, state: int, rows: int
+    ) -> list[Task]:
+        """The tasks that settle all rows of a table, in chunks."""
+        last = position == self.layout.n - 1
+        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
+        some = min(most, max(LEAST, rows // (SHARES * self.streams)))
+        ranges = self._ranges(worker, kept(table), some, GIANT * most)
+        return [
+            Task(0, self.number, "split" if giant and not last else "walk", table, position,
+                 state, least, greatest, size)
+            for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
+        ]  # fmt: skip
+
+    def _may(self, state: int, rows: int) -> bool:
+        """Whether a table may be sampled: it holds everybody, and so many rows that it pays."""
+        return self.scope.sample is not None and not state and rows > CHUNK // 2
 
     def _sampled(self, worker: Worker, table: str, position: int, rows: int) -> list[Task]:
-        """Draw blocks of the first attribute at random; a task for each part of the sample."""
-        drawn = math.ceil((self.scope.sample or 1) * self.layout.values[position])
-        worker.set(drawn=(drawn, "BIGINT"), seed=(self.seed, "BIGINT"))
-        name = table + SAMPLE
-        query = worker.say.query("sampled", coded=kept(table))
-        worker.stream.rows(creating(kept(name), query, temporary=False))
+        """Draw blocks of the first attribute; tasks for each part of them, and for all large ones.
+
+        None where no block would be left out.
+        """
+        share = self.scope.sample or 1.0
+        limits = strata.limits(share, self.layout.people)
+        worker.set(seed=(self.seed, "BIGINT"), first=(position, "INTEGER"))
+        worker.set_lists(limits=limits)
+        worker.make("lots", "lots", coded=kept(table))
+        each = [Stratum(*row) for row in worker.rows("strata")]
+        drawn = strata.sampled(each, share, len(limits) + 1)
+        if not any(drawn):
+            return []
+        starts = list(accumulate(drawn, initial=0))
+        worker.set_lists(drawn=drawn, starts=starts)
+        sample, certain = table + SAMPLE, table + CERTAIN
+        looked_at, left, tasks = self._copy(worker, sample, "sampled", table), 0, []
+        if not all(drawn[stratum.number] for stratum in each):
+            left = self._copy(worker, certain, "certain", table)
+            tasks = self._walks(worker, certain, position, 0, left)
+        self.course.shorten(self.number, position, (looked_at + left) / rows)
+        for stratum in each:
+            if number := drawn[stratum.number]:
+                start = starts[stratum.number]
+                self.workspace.draw(worker.stream, sample, start, number, stratum)
+                tasks += [
+                    Task(0, self.number, "walk", sample, position, 0, start + a, start + b - 1,
+                         round(looked_at * (b - a) / sum(drawn)))
+                    for a, b in strata.parts(number)
+                ]  # fmt: skip
+        return tasks
+
+    def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
+        """Make some rows of a coded table a table of their own; how many there are."""
+        query = worker.say.query(file, coded=kept(table))
+        rows = worker.stream.count(creating(kept(name), query, temporary=False))
         self.workspace.enter(worker.stream, name)
-        share = drawn / self.layout.values[position]
-        self.course.shorten(self.number, position, share)
-        bounds = [part * drawn // PARTS for part in range(PARTS + 1)]
-        each = round(rows * share / PARTS)
-        return [
-            Task(0, self.number, "walk", name, position, 0, least, end - 1, each)
-            for least, end in pairwise(bounds)
-        ]
+        return rows
 
 
 def heavy(task: Task) -> bool:

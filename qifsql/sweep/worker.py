@@ -1,7 +1,11 @@
 """A worker: one stream that is set up for one pass, and the few things it can be told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
+from qifsql.dialect import setting
 from qifsql.engine.streams import Stream
 from qifsql.sweep import statements
 from qifsql.sweep.lattice import Scope
@@ -67,6 +71,12 @@ class Worker:
     def set(self, **values: tuple[int, str]) -> None:
         """Set variables of the session: each a number and its type."""
         self.stream.rows(statements.variables(values))
+
+    def set_lists(self, **values: Sequence[int]) -> None:
+        """Set variables of the session: each a list of whole numbers."""
+        for name, numbers in values.items():
+            items = exp.Array(expressions=[exp.Literal.number(x) for x in numbers])
+            self.stream.rows(setting(name, statements.typed(items, "BIGINT[]"), variable=True))
 
     def look_at(self, chunk: Chunk) -> None:
         """Let statements see the chunk's rows only."""

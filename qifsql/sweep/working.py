@@ -114,12 +114,13 @@ class Work:
         details = self._hunt(runners, prior)
         collected = self._collect(layouts)
         named = [s.name for s in self.bound.secrets]
-        subsets, errors = estimates.estimated(collected.subsets, people)
+        subsets, errors = estimates.estimated(collected.subsets, collected.parts, people)
         frame = result.frame(subsets, prior, qids=self.names, secrets=named)
         if self.scope.sample is not None:
             frame = estimates.with_errors(frame, errors, named)
         if collected.histograms is not None:
-            details["histogram"] = result.histograms(collected.histograms, named, self.names)
+            bins = estimates.histograms(collected.histograms, collected.parts)
+            details["histogram"] = result.histograms(bins, named, self.names)
         if not (self.scope.listed or self.scope.searching):
             details["plan"] = self.course.frame([self.names[i] for i in layouts[0].order])
         return frame, details

@@ -26,6 +26,7 @@ from qifsql.errors import DatasetError, EngineError, InputError, InternalError, 
 from qifsql.relation import KEPT
 from qifsql.sweep.lattice import Scope
 from qifsql.sweep.layout import Layout
+from qifsql.sweep.strata import Stratum
 from qifsql.templates import folder, load
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
@@ -201,6 +202,16 @@ class Workspace:
             own = number.between(exp.convert(first), exp.convert(first + len(tasks) - 1))
             self.enter(stream, "tasks", _rows("tasks", own))
         return numbered
+
+    def draw(self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum) -> None:
+        """Store what the entries from ``start`` of a sample were drawn from."""
+        stream.rows(
+            "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
+            [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
+        )
+        own = exp.EQ(this=exp.column("source"), expression=exp.convert(source))
+        own = exp.and_(own, exp.EQ(this=exp.column("least"), expression=exp.convert(start)))
+        self.enter(stream, "strata", _rows("strata", own))
 
     def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
         """Say that a task is done; part of the transaction that stores what it found."""
