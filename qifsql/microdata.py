@@ -5,6 +5,7 @@ names and expressions stand only here, so no name of a column can break or injec
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -130,6 +131,14 @@ def _from_source(
         query = query.where(*nothing_missing(attack))
     rows = relation(attack.dataset, read(query))
     return query.from_(exp.alias_(rows, SOURCE, table=True))
+
+
+def complete(attack: BoundAttack) -> BoundAttack:
+    """Return the same attack on records that miss nothing, whatever quasi-identifiers it keeps."""
+    if attack.null != "drop":
+        return attack
+    kept = [exp.paren(attack.where.copy())] if attack.where is not None else []
+    return replace(attack, where=exp.and_(*kept, *nothing_missing(attack)), null="distinct")
 
 
 def nothing_missing(attack: BoundAttack) -> list[exp.Expr]:

@@ -358,12 +358,20 @@ def test_records_with_any_missing_value_can_be_dropped(drawn: Release) -> None:
     same(found(result), expected(kept, drawn.qids, drawn.secrets))
 
 
-def test_who_is_dropped_is_said(tmp_path: Path) -> None:
+def test_who_is_dropped_is_dropped_from_every_row_which_is_said(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
-    pl.DataFrame({"a": [1, None, 2], "b": [1, 1, None]}).write_parquet(path)
-    result = qifsql.sweep(path, qids=["a", "b"], null="drop")
-    assert result.notes == ("2 of 3 records with missing values are left out",)
-    assert result.notes == qifsql.attack("crs", path, qids=["a", "b"], null="drop").notes
+    columns = {"a": [1, None, 2, 2], "b": [1, 1, None, 1], "w": [1, 2, 3, 4]}
+    pl.DataFrame(columns).write_parquet(path)
+    there = "a IS NOT NULL AND b IS NOT NULL"
+    for weight in (None, "w"):
+        result = qifsql.sweep(path, qids=["a", "b"], null="drop", weight=weight)
+        whole = qifsql.sweep(path, qids=["a", "b"], where=there, weight=weight)
+        assert_frame_equal(result.frame.drop("seconds"), whole.frame.drop("seconds"))
+        (note,) = result.notes
+        assert note.startswith("records with" if weight else "2 of 4 records with")
+        assert "left out of every row: all rows are about the same people" in note
+        assert result.origin.spec["population"].startswith("fixed: in every row")
+        assert "population" not in whole.origin.spec
 
 
 @pytest.fixture

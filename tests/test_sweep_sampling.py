@@ -114,3 +114,14 @@ def test_a_block_that_is_left_out_stands_for_few_people():
                 stratum = strata.Stratum(number, 10**6, 10**6 * most, most)
                 drawn = stratum.drawn(share)
                 assert most * stratum.blocks / drawn <= people / strata.STANDS_FOR
+
+
+def test_where_nothing_is_sampled_every_row_is_exact_and_says_so(tmp_path: Path):
+    people = table("uniform", 40, 10).with_columns(w=2)
+    people.write_parquet(tmp_path / "people.parquet")
+    for weight in ("w", None):
+        done = qifsql.sweep(tmp_path / "people.parquet", qids=QIDS, sample=0.5, weight=weight)
+        assert done.frame.select("sampled", *(f"error_{m}" for m in MEASURES)).unique().rows() == [
+            (1.0, 0.0, 0.0)
+        ]
+        assert "nothing was sampled, every subset is exact" in " ".join(done.notes)

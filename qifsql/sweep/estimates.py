@@ -31,6 +31,7 @@ and how far the true ``posterior_*`` may be from the estimated ones, at 95 % con
 leakages follow from these estimates; ``k``, ``l`` and ``worst_case`` are of the blocks that were
 looked at, which bounds those of everybody: k and l are at most that, the worst case at least."""
 
+NONE = pl.DataFrame(schema={"subset": pl.UInt32(), "question": pl.UInt8(), **ERRORS})
 SUMS = ("blocks", "mode", "certain")
 KEYS = ["subset", "question"]
 
@@ -145,7 +146,10 @@ def note(frame: pl.DataFrame) -> str:
     """A remark on what is estimated."""
     rows = frame.filter(pl.col("sampled") < 1)
     if rows.is_empty():
-        return "nothing was sampled: no attribute has so many values that a sample would say enough"
+        return (
+            "nothing was sampled, every subset is exact: a sample pays where an attribute has very "
+            "many values and there are no weights"
+        )
     errors = rows.select(pl.max_horizontal("error_deterministic", "error_probabilistic").max())
     seen, every = rows["subset"].n_unique(), frame["subset"].n_unique()
     return (

@@ -18,6 +18,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
 from qifsql.measures import bayes
 from qifsql.measures.gain import success
+from qifsql.microdata import complete
 from qifsql.profile import Profile
 from qifsql.spec import BoundAttack
 from qifsql.sweep.lattice import Scope
@@ -47,6 +48,7 @@ def attacks(
             f"weighted subsets are attacked one by one, and {scope.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
+    bound = complete(bound)  # who misses any attribute is in no row
     asked = compiler.questions(bound)
     before = _profiles(engine, bound, prior=True)
     rows: list[dict[str, Any]] = []

@@ -28,6 +28,8 @@ from qifsql.sweep.weighed import attacks
 from qifsql.sweep.wish import Wish
 from qifsql.sweep.workspace import Workspace
 
+POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
+
 
 class Work:
     """One sweep: the bound attack, the workspace, and how far it is."""
@@ -68,6 +70,9 @@ class Work:
                 out_of_time=self._out_of_time,
             )
             details = {} if histograms is None else {"histogram": histograms}
+            if self.scope.sample is not None:
+                named = [s.name for s in self.bound.secrets]
+                frame = estimates.with_errors(frame, estimates.NONE, named)
         else:
             frame, details = found
         if frame.is_empty() and not self.scope.searching:
@@ -85,7 +90,10 @@ class Work:
             for runner in [] if self.scope.searching else self.runners:  # it may ask for more
                 runner.sweep_up()
         plans = [encoding.coded(self.bound, runner.layout) for runner in self.runners]
-        origin = origin.of(self.bound, self.spec, *plans, **self.wish.plain())
+        more = self.wish.plain()
+        if self.bound.null == "drop":
+            more |= {"population": POPULATION}
+        origin = origin.of(self.bound, self.spec, *plans, **more)
         origin = origin.sending(s for runner in self.runners for s in runner.sent)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         whole = self.scope.whole and self.finished
@@ -156,11 +164,8 @@ class Work:
 
     def _notes(self, frame: Any) -> tuple[str, ...]:
         notes = list(self.bound.notes)
-        records, people = self.workspace.fact("records"), self._people(frame)
-        if self.bound.null == "drop" and records is not None and people < records:
-            notes.append(
-                f"{records - people:,} of {records:,} records with missing values are left out"
-            )
+        if self.bound.null == "drop":
+            notes += self._left_out(frame)
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
@@ -171,8 +176,20 @@ class Work:
             notes.append(estimates.note(frame))
         return tuple(notes)
 
-    def _people(self, frame: pl.DataFrame) -> int:
-        return int(frame["records"].max() or 0)  # type: ignore[arg-type]
+    def _left_out(self, frame: pl.DataFrame) -> list[str]:
+        """A remark on who is in no row, because something is missing."""
+        records, people = self.workspace.fact("records"), frame["records"].max()
+        if not isinstance(people, int) or self.bound.weight is not None:
+            share = "records"
+        elif records == people:
+            return []
+        else:
+            share = f"{records - people:,} of {records:,} records"
+        return [
+            f"{share} with a missing quasi-identifier or secret are left out of every row: all "
+            "rows are about the same people, so a row may differ from an attack on its own "
+            "quasi-identifiers alone"
+        ]
 
     def _asked(self) -> dict[str, Any]:
         """What tells this sweep from another one."""
