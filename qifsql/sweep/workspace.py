@@ -209,8 +209,9 @@ class Workspace:
             "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
             [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
         )
-        own = exp.EQ(this=exp.column("source"), expression=exp.convert(source))
-        own = exp.and_(own, exp.EQ(this=exp.column("least"), expression=exp.convert(start)))
+        of_it = exp.EQ(this=exp.column("source"), expression=exp.convert(source))
+        its_start = exp.EQ(this=exp.column("least"), expression=exp.convert(start))
+        own = exp.and_(of_it, its_start)
         self.enter(stream, "strata", _rows("strata", own))
 
     def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
