@@ -289,3 +289,24 @@ def test_a_register_that_lacks_people_is_remarked_on(tmp_path: Path):
     done = run("link", one, two, "-q", "t", "--format", "json")
     assert "in 1 block the register has fewer people than the release" in done.err
     assert "1 record of b.parquet" in done.err
+
+
+@settings(max_examples=5)
+@given(
+    register=st.lists(st.sampled_from("abc"), min_size=1, max_size=9), released=st.integers(1, 9)
+)
+def test_marketer_risk_is_one_number_against_a_population_and_a_register(
+    tmp_path_factory: pytest.TempPathFactory, register: list[str], released: int
+) -> None:
+    """In a population that holds everybody min(f, F)/max(f, F) is f/F."""
+    folder = tmp_path_factory.mktemp("marketer")
+    for name, own in (("release", register[:released]), ("register", register)):
+        pl.DataFrame({"q": own}).write_parquet(folder / f"{name}.parquet")
+    release, population = (str(folder / f"{n}.parquet") for n in ("release", "register"))
+    asked = ["--qids", "q", "--format", "json", "--quiet"]
+    linked = json.loads(run("link", release, population, *asked).out)["results"][0]
+    whole = ["--population", population, "--measures", "risks"]
+    attacked = json.loads(run("attack", "crs", release, *whole, *asked).out)["results"][0]
+    assert attacked["marketer_risk"] == pytest.approx(linked["marketer_risk"])
+    explained = run("explain", "marketer_risk").out
+    assert "min(f(b), F(b))/max(f(b), F(b))" in explained
