@@ -8,6 +8,7 @@ from qifsql.gains import STAKED
 
 PAIRS = 1_000_000_000  # gains of a guess and a value that are looked at
 ADDITIONS = 20_000_000_000  # sums of a block, a guess and a value that are added up
+TRIES = 999_999  # the largest values that the engine can list
 CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
 
 
@@ -22,12 +23,12 @@ def check(counts: Counts) -> list[str]:
         for j, secret in enumerate(counts.bound.secrets, 1):
             what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
             if bound.gain.kind == "tries":
-                _check_tries(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
+                notes += _sure(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
             elif bound.gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
         if bound.gain.kind == "tries" and not counts.bound.secrets:
             what = f"gain {quoted(bound.gain.text)}"
-            _check_tries(int(bound.gain.number or 0), counts.records, "record", what)
+            notes += _sure(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
 
 
@@ -42,12 +43,18 @@ def _check_flag(counts: Counts) -> None:
         )
 
 
-def _check_tries(tries: int, there: int, thing: str, what: str) -> None:
-    if tries > there:
-        raise InputError(
-            f"{what} allows more guesses than the {several(there, thing)} there are: one of them "
-            f"is always right; use at most tries:{there}"
-        )
+def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
+    """Note where one of so many guesses is always right; InputError where they are too many."""
+    if tries <= there:
+        if tries > TRIES:
+            raise InputError(
+                f"{what} allows more than {TRIES:,} guesses; use at most tries:{TRIES}"
+            )
+        return []
+    return [
+        f"{what} allows more guesses than the {several(there, thing)} there are: one of them is "
+        "always right, with the release and without it"
+    ]
 
 
 def _check_beliefs(counts: Counts, j: int) -> list[str]:

@@ -5,7 +5,10 @@ SELECT
     qid,
     sum(people)::BIGINT AS size,
     sum(weight) AS weight,
-    list_sum(max(weight, (SELECT tries FROM asked))) AS mode,
+    CASE
+        WHEN count(*) <= (SELECT tries FROM asked) THEN sum(weight)
+        ELSE list_sum(max(weight, (SELECT least(tries, 999999) FROM asked)))
+    END AS mode,
     max(heaviest) AS heaviest,
     count(*) AS "values"
 FROM cells

@@ -160,7 +160,7 @@ def write(path: Path, columns: Mapping[str, Sequence[Any] | pa.Array]) -> Path:
 def test_tries_and_penalties_at_owners_and_secrets(drawn: Release, data: st.DataObject) -> None:
     secret = drawn.table.secrets[0]
     joints = {s: drawn.joint(s) for s in (None, secret)}
-    k = data.draw(st.integers(1, min(len(domain(j)) for j in joints.values())))
+    k = data.draw(st.integers(1, 2 + max(len(domain(j)) for j in joints.values())))
     cost = data.draw(st.sampled_from(COSTS))
     texts = ["identity", f"tries:{k}", f"penalty:{cost}"]
     with drawn.file() as path:
@@ -181,11 +181,23 @@ def test_tries_and_penalties_at_owners_and_secrets(drawn: Release, data: st.Data
 @given(releases(), st.data())
 def test_tries_at_the_owner_of_the_record_alone(drawn: Release, data: st.DataObject) -> None:
     joint = drawn.joint(None)
-    k = data.draw(st.integers(1, len(domain(joint))))
+    k = data.draw(st.integers(1, 2 + len(domain(joint))))
     with drawn.file() as path:
         (row,) = drawn.rows(path, "crs", None, gain=f"tries:{k}")
     check(row, {"posterior_probabilistic": om.posterior_tries(joint, k)}, exact=drawn.exact)
     check(row, {"worst_case": om.worst_case_tries(joint, k)})
+
+
+def test_more_tries_than_values_of_one_secret_are_always_right_about_it_alone(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "r.csv", {"q": [1, 1, 2, 2], "a": [*"wxyz"], "b": [*"uvuv"]})
+    for k in (3, 999_999_999):
+        result = qifsql.attack("cas", path, qids="q", secret=["a", "b"], gain=f"tries:{k}")
+        one, other = result.rows()
+        assert one["prior_probabilistic"] == min(k, 4) / 4
+        assert other["prior_probabilistic"] == other["posterior_probabilistic"] == 1
+        assert any('secret "b" allows more guesses than the 2 values' in n for n in result.notes)
 
 
 NUMBERS: dict[pa.DataType, tuple[Sequence[object], str]] = {
