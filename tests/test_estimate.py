@@ -1,7 +1,9 @@
 """Population uniqueness from a sample: the papers' definitions, published numbers, the truth."""
 
+import html
 import json
 import math
+import random
 from collections import Counter, defaultdict
 from decimal import Decimal
 from fractions import Fraction
@@ -453,3 +455,32 @@ def test_options_that_do_nothing_and_files_named_twice_are_refused(tmp_path: Pat
         assert done.code == 2
         assert says in done.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("shape", ["even", "mostly unique", "long tail"])
+def test_every_line_says_when_it_is_out_of_its_range(tmp_path: Path, shape: str) -> None:
+    """Whatever is twice the truth or half of it has a caution in its row, and stands marked."""
+    draw = random.Random(5)
+    drawn = {
+        "even": lambda: draw.randrange(4000),
+        "mostly unique": lambda: draw.randrange(120_000),
+        "long tail": lambda: int(math.exp(draw.gauss(5, 2))),
+    }[shape]
+    people = [drawn() for _ in range(20_000)]
+    truth = sum(n == 1 for n in Counter(people).values())
+    for fraction in ("0.01", "0.1", "0.2", "0.5"):
+        sample = draw.sample(people, round(len(people) * float(fraction)))
+        path = tmp_path / "sample.parquet"
+        pl.DataFrame({"a": sample}).write_parquet(path)
+        asked = ["estimate", path, "--qids", "a", "--fraction", fraction]
+        rows = json.loads(run(*asked, "--format", "json").out)["results"]
+        for row in rows:
+            number = row["population_uniques"]
+            if number is not None and not truth / 2 <= number <= 2 * truth:
+                assert row["caution"], (shape, fraction, row["method"], number, truth)
+        assert run(*asked, "-o", tmp_path / "page.html").code == 0
+        page = html.unescape((tmp_path / "page.html").read_text())
+        cautious = [row for row in rows if row["caution"]]
+        assert page.count("(out of range)") == len(cautious)
+        assert all(row["caution"] in " ".join(page.split()) for row in cautious)
+    assert all(row["caution"] is None for row in rows if row["takes"])

@@ -5,12 +5,53 @@ from fractions import Fraction
 
 from qifsql.errors import quoted, several
 from qifsql.linkage.sampled import Counted, Weights
-from qifsql.measures.superpopulation import Sizes, Uniques, unique_match
+from qifsql.measures.superpopulation import REMARKS, SMALL, Sizes, Uniques, unique_match
 
 ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
 THREE = ("zayatz", "pitman", "snb")
 FEW = 100  # records of which models of their blocks' sizes are hardly more than a guess
 APART = 2  # estimates of which one is so many times another
+HALF = Fraction(1, 2)  # from this fraction on estimates were near the truth wherever measured
+
+CAUTIONS = {
+    "few": "the sample has fewer than 100 records: no more than a guess",
+    "none_alone": "nobody is unique in the sample, but somebody who was not drawn may be",
+    "zayatz": "too high for a sample of less than half: measured up to 7 times at a tenth, 55 "
+    "times at 1 %",
+    "snb": "unsteady for a sample of less than half: measured from 2.5 times too low to 55 times "
+    "too high",
+    "pitman": "measured from half the truth to 10 times too high for a sample of a tenth or less",
+    "pitman_large": "made for a tenth or less: measured up to 2.5 times too high at a half",
+    "even": "the blocks are more even than the method allows: several times too high is likely",
+    "franconi_polettini": "sees each block alone: far too low where most people are unique, too "
+    "high where few are",
+}
+"""When an estimate is out of the range in which it was near the truth.
+
+Measured: ``benchmarks/population.md``; Dankar et al. 2012 take Pitman's model up to a tenth."""
+
+
+def caution(sizes: Sizes, one: Uniques, *, even: bool) -> str | None:
+    """Return the key in ``CAUTIONS`` of why an estimate is out of its range; None if it is not.
+
+    ``even``: the blocks of the sample are more even than in Pitman's model.
+    """
+    if one.number is None or sizes.fraction == 1:
+        return None
+    if not sizes.alone:
+        return "none_alone"
+    if sizes.records < FEW:
+        return "few"
+    method = one.takes or one.method
+    if method == "franconi_polettini":
+        return method
+    if method == "pitman":
+        if even:
+            return "even"
+        return "pitman" if sizes.fraction <= SMALL else "pitman_large"
+    if even and (method == "zayatz" or sizes.fraction < HALF):
+        return "even"
+    return None if sizes.fraction >= HALF else method
 
 
 def cautions(
@@ -65,6 +106,11 @@ def cautions(
             f"the methods disagree: {most} expects {numbers[most] / numbers[least]:.1f} times as "
             f"many uniques as {least}; take the highest where a wrong release would harm"
         )
+
+
+def is_even(found: Sequence[Uniques]) -> bool:
+    """Return whether Pitman's model says that the blocks are more even than it allows."""
+    return any(one.method == "pitman" and one.remark == REMARKS["even"] for one in found)
 
 
 def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:

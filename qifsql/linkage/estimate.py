@@ -16,7 +16,7 @@ from qifsql.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
-from qifsql.linkage.cautions import cautions
+from qifsql.linkage.cautions import CAUTIONS, caution, cautions, is_even
 from qifsql.linkage.sampled import Counted, Sampled, Share, native
 from qifsql.measures.superpopulation import (
     Sizes,
@@ -50,14 +50,17 @@ ESTIMATES: dict[str, pl.DataType] = {
     "fitted_classes": pl.Float64(),
     "assumes": pl.String(),
     "remark": pl.String(),
+    "caution": pl.String(),
     "seconds": pl.Float64(),
 }
 """One row per method; ``takes`` is the one that the rule of Dankar et al. takes. Of the
 ``population`` so many people are expected to be unique (``population_uniques``), which is that
 ``population_share``; of the people ``singled_out`` in the sample the share ``of_sample_uniques`` is
 unique in the population, too: in [0, 1]. NULL where a method has no answer (``converged`` is
-false, ``remark`` says why) or the sample no uniques. ``fitted_*`` are what a model was fitted with,
-``fitted_classes`` how many blocks it gives the population."""
+false, ``remark`` says why) or the sample no uniques. ``caution`` says why the estimate is out of
+the range in which the method was near the truth, NULL where it is not; no estimate has an interval.
+``fitted_*`` are what a model was fitted with, ``fitted_classes`` how many blocks it gives the
+population."""
 
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
@@ -145,7 +148,8 @@ def estimate(
         origin = origin.of(bound, spec, *sample.sent, **asked)
     found = methods(sizes, counted.shares)
     names = [q.name for q in bound.qids]
-    rows = [_row(sizes, one, names) | {"seconds": origin.seconds} for one in found]
+    even = is_even(found)
+    rows = [_row(sizes, one, names, even=even) | {"seconds": origin.seconds} for one in found]
     weights = (bound.weight.name, sample.weights) if bound.weight and sample.weights else None
     notes = (*bound.notes, *cautions(sizes, counted, found, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
@@ -194,8 +198,9 @@ def _fraction(given: float | str | Fraction) -> Fraction:
     return found
 
 
-def _row(sizes: Sizes, one: Uniques, qids: list[str]) -> dict[str, Any]:
-    """A method's row."""
+def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
+    """Return the row of a method."""
+    reason = caution(sizes, one, even=even)
     row: dict[str, Any] = {
         "qids": qids,
         "n_qids": len(qids),
@@ -209,6 +214,7 @@ def _row(sizes: Sizes, one: Uniques, qids: list[str]) -> dict[str, Any]:
         "converged": one.number is not None,
         "assumes": ASSUMES[one.method],
         "remark": one.problem or one.remark or None,
+        "caution": None if reason is None else CAUTIONS[reason],
     }
     if one.number is not None:
         row |= {"population_uniques": one.number, "population_share": one.number / sizes.population}

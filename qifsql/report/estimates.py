@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.linkage.cautions import APART
+from qifsql.linkage.cautions import APART, CAUTIONS
 from qifsql.linkage.estimate import ASSUMES
 from qifsql.measures.superpopulation import REMARKS
 from qifsql.report import words
@@ -71,9 +71,10 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
             table.add_row(name, said("no answer"))
             continue
         seen = row["of_sample_uniques"]
+        about = _about(row["population_uniques"])
         table.add_row(
             name,
-            _about(row["population_uniques"]),
+            said("{n} (out of range)", n=about) if row.get("caution") else about,
             words.percent(row["population_share"]),
             "" if seen is None else words.percent(seen),
         )
@@ -81,14 +82,16 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
 
 
 def _assumptions(rows: list[dict[str, Any]]) -> Table:
-    """What each method takes for granted, and what it says of itself."""
-    table = Table.of([said("method"), said("assumes")])
+    """What each method takes for granted, what it says of itself, and why it may be far off."""
+    table = Table.of([said("method"), said("assumes"), said("out of range")])
+    cautions = {text: name for name, text in CAUTIONS.items()}
     remarks = {text: name for name, text in REMARKS.items()}
     for row in rows:
         told = said(ASSUMES[row["method"]])
         if row["remark"] in remarks:
             told += f"; {said(REMARKS[remarks[row['remark']]])}"
-        table.add_row(_method(row["method"]), told)
+        caution = cautions.get(row.get("caution"))
+        table.add_row(_method(row["method"]), told, said(CAUTIONS[caution]) if caution else "")
     return table
 
 
@@ -118,13 +121,17 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
             low=words.percent(least["of_sample_uniques"]),
             high=words.percent(most["of_sample_uniques"]),
         )
-    return said(
+    text = said(
         "About {n} people of the population are expected to be unique ({share}). Of those who are "
         "unique in the sample, {really} are: the others have look-alikes who were not drawn.",
         n=about,
         share=words.frequency(row["population_share"]),
         really=words.frequency(row["of_sample_uniques"]),
     )
+    if not row.get("caution"):
+        return text
+    rough = "The method is out of its range here: the number may be far off, most likely too high."
+    return f"{text} {said(rough)}"
 
 
 def _bands(histogram: pl.DataFrame) -> Table:
