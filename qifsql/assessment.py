@@ -112,7 +112,9 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
 }
 """Tables of details, joined to the results by ``attack_id``.
 
-``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100.
+``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100. The
+percent is a double precision number: with fractional weights a chance within 1e-13 of an exact half
+may fall to either side.
 ``thresholds``: individuals whose success is at least the threshold. ``quantiles``: the least
 success that this share of the individuals do not exceed. ``groups``: the same numbers within the
 individuals of each value of another column (NULL: missing); ``guessed_right`` is the share of them

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import oracle_measures as om
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -202,6 +203,37 @@ def test_who_is_ruled_out_is_in_no_group(tmp_path: Path) -> None:
 
 
 # Gains in files
+
+
+@light
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), min_size=1, max_size=4))
+def test_bins_are_rounded_half_to_even_and_fractional_weights_may_fall_to_either_side_of_a_half(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
+) -> None:
+    """Two people in each block; of their weights as whole numbers and as tenths."""
+    pairs = [*pairs, (7, 1)]  # 87.5 %; of 0.7 and 0.1 the exact bin is 87
+    path = tmp_path_factory.mktemp("bins") / "release.parquet"
+    whole = [w for pair in pairs for w in pair]
+    columns = {"q": [i // 2 for i in range(len(whole))], "s": [*"ab"] * len(pairs), "whole": whole}
+    pq.write_table(pa.table(columns | {"tenth": [w / 10 for w in whole]}), path)
+    for weight, number in (("whole", F), ("tenth", lambda w: F(w / 10))):
+        asked = {"qids": "q", "secret": "s", "weight": weight, "histogram": True}
+        bins = qifsql.attack("cas", path, **asked).details["histogram"]
+        people = {row["bin"]: row["individuals"] for row in bins.iter_rows(named=True)}
+        least: dict[int, int] = {}
+        open_ = 0
+        for one, other in pairs:
+            n = (one > 0) + (other > 0)
+            percent = 100 * number(max(one, other)) / (number(one) + number(other))
+            near = abs(percent - round(percent)) - F(1, 2)
+            if weight == "tenth" and abs(near) < F(1, 10**13):
+                open_ += n
+            else:
+                least[round(percent)] = least.get(round(percent), 0) + n
+        assert sum(people.values()) == sum(least.values()) + open_
+        assert all(people[bin_] >= n for bin_, n in least.items())
+        if weight == "whole":
+            assert {b: n for b, n in people.items() if n} == least
 
 
 @light
