@@ -90,7 +90,7 @@ def _assumptions(rows: list[dict[str, Any]]) -> Table:
         told = said(ASSUMES[row["method"]])
         if row["remark"] in remarks:
             told += f"; {said(REMARKS[remarks[row['remark']]])}"
-        caution = cautions.get(row.get("caution"))
+        caution = cautions.get(row.get("caution") or "")
         table.add_row(_method(row["method"]), told, said(CAUTIONS[caution]) if caution else "")
     return table
 
