@@ -166,6 +166,14 @@ def test_each_engine_has_a_folder_of_its_own(temp: Path) -> None:
     assert not list(temp.iterdir())
 
 
+def test_memory_is_never_more_than_the_machine_has() -> None:
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with DuckDB(Settings(memory="9999999TB")) as engine:
+        assert 0.99 * machine < engine.memory <= machine
+    with DuckDB(Settings(memory="200MB")) as engine:
+        assert 0.99 * 200e6 < engine.memory < 1.01 * 200e6
+
+
 def test_what_does_not_fit_in_memory_is_spilled_to_the_private_folder_alone(temp: Path) -> None:
     seen: list[Path] = []
 

@@ -17,7 +17,7 @@ from qifsql.collection import Collection
 from qifsql.dataset import Dataset
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
 from qifsql.engine.access import Source, lock
-from qifsql.engine.settings import Settings, private_folder
+from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
 from qifsql.errors import (
@@ -36,6 +36,7 @@ from qifsql.relation import KEPT, attaching, loading, openings
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
 LOOKING = "reading the columns"
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # as DuckDB writes sizes
 PROBED = "probed"  # the catalog of a file that is looked at
 POLL = 0.05  # seconds between looks at a running query
 
@@ -80,6 +81,9 @@ class DuckDB:
             if (self.settings.memory or "1")[:1] in "-+0":
                 raise duckdb.InvalidInputException("memory must be above 0")
             self._connection = duckdb.connect(config=options)
+            if (most := machine_memory()) is not None and self.memory > most:
+                text = exp.Literal.string(f"{most // 2**20}MiB")
+                self._connection.execute(setting("memory_limit", text))
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
@@ -229,7 +233,7 @@ class DuckDB:
         """The memory limit in bytes."""
         ((text,),) = self._fetch("SELECT current_setting('memory_limit')")
         number, unit = text.split()
-        return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB").index(unit))
+        return int(float(number) * 1024 ** UNITS.index(unit))
 
     @property
     def threads(self) -> int:

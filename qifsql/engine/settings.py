@@ -36,7 +36,8 @@ class Settings:
     """Limits of one engine.
 
     ``memory`` is a size such as ``8GB`` (default: half of the machine's, at most 4 GiB: more makes
-    grouping slower, because fresh memory costs more than cached files), ``threads`` a number
+    grouping slower, because fresh memory costs more than cached files; never more than the machine
+    has), ``threads`` a number
     (default: all cores; at most eight for each core, or 64), ``temp`` a folder for temporary files
     (default: the system's). What is put there is readable by the user alone and is removed.
     ``seed`` is for what draws at random and is kept in manifests; attacks draw nothing.
@@ -63,11 +64,17 @@ class Settings:
         """The limit to set; None leaves the engine's own default where nothing is known."""
         if self.memory is not None:
             return self.memory
-        try:
-            machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        except (ValueError, OSError, AttributeError):
+        if (machine := machine_memory()) is None:
             return None
         return f"{min(machine // 2, ENOUGH) // 2**20}MiB"
+
+
+def machine_memory() -> int | None:
+    """Return the bytes of memory that the machine has; None where that is not known."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
 
 
 def private_folder(parent: Path | None) -> PrivateFolder:
