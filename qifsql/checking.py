@@ -36,6 +36,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "secret": pl.String(),
     "by": pl.String(),
     "group": pl.String(),
+    "individuals": pl.Int64(),
     "measure": pl.String(),
     "value": pl.Float64(),
     "wanted": pl.String(),
@@ -46,8 +47,9 @@ SCHEMA: dict[str, pl.DataType] = {
 
 ``rule`` counts the rules of the policy from 1. ``secret`` is NULL for re-identification. ``by`` is
 the column of groups, NULL where the rule is about everybody together; ``group`` its value (NULL:
-missing). ``value`` is that of ``measure``, ``wanted`` the bounds in words, ``baseline`` the value
-of the last release (NULL where none is known), ``met`` whether the value is within all bounds."""
+missing), ``individuals`` how many people are in it. ``value`` is that of ``measure``, ``wanted``
+the bounds in words, ``baseline`` the value of the last release (NULL where none is known), ``met``
+whether the value is within all bounds."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,7 @@ def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> l
 def _within(rule: Rule, row: dict[str, Any], result: Assessment) -> Iterator[dict[str, Any]]:
     """The row of everybody together, or of each group."""
     if rule.by is None:
-        yield row | {"by": None, "group": None}
+        yield row | {"by": None, "group": None, "individuals": None}
         return
     groups = result.details["groups"].filter(attack_id=row["attack_id"])
     for group in groups.iter_rows(named=True):

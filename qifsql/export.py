@@ -44,7 +44,8 @@ class Origin:
     """Where numbers come from: what was asked for, the SQL that ran, the files that were read.
 
     ``kind`` is the command that they are the result of, ``notes`` are its remarks, ``columns`` all
-    columns of the file that was attacked, with their roles.
+    columns of the file that was attacked, with their roles. Without ``folders`` a manifest names
+    files without the folders that they are in.
     """
 
     started: str
@@ -58,6 +59,7 @@ class Origin:
     kind: str = ""
     notes: tuple[str, ...] = ()
     columns: tuple[ColumnRoles, ...] = ()
+    folders: bool = True
 
     @classmethod
     def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
@@ -147,16 +149,17 @@ def manifest(origin: Origin) -> dict[str, Any]:
         "columns": [column.plain() for column in origin.columns],
         "notes": list(origin.notes),
         "sql": origin.sql,
-        "inputs": digests(origin.paths),
+        "inputs": digests(origin.paths, folders=origin.folders),
         "seed": origin.seed,
         "started": origin.started,
         "seconds": origin.seconds,
     }
 
 
-def digests(paths: Iterable[str]) -> list[dict[str, Any]]:
-    """The size and digest of each file."""
-    return [_digest(Path(p)) for p in paths]
+def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
+    """The size and digest of each file, by its path or without its folder."""
+    found = [_digest(Path(p)) for p in paths]
+    return found if folders else [one | {"path": Path(one["path"]).name} for one in found]
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:

@@ -388,10 +388,10 @@ def test_a_shared_report_has_no_place_on_the_machine(
 def test_groups_under_the_minimum_are_masked(shared_files: Mapping[str, str]) -> None:
     assert {n: t for n, text in shared_files.items() if (t := leaks(text, "Tiny")[:3])} == {}
     for name in ("shared.html", "shared.md", "shared.by_region.groups.csv"):
-        assert "smaller groups" in shared_files[name]
+        assert "other groups" in shared_files[name]
     groups = csv.DictReader(io.StringIO(shared_files["shared.by_region.groups.csv"]))
     sizes = {row["group"]: row["individuals"] for row in groups}
-    assert sizes == {"North": "118", "South": "119", "(smaller groups)": ""}
+    assert sizes == {"other groups (2 groups)": "121", "South": "119"}
 
 
 def test_with_a_minimum_of_one_every_group_is_shown(results: Path, tmp_path: Path) -> None:

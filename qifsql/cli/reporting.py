@@ -88,9 +88,10 @@ def report(
     labels = dict(map(_label, label or ()))
     reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
     drawn: dict[str, Any] = {"charts": charts, "chart_format": chart_format}
-    run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
+    made = run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
     each = out.suffix.casefold() in (".csv", ".parquet")
-    running.remarks([f"written: {out.with_stem(f'{out.stem}.*') if each else out}"], quiet=quiet)
+    written = f"written: {out.with_stem(f'{out.stem}.*') if each else out}"
+    running.remarks([written, *([made.withheld] if made.withheld else [])], quiet=quiet)
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -245,7 +245,7 @@ def carriers(results: Sequence[Stored]) -> Section | None:
         frame = _chances(stored.frame)
         table = figures.details(frame, stored.details, "groups")
         if not table.is_empty():
-            charted = table.filter(pl.col("individuals").is_not_null())
+            charted = table.filter(pl.col("posterior_probabilistic").is_not_null())
             parts += _drawn("groups", partial(people.groups, charted))
         for row in frame.iter_rows(named=True):
             own = {"groups": stored.details["groups"]}

@@ -80,20 +80,17 @@ def _groups(row: Mapping[str, Any], own: pl.DataFrame) -> list[Part]:
     heads += [said("success"), said("guessed right")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))
     for line in own.iter_rows(named=True):
-        if line["individuals"] is None:  # too small to be shown
-            table.add_row(cells.cell(line["group"]))
-            continue
-        right = line["guessed_right"]
+        counts = ("individuals", "singled_out", "individuals_certain")
+        right, after = line["guessed_right"], line["posterior_probabilistic"]
         table.add_row(
             cells.cell(line["group"]),
-            words.count(line["individuals"]),
-            words.count(line["singled_out"]),
-            words.count(line["individuals_certain"]),
-            words.success(row, line["posterior_probabilistic"]),
+            *("" if line[c] is None else words.count(line[c]) for c in counts),
+            "" if after is None else words.success(row, after),
             "" if right is None else words.percent(right),
         )
-    told = own.filter(pl.col("individuals").is_not_null()).to_dicts()
-    return [table, Paragraph(words.gap(row, told))] if told else [table]
+    told = own.filter(pl.col("posterior_probabilistic").is_not_null()).to_dicts()
+    hidden = len(told) < own.height
+    return [table, Paragraph(words.gap(row, told, hidden=hidden))] if told else [table]
 
 
 DRAWN = {

@@ -118,12 +118,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A report. ``confidential``: it shows values of people. ``made`` says what it was made of."""
+    """A report. ``confidential``: it shows values of people. ``made`` says what it was made of.
+
+    ``withheld`` says what it leaves out, and why.
+    """
 
     title: str
     sections: tuple[Section, ...]
     made: str = ""
     confidential: bool = False
+    withheld: str = ""
 
     @property
     def figures(self) -> list[Figure]:

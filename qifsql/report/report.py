@@ -1,6 +1,7 @@
 """Reports from stored results, for people who decide and for those who check."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,8 +13,8 @@ from qifsql.report import chapters, figures, markdown, pages
 from qifsql.report.files import comma_separated
 from qifsql.report.language import said, speaking
 from qifsql.report.method import method
-from qifsql.report.parts import Document, Section
-from qifsql.report.sharing import Reader, shown
+from qifsql.report.parts import Document, Paragraph, Part, Section
+from qifsql.report.sharing import Reader, share
 from qifsql.report.stored import Stored, read
 from qifsql.report.summary import summary
 
@@ -61,32 +62,35 @@ def report(
         raise InputError("the least size of a group is at least 1")
     places = [path_text(place) for place in several_paths(results)]
     stored = read(places)
-    origin = _origin(stored)
+    origin = replace(_origin(stored), folders=private)
     path = check_place(path, origin.paths)
     with speaking(lang, people):
         reader = Reader(minimum, private, labels)
-        document = made(stored, reader, title)
+        mine, withheld = share(stored, reader)
+        document = made(mine, reader, title, withheld)
+        origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
         kind = path.suffix.casefold()
         if kind == ".html":
             write({path: pages.page(document)}, origin)
         elif kind == ".md":
             write({path: markdown.document(document)}, origin)
         else:
-            safe = [s for s in shown(stored, reader) if private or not s.shows_people]
+            safe = [s for s in mine if private or not s.shows_people]
             write(_tables(safe, path), origin)
         if charts is not None:
             figures.write(figures.of_report(document), Path(charts), chart_format, origin)
     return document
 
 
-def made(results: list[Stored], reader: Reader, title: str | None = None) -> Document:
-    """The document of results as a reader may see them."""
-    mine = shown(results, reader)
+def made(
+    mine: list[Stored], reader: Reader, title: str | None = None, withheld: str = ""
+) -> Document:
+    """The document of results as a reader may see them; ``withheld`` says what is left out."""
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in mine if s.spec.get("dataset")))
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
     sections = [
-        Section("summary", said("Summary"), summary(mine)),
+        Section("summary", said("Summary"), [*summary(mine), *_remark(withheld)]),
         chapters.released(mine),
         *chapters.each(mine, reader),
         chapters.carriers(mine),
@@ -99,7 +103,12 @@ def made(results: list[Stored], reader: Reader, title: str | None = None) -> Doc
         tuple(s for s in sections if s is not None and s.parts),
         made=pages.made(when),
         confidential=reader.private,
+        withheld=withheld,
     )
+
+
+def _remark(text: str) -> list[Part]:
+    return [Paragraph(text)] if text else []
 
 
 def _origin(stored: list[Stored]) -> Origin:

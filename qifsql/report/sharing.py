@@ -1,23 +1,28 @@
-"""What a report may show to others: no value of a person, no small group, no path of a machine."""
+"""What a report may show to others: no value of a person, no small group, no path of a machine.
 
-from collections.abc import Mapping, Sequence, Set
+What may be shown is listed, for what was asked for, for tables and for columns; what is not on a
+list is left out; one line says so and why.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from sqlglot import exp, parse_one
+import sqlglot
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from qifsql.report.language import said
-from qifsql.report.stored import Stored
+from qifsql.expressions import split_name
+from qifsql.report import literals, masking
+from qifsql.report.language import counted, said
+from qifsql.report.masking import Columns
+from qifsql.report.stored import SHARED, Stored
 
 LISTS, NAMES = ("qids",), (
     "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
 )  # fmt: skip
-OF_PEOPLE = ("target", "best_guess", "worst_values", "worst_counts")  # columns of values
-SHOWING = ("values", "worst", "patterns")  # details of values
-TYPED = ("target", "order", "patterns", "salt", "mapping")  # what was asked that holds values
 ROLES = {
     "qids",
     "secrets",
@@ -27,6 +32,53 @@ ROLES = {
     "useful",
     "known",
 }  # what was asked that names columns
+TEXTS = frozenset(
+    (
+        *(
+            "name",
+            "kind",
+            "state",
+            "digest",
+            "release",
+            "releases",
+            "datasets",
+            "when",
+            "attack_id",
+        ),
+        *("model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted"),
+        *("column", "suggested_role", "why", "quasi_identifier", "cells", "method", "hash"),
+        *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
+        *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
+        *("best_for", "border", "qid", "a", "b", "first"),
+    )
+)
+"""Columns of texts that are names or words of qifsql, and no values of people."""
+PLAIN = frozenset(
+    (
+        *("models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit"),
+        *("histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search"),
+        *("sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark"),
+        *("bounds", "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget"),
+        *("delta", "method", "runs", "classifier", "hash", "max", "presence", "one_to_one"),
+        *("absent", "wishes", "cells", "suppress", "entries"),
+    )
+)
+"""What was asked for that is a choice or a number."""
+COLUMNS = frozenset(
+    (
+        *("qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by"),
+        *("columns", "column", "register_qids", "plain", "drop", "a", "b", "member"),
+    )
+)
+"""What was asked for that is a name of a column, or an expression with a name."""
+EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
+FILES = frozenset(
+    (
+        *("dataset", "releases", "policy", "baseline", "population", "people", "register"),
+        *("hierarchy", "hierarchies", "prior", "candidates", "study", "release", "without"),
+    )
+)
+"""What was asked for that is a file, which is shown without its folder."""
 
 
 @dataclass(frozen=True)
@@ -42,89 +94,214 @@ class Reader:
     labels: Mapping[str, str] | None = None
 
 
-def shown(stored: Sequence[Stored], reader: Reader) -> list[Stored]:
-    """The results as the reader may see them."""
-    known = {column for s in stored for column in _known(s)}
-    mine = stored if reader.private else [_shared(s, known, reader.minimum) for s in stored]
-    return [_labelled(s, reader.labels or {}) for s in mine]
+def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
+    """Return the results as the reader may see them, and what is left out and why in one line."""
+    if reader.private:
+        return [_labelled(s, reader.labels or {}) for s in stored], ""
+    masks = _masks(stored, reader.minimum)
+    found = [_shared(s, masks) for s in stored if not masks.reveals(s)]
+    return [_labelled(s, reader.labels or {}) for s in found], _withheld(stored, found, masks)
 
 
-def _shared(stored: Stored, known: Set[str], minimum: int) -> Stored:
-    """A result without values of people, without small groups and without folders."""
-    own = [c for c in OF_PEOPLE if c in stored.frame.columns]
-    frame = stored.frame.drop(c for c in own if c != "target")
-    if "target" in own:
-        frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
-    if stored.kind == "check":  # how many are in a group is not known here
-        frame = _unnamed(frame, set(frame["by"].drop_nulls()))
-    details = {
-        name: _grouped(table, stored, known, minimum) if name == "groups" else table
-        for name, table in stored.details.items()
-        if name not in SHOWING
-    }
-    return replace(stored, frame=frame, details=details, manifest=_without_folders(stored))
-
-
-def _grouped(table: pl.DataFrame, stored: Stored, known: Set[str], minimum: int) -> pl.DataFrame:
-    """Groups: small ones are one line without numbers, those of known values have no names."""
-    few = pl.col("individuals") < minimum
-    numbers = [c for c, kind in table.schema.items() if kind.is_numeric()]
-    small = table.filter(few).with_columns(
-        *(pl.lit(None, table.schema[c]).alias(c) for c in numbers),
-        group=pl.lit(said("(smaller groups)")),
+def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks") -> str:
+    """Say what is left out of a report for others, and why, in one line."""
+    told = (
+        "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
+        "by their kind)"
     )
-    hidden = set(table["by"]) if _columns(stored, str(stored.spec.get("by", ""))) & known else set()
-    large = _unnamed(table.filter(~few), hidden)
-    return pl.concat([large, small.unique(["attack_id", "by"], maintain_order=True)])
+    pieces = [said(told)]
+    if n := sum(map(len, masks.hidden.values())):
+        one = "{n} group of fewer than {minimum} people"
+        many = "{n} groups of fewer than {minimum} people, or whose numbers would tell those of one"
+        pieces.append(counted(one, many, n, minimum=masks.minimum))
+    if names := [s.name for s in stored if s.shows_people]:
+        pieces.append(said("results with values of people: {names}", names=", ".join(names)))
+    if names := [s.name for s in stored if masks.reveals(s)]:
+        told = "results filtered by the columns of such groups: {names}"
+        pieces.append(said(told, names=", ".join(names)))
+    sql = {s.name: s.manifest.get("sql") for s in stored if not s.shows_people}
+    if names := [s.name for s in shared if sql.get(s.name) and not s.manifest["sql"]]:
+        pieces.append(said("SQL that could not be read: {names}", names=", ".join(names)))
+    told = (
+        "Left out, because others may read this report: {what}. A private report shows all of it."
+    )
+    return said(told, what="; ".join(pieces))
+
+
+@dataclass(frozen=True)
+class _Masks:
+    """The groups that are hidden, by the columns that make them; the columns that are known.
+
+    ``filters`` are those of the results that have the hidden groups.
+    """
+
+    hidden: Mapping[Columns, Set[str | None]]
+    filters: Mapping[Columns, Set[str]]
+    known: Set[str]
+    minimum: int
+
+    def reveals(self, stored: Stored) -> bool:
+        """Return whether a result is about a part of the people that the hidden groups make."""
+        own = str(stored.spec.get("where") or "")
+        return any(
+            groups and self.filters[columns] != {own} and columns & _in_expression(text)
+            for columns, groups in self.hidden.items()
+            for text in (own, str(stored.spec.get("register_where") or ""))
+        )
+
+
+def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
+    """Find the groups to be hidden in all results together."""
+    known = {column for s in stored for column in _known(s)}
+    tables: dict[Columns, list[masking.Sizes]] = {}
+    filters: dict[Columns, set[str]] = {}
+    for s in stored:
+        for table in filter(masking.is_grouped, (s.frame, *s.details.values())):
+            for by, sizes in masking.sizes(table):
+                tables.setdefault(_of_groups(s, by), []).append(sizes)
+                filters.setdefault(_of_groups(s, by), set()).add(str(s.spec.get("where") or ""))
+    hidden = {columns: masking.hidden(each, minimum) for columns, each in tables.items()}
+    return _Masks(hidden, filters, known, minimum)
+
+
+def _of_groups(stored: Stored, by: str) -> Columns:
+    """Return the columns that make groups of that name."""
+    rules = stored.spec.get("rules") or ()
+    asked = [str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text]
+    texts = [text for text in asked if text == by or text.partition("=")[0].strip() == by]
+    return frozenset(_sources(next(iter(texts), by)))
+
+
+def _shared(stored: Stored, masks: _Masks) -> Stored:
+    """Return the result without values of people, without small groups and without folders."""
+    details = {n: t for n, t in stored.details.items() if n in SHARED.get(stored.kind, ())}
+    tables = {n: _table(t, stored, masks) for n, t in details.items()}
+    frame = _table(stored.frame, stored, masks)
+    if "target" in stored.frame.columns:
+        frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
+    return replace(stored, frame=frame, details=tables, manifest=_note(stored))
+
+
+def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+    """Return the columns of a table that may be shown, with its small groups hidden."""
+    written = {"gain": literals.gain, "type": literals.datatype}
+    qids = [str(name) for name in stored.spec.get("qids") or ()]
+    columns: list[pl.Expr | pl.Series] = []
+    for name, kind in table.schema.items():
+        if name in written and kind == pl.String:
+            columns.append(
+                pl.Series(name, [t and written[name](t) for t in table[name].to_list()], pl.String)
+            )
+        elif name == "changes":
+            made = [
+                [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
+            ]
+            columns.append(pl.Series(name, made, pl.List(pl.String)))
+        elif name in TEXTS or kind.is_numeric() or kind in (pl.Boolean, pl.Null):
+            columns.append(pl.col(name))
+    found = table.select(columns)
+    return _grouped(found, stored, masks) if masking.is_grouped(found) else found
+
+
+def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+    """Return a table whose small groups are one line, those of known values without names."""
+    by = {str(name): _of_groups(stored, str(name)) for name in table["by"].drop_nulls().unique()}
+    known = {name for name, columns in by.items() if (columns | {name}) & masks.known}
+    return masking.masked(
+        table,
+        hides=lambda name: masks.hidden.get(by[name], set()),
+        minimum=masks.minimum,
+        unnamed=known,
+    )
 
 
 def _known(stored: Stored) -> Set[str]:
-    """The columns of quasi-identifiers and secrets: their values are those of people."""
-    names = [*stored.spec.get("qids", ()), *stored.spec.get("secrets", ())]
+    """Return the columns of quasi-identifiers and secrets: their values are those of people."""
+    names = [*(stored.spec.get("qids") or ()), *(stored.spec.get("secrets") or ())]
     names += [stored.spec[role] for role in ("secret", "useful") if stored.spec.get(role)]
-    return {column for name in names for column in _columns(stored, str(name))}
-
-
-def _columns(stored: Stored, text: str) -> Set[str]:
-    """The columns that a name or a named expression is made of, and the name itself."""
-    name, equal, expression = text.partition("=")
     expressions = stored.spec.get("expressions") or {}
-    written = str(expressions.get(text) or (expression if equal else text))
-    found = {text, name, text.partition(":")[2] or text}
+    found: set[str] = set()
+    for name in map(str, names):
+        plain = name.partition("=")[0]
+        found |= {name, plain, name.partition(":")[2] or name}
+        found |= _sources(str(expressions.get(name) or name))
+    return found
+
+
+def _sources(text: str) -> Set[str]:
+    """Return the columns that a name or a named expression is made of."""
+    parts = split_name(text)
+    return _in_expression(parts[1] if parts else text) or {text}
+
+
+def _in_expression(text: str) -> Set[str]:
+    """Return the columns of an expression; of a plain name that is no SQL the name."""
     try:
-        tree = parse_one(written, read="duckdb")
-    except SqlglotError:  # a plain name that is no SQL
-        return found
-    return found | {column.name for column in tree.find_all(exp.Column)}
+        tree = sqlglot.parse_one(text, read=literals.DIALECT) if text else exp.Null()
+    except SqlglotError:
+        return {text}
+    return {column.name for column in tree.find_all(exp.Column)}
 
 
-def _unnamed(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
-    """The table, where groups ``by`` such columns have a number for a name."""
-    number = pl.col("group").rank("dense").over("by").cast(pl.String)
-    before, _, after = said("group {n}", n="\0").partition("\0")
-    name = pl.concat_str(pl.lit(before), number, pl.lit(after), ignore_nulls=False)
-    told = pl.when(pl.col("by").is_in(list(by))).then(name).otherwise(pl.col("group"))
-    return table.with_columns(told.alias("group"))
-
-
-def _without_folders(stored: Stored) -> dict[str, Any]:
-    """The manifest with names of files for their paths; the seed and SQL about a person go."""
+def _note(stored: Stored) -> dict[str, Any]:
+    """Return the manifest without folders, literals and the seed."""
     note = dict(stored.manifest)
     inputs = [dict(file) for file in note.get("inputs", ())]
-    sql = "" if stored.shows_people else str(note.get("sql", ""))
-    for file in sorted(inputs, key=lambda f: -len(str(f["path"]))):
-        name = Path(str(file["path"])).name
-        sql = sql.replace(str(file["path"]).replace("'", "''"), name.replace("'", "''"))
-        file["path"] = name
-    spec = {k: _without_folder(v) for k, v in note["spec"].items() if k not in TYPED}
-    return note | {"inputs": inputs, "sql": sql, "spec": spec, "seed": None}
+    names = {str(file["path"]): Path(str(file["path"])).name for file in inputs}
+    inputs = [file | {"path": names[str(file["path"])]} for file in inputs]
+    notes = [_without_paths(str(text), names) for text in note.get("notes", ())]
+    sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
+    spec = _asked(stored.spec)
+    return note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
 
 
-def _without_folder(value: Any) -> Any:
-    """What was asked, with the name of a file for its path."""
-    if isinstance(value, str) and Path(value).is_absolute():
-        return Path(value).name
+def _without_paths(text: str, names: Mapping[str, str]) -> str:
+    for path in sorted(names, key=len, reverse=True):
+        text = text.replace(path, names[path])
+    return text
+
+
+def _asked(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked for as it may be shown; what is on no list is left out."""
+    qids = [str(name) for name in spec.get("qids") or ()]
+    found: dict[str, Any] = {}
+    for name, value in spec.items():
+        if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
+            found[name] = value
+        elif name in COLUMNS:
+            found[name] = _each(value, literals.named)
+        elif name in EXPRESSIONS:
+            found[name] = _each(value, literals.expression)
+        elif name in FILES:
+            found[name] = _each(value, _file)
+        elif name == "gains":
+            found[name] = _each(value, literals.gain)
+        elif name == "link":
+            found[name] = _each(value, literals.rule)
+        elif name == "changes":
+            found[name] = _each(value, lambda text: literals.change(text, qids))
+        elif name == "rules":
+            found[name] = [
+                dict(rule) | {"by": _each(rule.get("by"), literals.named)} for rule in value
+            ]
+    return found
+
+
+def _each(value: Any, shown: Callable[[str], str | None]) -> Any:
+    """Return a text, or each text of a list or of the values of a table, as it is shown."""
+    if isinstance(value, str):
+        text = shown(value)
+        return said("(left out)") if text is None else text
+    if isinstance(value, Mapping):
+        return {name: _each(one, shown) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_each(one, shown) for one in value]
     return value
+
+
+def _file(text: str) -> str:
+    """Return the names of files without their folders."""
+    return " + ".join(Path(path).name for path in text.split(" + "))
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:

@@ -40,6 +40,30 @@ KINDS: dict[str, tuple[str, ...]] = {
     "run": ("name", "model"),
 }
 """Results about everybody, and columns by which they are known; others show values of people."""
+SHARED: dict[str, tuple[str, ...]] = {
+    "attack": ("histogram", "thresholds", "quantiles", "groups", "links", "calibration"),
+    "sweep": (
+        *("best", "borders", "shapley", "interactions", "drop_first", "coarsen_first"),
+        *("histogram", "plan", "releases"),
+    ),
+    "check": (),
+    "treat": ("comparison", "changes"),
+    "describe": (),
+    "levels": ("attacks",),
+    "compose": ("releases", "curve", "truth"),
+    "anonymise": ("quasi_identifiers",),
+    "compare": ("columns",),
+    "what-if": (),
+    "link": ("confidence",),
+    "unhash": (),
+    "unicity": (),
+    "estimate": ("individual", "histogram"),
+    "wp29": ("attacks", "register", "unicity"),
+    "dp": ("scenario",),
+    "dit": ("thresholds", "distribution"),
+    "run": ("sweeps", "borders", "checks", "entries"),
+}
+"""Tables of details of each kind of result without values of people: others may see these."""
 CHAPTERS = ("attack", "sweep", "check", "treat")  # of which a report reads more than a table
 TYPES = SCHEMA | INDIVIDUAL | GAIN
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")

@@ -76,7 +76,7 @@ def levels(frame: pl.DataFrame) -> Table:
             str(row["rule"]),
             whom(row),
             row["measure"],
-            cells.cell(row["value"]),
+            "" if row["value"] is None else cells.cell(row["value"]),
             *([last] if drifts else []),
             bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),

@@ -165,10 +165,17 @@ def success(row: Row, x: float) -> str:
     return percent(x) if is_chance(row) else amount(x, row.get("unit"))
 
 
-def gap(row: Row, groups: Sequence[Row]) -> str:
-    """Who carries the risk: the group with the highest success beside that with the lowest."""
+def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
+    """Who carries the risk: the group with the highest success beside that with the lowest.
+
+    ``hidden``: there are groups that are not shown, of which nothing is said.
+    """
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
+    if worst["gap"] == 0 and hidden:
+        return said(
+            "No group of {by} that is shown carries more risk than another.", by=worst["by"]
+        )
     if worst["gap"] == 0:
         return said("No group of {by} carries more risk than another.", by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
@@ -176,9 +183,17 @@ def gap(row: Row, groups: Sequence[Row]) -> str:
         success(row, x)
         for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
     )
-    return said(
+    text = (
         "Of the groups of {by}, {high} carries most risk ({most}) and {low} least ({least}): "
-        "a gap of {between}.",
+        "a gap of {between}."
+    )
+    if hidden:
+        text = (
+            "Of the groups of {by} that are shown, {high} carries most risk ({most}) and {low} "
+            "least ({least}): a gap of {between}."
+        )
+    return said(
+        text,
         **{"by": worst["by"], "high": high, "low": low},
         **{"most": most, "least": least, "between": between},
     )
