@@ -74,7 +74,7 @@ def hyper(
     if path is not None:
         check_ending(path, STREAMED)
     spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
-    with opened(spec, settings) as (engine, bound):
+    with opened(spec, settings, outputs=[] if path is None else [path]) as (engine, bound):
         counts = Counts(engine, bound, again=True, tallied=False)
         checks.check(counts)
         native = STORABLE if path and path.suffix.casefold() == ".parquet" else SHOWABLE
