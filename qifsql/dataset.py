@@ -107,6 +107,8 @@ class Dataset:
         if isinstance(source, Dataset):
             return source
         text = path_text(source)
+        if not text:  # a path without a name is the working folder
+            raise DatasetError("the name of a dataset is empty; name a file")
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.selectors import by_name
 
 from qifsql import __version__, dialect
 from qifsql.engine.duckdb import DuckDB
@@ -272,7 +273,7 @@ def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
         while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
             new = f"'{new}"
         names[name] = new
-    texts = [pl.col(name) for name, kind in schema.items() if kind == pl.String]
+    texts = [by_name(name) for name, kind in schema.items() if kind == pl.String]
     return frame.with_columns(_inert(text) for text in texts).rename(names)
 
 

@@ -64,6 +64,11 @@ def test_a_missing_file_is_named_with_the_nearest_one(here: Path):
     )
 
 
+def test_an_empty_name_is_not_the_working_folder(here: Path):
+    refused(here, "describe", "", says="the name of a dataset is empty")
+    refused(here, "link", "people.parquet", "", "-q", "age", says="the name of a dataset is empty")
+
+
 def test_a_missing_folder_is_named(here: Path):
     refused(here, "attack", "crs", "no/people.parquet", "-q", "age", says="there is no folder no")
 

@@ -114,6 +114,17 @@ def test_a_name_with_a_comma_is_quoted_as_in_csv(tmp_path: Path):
     assert json.loads(done.out)["results"][0]["qids"] == ["a,b", "c", 'say "x"']
 
 
+@pytest.mark.parametrize("name", ["*", "^.*$"])
+def test_a_name_that_looks_like_a_pattern_is_one_column_of_results(tmp_path: Path, name: str):
+    file, out = tmp_path / "t.parquet", tmp_path / "r.csv"
+    pl.DataFrame({name: ["=x", "=y"], "b": [1, 2], "c": ["u", "u"]}).write_parquet(file)
+    assert run("blocks", file, "-q", name, "-q", "b", "-s", "c", "--format", "csv").code == 0
+    assert run("hyper", file, "-q", name, "-s", "c", "--show", "joint", "-f", "markdown").code == 0
+    assert run("records", file, "-q", "b", "-s", name, "-o", out).code == 0
+    rows = csv.DictReader(io.StringIO(out.read_text()))
+    assert [row[f"best_guess_{name}"] for row in rows] == ["'=x", "'=y"]
+
+
 def test_patterns_and_expressions_are_quasi_identifiers():
     done = run("attack", "crs", CENSUS, "-q", "CO_*", "-q", "decade=NU_ANO//10", "-f", "json")
     assert json.loads(done.out)["results"][0]["qids"] == [

@@ -190,6 +190,16 @@ def hashed(text: str | None, algorithm: str = "md5") -> str | None:
 IDENTIFIERS = st.sampled_from([None, "a1", "b2", "ab1", "zz9", "", "c3", "'", "no hash"])
 
 
+def test_counts_of_candidates_are_readable_by_other_programs(tmp_path: Path):
+    file, out = tmp_path / "hashes.parquet", tmp_path / "found.parquet"
+    pl.DataFrame({"h": [hashlib.md5(b"7").hexdigest()]}).write_parquet(file)
+    assert run("unhash", file, "-c", "h", "--hash", "md5", "-p", "[0-9]", "-o", out).code == 0
+    assert pq.read_table(tmp_path / "found.patterns.parquet")["candidates"].to_pylist() == [10]
+    refused = run("unhash", file, "-c", "h", "--hash", "md5", "-p", "[0-9]", "--max", 2**63)
+    assert refused.code == 2
+    assert "a number of candidates, from 1 to" in refused.err
+
+
 @settings(max_examples=20)
 @given(
     st.lists(IDENTIFIERS, min_size=1, max_size=12).filter(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
+from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.export import Origin, inert, write
@@ -96,11 +97,11 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
     columns: list[pl.Expr | pl.Series] = []
     for name, dtype in frame.schema.items():
         if dtype == pl.List(pl.String):
-            columns.append(pl.col(name).list.join("+"))
+            columns.append(by_name(name).list.join("+"))
         elif isinstance(dtype, pl.List):
             columns.append(pl.Series(name, [_joined(v) for v in frame[name].to_list()]))
         else:
-            columns.append(pl.col(name))
+            columns.append(by_name(name))
     return frame.select(columns)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.selectors import by_name
 
 from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.errors import DatasetError
@@ -207,7 +208,7 @@ def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Rows of JSON; columns without any value are of the type that they have in results."""
     frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
     empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
-    return frame.with_columns(pl.col(name).cast(TYPES.get(name, pl.String())) for name in empty)
+    return frame.with_columns(by_name(name).cast(TYPES.get(name, pl.String())) for name in empty)
 
 
 def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
