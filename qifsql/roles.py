@@ -17,11 +17,11 @@ from qifsql.expressions import column, read, with_one_missing
 from qifsql.spec import Attribute, ColumnRoles
 
 QID, SECRET, KEY, WEIGHT = "quasi-identifier", "secret", "key", "weight"
-GROUP, MEMBER, FILTER, WAVE = "group", "member", "filter", "wave"
+GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
 IN_NO_RULE = "secret (in no rule)"
 LEFT_OUT = "left out"  # of a release
 NAMED = 40  # names of columns that are listed in a remark
-ROLES = (QID, SECRET, KEY, WEIGHT, GROUP, MEMBER, FILTER, WAVE, IN_NO_RULE)
+ROLES = (QID, SECRET, KEY, WEIGHT, GROUP, MEMBER, FILTER, WAVE, LINK, IN_NO_RULE)
 SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, IN_NO_RULE})
 """Roles of columns that the adversary knows, wants to know, or that say who somebody is.
 
@@ -73,6 +73,12 @@ def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> li
         left = [form for form in forms if not any(form.startswith(f"{r} (") for r in roles)]
         merged.append(replace(same[0], roles=tuple(roles), forms=tuple(left)))
     return merged
+
+
+def of_files(files: Iterable[Sequence[ColumnRoles]]) -> list[ColumnRoles]:
+    """Return the columns of several files, with their numbers as tags."""
+    numbered = enumerate(files, 1)
+    return [replace(c, name=tagged(number, c.name)) for number, own in numbered for c in own]
 
 
 def unnamed(columns: Iterable[ColumnRoles]) -> str:

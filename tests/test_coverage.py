@@ -18,7 +18,7 @@ from terminal import run
 
 import qifsql
 from qifsql import coverage
-from qifsql.errors import InputError
+from qifsql.errors import ColumnError, InputError
 from qifsql.report.junit import junit
 from qifsql.report.parts import Cards, Light
 from qifsql.report.report import report
@@ -395,6 +395,37 @@ def coarser(folder: Path) -> Path:
     file = folder / "coarser.csv"
     pl.read_csv(PEOPLE).with_columns(pl.col("age") // 50 * 50).write_csv(file)
     return file
+
+
+def test_a_release_without_the_quasi_identifiers_of_its_population_is_listed(tmp_path: Path):
+    file, everybody = tmp_path / "t.csv", tmp_path / "all.csv"
+    file.write_text("k,x\n1,1\n2,2\n")
+    everybody.write_text("k,a\n1,1\n2,1\n3,2\n")
+    rules = rule(model="cml", measure="worst_case")
+    levels = policy(tmp_path, rules=rules, qids="a", key="k", population=str(everybody))
+    found = qifsql.check(file, levels)
+    assert [(c.name, c.role) for c in found.columns] == [("k", "key"), ("x", "not considered")]
+    assert found.not_considered == ("x",)
+    assert values_of(found, "column", "singled_out") == [("x", None)]
+    with pytest.raises(ColumnError):
+        qifsql.check(file, policy(tmp_path, qids="a"))
+
+
+def test_results_about_several_files_list_the_columns_of_each(tmp_path: Path):
+    later = coarser(tmp_path)
+    for command, roles in (
+        (("compare", PEOPLE, later, "-q", "age"), ("quasi-identifier", "not considered")),
+        (("attack", "crl", PEOPLE, later, "-q", "2:age", "--link", "gender"),
+         ("not considered", "link")),
+    ):  # fmt: skip
+        out = tmp_path / "r.parquet"
+        done = run(*command, "-o", out)
+        assert done.code == 0, done.err
+        listed = json.loads(pl.read_parquet_metadata(out)["qifsql"])["columns"]
+        names = ["id", "age", "gender", "occupation", "illness"]
+        assert [c["name"] for c in listed] == [f"{n}:{name}" for n in (1, 2) for name in names]
+        assert (listed[1]["role"], listed[2]["role"]) == roles
+        assert listed[6]["role"] == "quasi-identifier"
 
 
 def test_a_study_says_what_its_checks_do_not_cover(tmp_path: Path):

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql import naming
+from qifsql import naming, roles
 from qifsql.catalog import Catalog as Known
 from qifsql.collection import tag_of
 from qifsql.composition.binding import (
@@ -119,6 +119,9 @@ def _attack(
         {},
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
+        columns=roles.columns(
+            catalog.schema, {roles.QID: qids, roles.SECRET: secrets}, where=condition
+        ),
     )
 
 

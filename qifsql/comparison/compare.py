@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql import roles
 from qifsql.comparison import losses, risks
 from qifsql.comparison.binding import Compared, bind
 from qifsql.composition.spec import Composition
@@ -117,6 +118,7 @@ def compare(
         first = [s for file in files for s in openings(file.attack.dataset)]
         origin = origin.about(_asked(spec, files), tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.sent]))
+        origin = origin.listing(roles.of_files(file.attack.columns for file in files))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     return Comparison(
         frame,

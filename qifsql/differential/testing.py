@@ -166,6 +166,7 @@ def _run(
         with masked(mask):  # the file of records is as readable as any other
             rows = 0 if out is None else everyone.write(engine, attack, asked, out, origin)
     origin = replace(origin.about(told, files), statements=origin.statements)
+    origin = origin.listing(attack.columns)
     names = tuple(q.name for q in attack.qids)
     notes = (*attack.notes, *notes)
     return Inference(frame, details, origin, attack.secrets[0].name, names, rows, notes)

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql import assess
+from qifsql import assess, roles
 from qifsql.assessment import INDIVIDUAL, SCHEMA, Assessment
 from qifsql.collection import Source
 from qifsql.dataset import Dataset
@@ -142,6 +142,7 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
     spec = asked.plain() | {"qids": list(named(chain.releases))}
     spec |= {"link": [rule.plain() for rule in learned.rules]}
     origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables)))).sending(chain.sent)
+    origin = origin.listing(roles.of_files(release.columns for release in chain.releases))
     accuracy = steps["link_accuracy"][0] if asked.truth and chain.last == 2 else None
     mine: dict[str, float | bool | None] = {
         "presence": float(asked.presence),

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
+from qifsql import roles
 from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
@@ -131,7 +132,9 @@ def link(
         "register_where": register_where,
     }
     paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))
-    origin = origin.about(spec, paths, plan)
+    known = {roles.QID: pair[0].qids, roles.KEY: [pair[0].key] if pair[0].key else []}
+    columns = roles.columns(catalogs[0].schema, known, where=pair[0].where)
+    origin = origin.about(spec, paths, plan).listing(columns)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
     return Linked(frame, points, origin, _notes(kinds, row, pair))

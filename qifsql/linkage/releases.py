@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from qifsql import naming
+from qifsql import naming, roles
 from qifsql.collection import Collection, together
 from qifsql.dataset import Dataset, Schema
 from qifsql.datatypes import INTEGERS, NUMBERS, comparable, family, nested
@@ -19,7 +19,7 @@ from qifsql.microdata import normal
 from qifsql.naming import QID, SECRET
 from qifsql.plan import Step
 from qifsql.relation import relation
-from qifsql.spec import Attribute
+from qifsql.spec import Attribute, ColumnRoles
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Release:
     key: Attribute | None
     where: exp.Expr | None
     told: bool
+    columns: tuple[ColumnRoles, ...] = ()
 
     @property
     def given(self) -> Step:
@@ -116,7 +117,15 @@ def releases(
                 "another type in the focal release; write both with one type"
             )
         kept = condition(where, catalog) if number == 1 else None
-        found.append(Release(datasets[i], number, exact, drift, own, sought, key, kept, told))
+        used = {
+            roles.QID: own,
+            roles.SECRET: sought,
+            roles.LINK: tuple(columns.values()),
+            roles.KEY: (key,) if key else (),
+        }
+        listed = roles.columns(catalog.schema, used, where=kept)
+        release = Release(datasets[i], number, exact, drift, own, sought, key, kept, told, listed)
+        found.append(release)
     return tuple(found)
 
 

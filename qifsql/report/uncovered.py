@@ -37,9 +37,12 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
 def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
     """Return the columns of each file with the roles that they have in any of its results."""
     found: dict[str, dict[str, ColumnRoles]] = {}
-    for stored in results:
+    for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
         own = found.setdefault(str(stored.spec.get("dataset", "")), {})
-        for column in stored.columns or ():
+        columns = stored.columns or ()
+        if own and own.keys() != {column.name for column in columns}:
+            continue
+        for column in columns:
             known = own.setdefault(column.name, column)
             if (column.covered, bool(column.forms)) > (known.covered, bool(known.forms)):
                 own[column.name] = column
@@ -85,6 +88,8 @@ def role(text: str) -> str:
         roles.MEMBER: said("member"),
         roles.FILTER: said("filter"),
         roles.WAVE: said("wave"),
+        roles.LINK: said("link"),
+        roles.LEFT_OUT: said("left out"),
         roles.IN_NO_RULE: said("secret (in no rule)"),
         NOT_CONSIDERED: said("not considered"),
     }
