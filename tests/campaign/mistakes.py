@@ -117,7 +117,7 @@ def _safe(d: Draft, name: str) -> str:
             return value
 
 
-LONG = ("--counts", "--draws", "--within", "--sizes", "--k", "--points", "--threads")
+LONG = ("--counts", "--draws", "--within", "--sizes", "--k", "--points")
 PLACES = (
     "--out",
     "-o",

@@ -15,7 +15,7 @@ def attack(d: Draft) -> Words:
     """One of the kinds of attack."""
     kinds = {
         _collective: 40, _individual: 14, _collection: 14, _waves: 6, _membership: 8, _linked: 8,
-        _gaining: 10,
+        _gaining: 10, _stored: 4,
     }  # fmt: skip
     return d.rng.choices(list(kinds), list(kinds.values()))[0](d)
 
@@ -133,6 +133,16 @@ def _gaining(d: Draft) -> Words:
     gains = d.rng.sample(range(7), d.one(1, 1, 2))
     words = [word for g in gains for word in ("--gain", gain(d, g, secret))]
     return ["attack", "cas", d.file, *d.known(d.qids()), *d.wants(secret), *words]
+
+
+def _stored(d: Draft) -> Words:
+    """Two questions to one store: the same or another gain, secret or set of columns."""
+    qids, secret = d.known(d.qids()), d.secret()
+    store = ["--store", "kept.duckdb"]
+    d.steps.append(Step(["attack", "crs,cas", d.file, *qids, *d.wants(secret), *store]))
+    again = qids if d.chance(0.7) else d.known(d.qids())
+    more = ["--gain", gain(d, 9, secret)] if d.chance(0.5) else []
+    return ["attack", "crs,cas", d.file, *again, *d.wants(d.one(secret, d.secret())), *more, *store]
 
 
 def gain(d: Draft, kind: int, secret: str) -> str:
@@ -317,7 +327,7 @@ def report(d: Draft) -> Words:
         results.append(d.new("result") + d.one(".parquet", ".json"))
         d.steps.append(Step([*argv, "-o", results[-1]]))
     out = d.new("page") + d.one(".html", ".html", ".html", ".md", ".csv", ".parquet")
-    return ["report", *results, "-o", out]
+    return ["report", *(["."] if d.chance(0.1) else results), "-o", out]
 
 
 def link(d: Draft) -> Words:
