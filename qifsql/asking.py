@@ -17,6 +17,7 @@ from qifsql.gains import STAKED, Gain
 from qifsql.spec import Attribute, BoundAttack
 
 Names = Mapping[str, str]
+REST = "*"  # in a file of worths: all values that no other line names
 
 
 @dataclass(frozen=True)
@@ -106,21 +107,53 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Made:
     doc = "One row per guess and value of the secret: what the guess gains."
 
     def query(names: Names) -> exp.Query:
-        same = exp.NullSafeEQ(
-            this=exp.column("value", "listed"), expression=exp.column("value", "secret_values")
-        )
         table = "secret_values" if guess == "code" else "listed"
-        return (
+        named = (
             exp.select(
                 exp.alias_(exp.column(guess, table), "guess"),
                 exp.column("code", "secret_values"),
                 exp.column("gain", "listed"),
             )
             .from_(exp.to_table(names["listed"]).as_("listed"))
-            .join(exp.to_table(names["secret_values"]).as_("secret_values"), on=same)
+            .join(exp.to_table(names["secret_values"]).as_("secret_values"), on=_same())
         )
+        if guess == "guess":
+            return named
+        return exp.union(named, _rest(names), distinct=False)
 
     return Made(doc, ("listed", "secret_values"), query)
+
+
+def _same() -> exp.Expr:
+    """Return whether a line of a file names a value; what is no value of the type names none."""
+    value = exp.column("value", "listed")
+    unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
+    same = exp.NullSafeEQ(this=value.copy(), expression=exp.column("value", "secret_values"))
+    return exp.and_(same, exp.not_(exp.paren(unfit)))
+
+
+def _rest(names: Names) -> exp.Select:
+    """Return the worth of the values that no line names: that of the line ``*``.
+
+    A line that names a value ``*`` of the secret is no such line.
+    """
+    listed = exp.to_table(names["listed"]).as_("listed")
+    values = exp.to_table(names["secret_values"]).as_("secret_values")
+    star = exp.EQ(this=exp.column("raw", "listed"), expression=exp.Literal.string(REST))
+    rest = (
+        exp.select(exp.alias_(exp.column("gain", "listed"), "gain"))
+        .from_(listed)
+        .join(values, on=_same(), join_type="anti")
+        .where(star)
+    )
+    unnamed = (
+        exp.select(exp.column("code", "secret_values"))
+        .from_(values.copy())
+        .join(listed.copy(), on=_same(), join_type="anti")
+    )
+    columns = [exp.alias_(exp.column("code", "unnamed"), name) for name in ("guess", "code")]
+    query = exp.select(*columns, exp.column("gain", "rest")).from_(unnamed.subquery("unnamed"))
+    return query.join(rest.subquery("rest"), join_type="cross")
 
 
 def _computed(expression: exp.Expr) -> Made:

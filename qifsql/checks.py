@@ -134,21 +134,29 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
-    unknown = 0
+    unknown = rest = 0
     if gain.source is not None:
-        unknown = counts.frame("unknown_values", [(j, g)])["lines"][0]
-    if unknown and gain.kind == "matrix":
+        found = counts.frame("unknown_values", [(j, g)]).row(0, named=True)
+        unknown, rest = found["lines"], found["rest"]
+    if rest > 1 and gain.kind == "worth":
+        raise InputError(f"{what} has {rest:,} lines *; one says what all other values are worth")
+    if (unknown or rest) and gain.kind == "matrix":
         raise InputError(
-            f"{what} has {several(unknown, 'line')} with values that the secret does not have "
-            "in the release; take them out, or correct them"
+            f"{what} has {several(unknown + rest, 'line')} with values that the secret does not "
+            "have in the release; take them out, or correct them"
         )
     found = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
     expected = values if gain.kind == "worth" else max(1, found["guesses"]) * values
     if missing := expected - found["different"]:
-        kind = "value" if gain.kind == "worth" else "pair"
+        if gain.kind == "worth":
+            raise InputError(
+                f"{what} is missing for {missing:,} of {several(expected, 'value')}; name them "
+                "all, or add a line with the value * for all others (a secret that has a value * "
+                "needs every value named)"
+            )
         raise InputError(
-            f"{what} is missing for {missing:,} of {several(expected, kind)}"
-            f"{'' if kind == 'value' else ' of a guess and a value'}; name them all"
+            f"{what} is missing for {missing:,} of {several(expected, 'pair')} of a guess and a "
+            "value; name them all"
         )
     if found["pairs"] > found["different"]:
         raise InputError(f"{what} names a pair more than once; name each once")

@@ -293,6 +293,45 @@ def test_a_file_says_what_each_value_is_worth(
     check(row, numbers(joint, abstaining(*om.worth(known, worths))), exact=drawn.exact)
 
 
+@light
+@given(releases(), EITHER, st.data())
+def test_a_line_with_a_star_gives_the_worth_of_every_value_that_no_line_names(
+    drawn: Release, ending: str, data: st.DataObject
+) -> None:
+    secret = drawn.table.secrets[0]
+    joint = drawn.joint(secret)
+    known = domain(joint)
+    named = [v for v in known if v is None or data.draw(st.booleans())]
+    rest = data.draw(st.sampled_from(DYADIC).map(F))
+    worths = {v: data.draw(st.sampled_from(DYADIC).map(F)) if v in named else rest for v in known}
+    values = pa.array(named, drawn.table.types[secret]).cast(pa.string()).to_pylist()
+    columns = {
+        "value": pa.array([*values, "*"], pa.string()),
+        "worth": [*(float(worths[v]) for v in named), float(rest)],
+    }
+    with drawn.file() as path:
+        file = write(path.with_name(f"w.{ending}"), columns)
+        (row,) = drawn.rows(path, "cas", secret, gain=f"worth:{file}")
+    check(row, numbers(joint, abstaining(*om.worth(known, worths))), exact=drawn.exact)
+
+
+def test_a_value_that_is_a_star_is_named_by_the_star_alone(tmp_path: Path) -> None:
+    """Of a secret that has the value ``*`` nothing stands for the rest: all are to be named."""
+    release = write(tmp_path / "r.csv", {"q": [1, 1, 2], "s": ["*", "a", "b"]})
+    file = tmp_path / "w.csv"
+    file.write_text("value,worth\n*,9\na,1\nb,1\n")
+    asked = {"qids": "q", "secret": "s", "gain": f"worth:{file}"}
+    (row,) = qifsql.attack("cas", release, **asked).rows()
+    assert row["prior_probabilistic"] == 3
+    file.write_text("value,worth\n*,9\na,1\n")
+    with pytest.raises(InputError, match="missing for 1 of 3 values"):
+        qifsql.attack("cas", release, **asked)
+    release = write(tmp_path / "r.csv", {"q": [1, 1, 2], "s": ["c", "a", "b"]})
+    file.write_text("value,worth\n*,9\na,1\n*,8\n")
+    with pytest.raises(InputError, match="2 lines"):
+        qifsql.attack("cas", release, **asked)
+
+
 @pytest.mark.parametrize(("ending", "text"), [("parquet", math.nan), ("csv", "nan"), ("csv", "")])
 def test_nan_in_a_file_is_the_missing_value(tmp_path: Path, ending: str, text: object) -> None:
     release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "s": [math.nan, 1.0, 1.0]})

@@ -169,7 +169,7 @@ KNOWN: dict[str, tuple[Rows, Rows]] = {  # view -> its rows without weights, and
     "journalist": ([(1 / 2, 1 / 3, 0)], [(1 / 2, 1 / 3, 0)]),  # (1/4 + 1/4 + 1/2) / 3
     "beliefs_check": ([(2, 2, 2, 0, 1.0, 0, 0)], [(2, 2, 2, 0, 1.0, 0, 0)]),
     "pairs_check": ([(4, 4, 2, 2, 0, -1.0, 3.0, 0.0)], [(4, 4, 2, 2, 0, -1.0, 3.0, 0.0)]),
-    "unknown_values": ([(0,)], [(0,)]),
+    "unknown_values": ([(0, 0)], [(0, 0)]),
     "violations": ([(2, 1, 2, 3)], [(2, 1, 2, 3)]),
     "agreements": ([(0, 1, 1, 1), (1, 2, 1, 2)], [(0, 1, 1, 1), (1, 2, 1, 2)]),
     "uncertainty": (  # bits, mean; guesses: all without weights, their mean with weights

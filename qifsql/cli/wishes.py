@@ -20,7 +20,8 @@ class Gains:
         list[str] | None,
         typer.Option(
             "--gain",
-            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
+            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE (a line "
+            "with the value * is for all others), "
             "matrix:FILE, sql:EXPRESSION over guess and secret. Repeatable.",
             rich_help_panel=ATTACK,
         ),
