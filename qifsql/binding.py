@@ -38,6 +38,11 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         again=not attack.qids,
     )
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+    if models[0].goal != "membership" and attack.member is not None:
+        raise InputError(
+            "member says who is in the release, for models of membership (cms, ims, cml, iml); "
+            f"leave it out of {models[0].acronym}"
+        )
     if models[0].goal == "membership":
         secrets = _member(attack, schema)
     key = naming.of_column(attack.key, schema)

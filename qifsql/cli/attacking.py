@@ -41,7 +41,7 @@ def attack(
             **asked,
             where=data.where,
             target=known,
-            member=member,
+            member=typed.single(member),
             progressive=progressive,
             settings=settings,
         )

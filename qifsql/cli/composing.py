@@ -9,7 +9,7 @@ import typer
 
 from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
-from qifsql.cli.typed import names
+from qifsql.cli.typed import assigned, names
 from qifsql.errors import InputError, quoted
 
 
@@ -169,14 +169,7 @@ def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
     """COLUMN=FILE, where the name of a column may hold an equals sign."""
     found: dict[str, str] = {}
     for text in texts:
-        name = max((q for q in qids if text.startswith(f"{q}=")), key=len, default=None)
-        name, path = (
-            (name, text[len(name) + 1 :])
-            if name
-            else text.split("=", 1)
-            if "=" in text
-            else ("", "")
-        )
+        name, path = assigned(text, qids) or ("", "")
         if not name or not path:
             raise InputError(f"hierarchy {quoted(text)} is not COLUMN=FILE; write it like that")
         if name in found:

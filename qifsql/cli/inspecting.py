@@ -146,7 +146,7 @@ def sql(
             model,
             others.source(data),
             **asked,
-            member=member,
+            member=typed.single(member),
             where=data.where,
             target=known,
             step=step,

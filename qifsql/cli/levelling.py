@@ -8,7 +8,7 @@ import typer
 
 from qifsql.cli import options, roles, running
 from qifsql.cli.options import Data, Limits, Output
-from qifsql.cli.typed import names
+from qifsql.cli.typed import assigned, names
 from qifsql.errors import InputError, quoted
 
 WANTED = "Levels that are wanted"
@@ -193,16 +193,12 @@ def _hierarchies(values: Sequence[str] | None, secrets: Sequence[str]) -> dict[s
     known = [(split_name(secret) or (secret, ""))[0] for secret in secrets]
     found: dict[str, str] = {}
     for text in values or ():
-        own = [name for name in known if text.startswith(f"{name}=")]
-        if own:
-            name = max(own, key=len)
-            file = text[len(name) + 1 :]
-        elif len(known) == 1 and "=" not in text:
-            name, file = known[0], text
-        else:
-            name, equals, file = text.partition("=")
-            if not equals:
-                raise InputError("a --hierarchy is written SECRET=FILE")
+        pair = assigned(text, known)
+        if pair is None and len(known) == 1:
+            pair = known[0], text
+        if pair is None:
+            raise InputError("a --hierarchy is written SECRET=FILE")
+        name, file = pair
         if name in found:
             raise InputError(f"the hierarchy of {quoted(name)} is given twice; give it once")
         found[name] = file

@@ -30,7 +30,7 @@ Targets = Annotated[
     typer.Option(
         "--target",
         help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
-        "(not in that dataset). Repeatable.",
+        "(not in that dataset). A name that holds = may stand in double quotes. Repeatable.",
         rich_help_panel=ATTACK,
     ),
 ]

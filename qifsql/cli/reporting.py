@@ -7,6 +7,7 @@ import typer
 
 from qifsql.cli import running
 from qifsql.cli.options import DATA, RUN, TOLD
+from qifsql.cli.typed import assigned
 from qifsql.errors import InputError
 
 Results = Annotated[
@@ -95,7 +96,7 @@ def report(
 
 
 def _label(text: str) -> tuple[str, str]:
-    column, equal, name = text.partition("=")
-    if not (column and equal and name):
+    column, name = assigned(text) or ("", "")
+    if not (column and name):
         raise InputError('a --label is written COLUMN="another name"')
     return column, name

@@ -1,10 +1,13 @@
 """What people type: lists of names, and the target of an attack."""
 
 import csv
+import re
 from collections.abc import Sequence
 
 from qifsql.collection import ABSENT
 from qifsql.errors import InputError, quoted
+
+QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
 
 
 def names(values: Sequence[str] | None) -> tuple[str, ...]:
@@ -39,6 +42,26 @@ def _goes_on(expression: str) -> bool:
     return in_text or depth > 0
 
 
+def single(value: str | None) -> str | None:
+    """Return a name that stands in double quotes, as in a row of CSV, without them."""
+    row = _row(value) if value and value[0] == value[-1] == '"' else []
+    return row[0] if len(row) == 1 else value
+
+
+def assigned(text: str, known: Sequence[str] = ()) -> tuple[str, str] | None:
+    """Return the name and the value of ``NAME=VALUE``; None where there is no equals sign.
+
+    A name that holds an equals sign stands in double quotes, or is ``known``.
+    """
+    for name in sorted(known, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text[len(name) + 1 :]
+    if found := re.fullmatch(rf"{QUOTED}=(.*)", text, re.S):
+        return found[1].replace('""', '"'), found[2]
+    name, equals, value = text.partition("=")
+    return (name, value) if equals else None
+
+
 def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
     """The target from ``column=value`` and ``column is null``, each given once.
 
@@ -61,9 +84,12 @@ def _known(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
             return name, None
         if text.casefold() == f"{name} is absent".casefold():
             return name, ABSENT
-    name, equals, value = text.partition("=")
-    if equals and name:
-        return name, value
+    if found := re.fullmatch(rf"{QUOTED} is (null|absent)", text, re.S | re.I):
+        return found[1].replace('""', '"'), None if found[2].casefold() == "null" else ABSENT
+    pair = assigned(text)
+    if pair and pair[0]:
+        return pair
+    equals = pair is not None
     if not equals and text.casefold().endswith(" is null"):
         return text[: -len(" is null")], None
     if not equals and text.casefold().endswith(" is absent"):

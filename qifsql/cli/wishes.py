@@ -8,7 +8,7 @@ import typer
 
 from qifsql.cli import running
 from qifsql.cli.options import ATTACK, RUN, TOLD, Output, Prior
-from qifsql.cli.typed import names
+from qifsql.cli.typed import names, single
 from qifsql.errors import InputError
 
 
@@ -20,9 +20,9 @@ class Gains:
         list[str] | None,
         typer.Option(
             "--gain",
-            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE (a line "
-            "with the value * is for all others), "
-            "matrix:FILE, sql:EXPRESSION over guess and secret. Repeatable.",
+            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE "
+            "(its line * is for all values that no line names), matrix:FILE, sql:EXPRESSION over "
+            "guess and secret. Repeatable.",
             rich_help_panel=ATTACK,
         ),
     ] = None
@@ -155,7 +155,7 @@ class Details:
 def _one(given: list[str] | None) -> str | None:
     if given and len(given) > 1:
         raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
-    return given[0] if given else None
+    return single(given[0]) if given else None
 
 
 @dataclass(frozen=True)
