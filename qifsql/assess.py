@@ -16,6 +16,7 @@ from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.writings import remarks
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.export import Origin
 from qifsql.measures import bayes, gain
@@ -151,7 +152,8 @@ class _Run:
         notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, found, ids) for name, found in details.items()}
-        return Assessment(frame, origin, tuple(notes), tables)
+        notes += remarks(self.counts.engine)
+        return Assessment(frame, origin, tuple(dict.fromkeys(notes)), tables)
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})

@@ -82,7 +82,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         where,
         attack.null,
         target,
-        notes,
+        (*notes, *catalog.remarks),
         zoned,
         gains,
         asked,

@@ -15,6 +15,10 @@ class Catalog(Protocol):
     def schema(self) -> Schema:
         """The columns there are."""
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes on how the fields are written that were asked about so far."""
+
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ``whats`` names them in messages."""
 

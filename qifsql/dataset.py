@@ -10,6 +10,7 @@ from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 from qifsql.inputs import path_text, several_paths
 
 Format = Literal["parquet", "csv", "duckdb"]
+Writing = Literal["", "unusual", "several"]
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -27,11 +28,14 @@ class Column:
     """One column: its name in the file, the engine's name for it, and its SQL type.
 
     The two names differ where the file has names that SQL cannot tell apart (``ID`` and ``id``).
+    ``writing`` is about typed columns of CSV: ``unusual`` where the engine would write a value in
+    another way (``007``), ``several`` where different fields are one value (``1.5``, ``1.50``).
     """
 
     name: str
     source_name: str
     type: str
+    writing: Writing = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class Dataset:
     once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is
     opened). ``made`` is the statement that puts the rows in a table of the engine's own.
     ``wave`` are a column and a value as text: only records with that value belong to the dataset.
-    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV.
+    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV; ``texts`` are its columns
+    that stay text because a type would round their fields.
     """
 
     name: str
@@ -89,6 +94,7 @@ class Dataset:
     all_varchar: bool = False
     delimiter: str | None = None
     encoding: str | None = None
+    texts: tuple[str, ...] = ()
 
     @classmethod
     def open(

@@ -64,11 +64,12 @@ _WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 
 @dataclass(frozen=True)
 class Description:
-    """One row per column (``SCHEMA``), and the most frequent values (``VALUES``) if asked for."""
+    """One row per column (``SCHEMA``), the frequent values (``VALUES``) if asked for, and notes."""
 
     frame: pl.DataFrame
     values: pl.DataFrame
     origin: Origin
+    notes: tuple[str, ...] = ()
 
 
 def describe(
@@ -95,6 +96,7 @@ def describe(
         description = _Describer(engine, catalog, read, where)
         wanted = (columns,) if isinstance(columns, str) else columns
         chosen = [catalog.schema[c] for c in wanted] or list(catalog.schema.columns)
+        catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
         listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
@@ -103,6 +105,7 @@ def describe(
         pl.DataFrame(rows, schema=SCHEMA, orient="row"),
         pl.DataFrame(listed, schema=VALUES, orient="row"),
         origin,
+        catalog.remarks,
     )
 
 

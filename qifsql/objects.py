@@ -52,6 +52,7 @@ class Hyper:
     frame: pl.DataFrame
     rows: int
     origin: Origin
+    notes: tuple[str, ...] = ()
 
 
 def hyper(
@@ -84,14 +85,14 @@ def hyper(
         qids = tuple(q.name for q in bound.qids)
         if path is not None:
             rows = stream(engine, shown, path, origin, what=f"writing the {show}")
-            return Hyper(show, secret, qids, pl.DataFrame(), rows, origin)
+            return Hyper(show, secret, qids, pl.DataFrame(), rows, origin, bound.notes)
         few = replace(shown, result=_limited(shown.result))
         frame = engine.frame(few, f"making the {show}", where)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
             )
-        return Hyper(show, secret, qids, frame, frame.height, origin)
+        return Hyper(show, secret, qids, frame, frame.height, origin, bound.notes)
 
 
 def object_plan(

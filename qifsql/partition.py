@@ -1,7 +1,7 @@
 """The partition itself: its blocks, and what each record's block reveals."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
@@ -46,6 +46,7 @@ class Blocks:
 
     frame: pl.DataFrame
     origin: Origin
+    notes: tuple[str, ...] = ()
 
 
 def blocks(
@@ -71,7 +72,8 @@ def blocks(
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.dataset.name)
-        return Blocks(frame, origin.of(bound, spec, shown, order=order, limit=limit))
+        asked = origin.of(bound, spec, shown, order=order, limit=limit)
+        return Blocks(frame, asked, bound.notes)
 
 
 def records(
@@ -79,6 +81,7 @@ def records(
     out: str | Path,
     *,
     measures: str | Sequence[str] = (),
+    told: Callable[[str], None] | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> int:
@@ -89,7 +92,8 @@ def records(
     ``best_guess_S``. Success is that of the best guess on the record's block, not the
     probability of the record's own value. ``measures`` (``shannon``, ``guessing``) add ``entropy``
     and ``guessing`` of the owner and of each secret, and every gain function G of ``options`` adds
-    ``G`` of the owner (where it is about owners) and ``G_S``. Returns the number of rows.
+    ``G`` of the owner (where it is about owners) and ``G_S``. ``told`` is called with each note.
+    Returns the number of rows.
     """
     refuse(options, "records", "target", "by", "thresholds", "quantiles")
     origin = Origin.now(settings, "records")
@@ -105,7 +109,10 @@ def records(
             check_records(engine, bound)
         native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
         every = records_plan(bound, native, named)
-        origin = origin.of(bound, spec, every)
+        origin = replace(origin.of(bound, spec, every), notes=bound.notes)
+        if told is not None:
+            for note in bound.notes:
+                told(note)
         return stream(engine, every, path, origin, what="writing records")
 
 

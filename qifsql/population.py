@@ -16,7 +16,7 @@ def blocks_plan(engine: DuckDB, spec: Attack, bound: BoundAttack, population: Da
     """The blocks of the population, with the quasi-identifiers as they were written."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
-    catalog = Catalog(engine, population)
+    catalog = Catalog(engine, population, spec.mentions)
     own = Attack(("crs",), catalog.dataset, qids=spec.qids, null=spec.null)
     people = replace(bind(own, catalog), dataset=catalog.dataset)
     for mine, other in zip(bound.qids, people.qids, strict=True):

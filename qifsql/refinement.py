@@ -47,6 +47,7 @@ class Refinement:
     frame: pl.DataFrame
     counterexample: pl.DataFrame | None
     origin: Origin
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether A refines B."""
@@ -86,7 +87,8 @@ def refines(
         origin = origin.about(spec, bound.dataset.paths, *sent)
     row = {"refines": not bad, "a": mine, "b": names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad, "violating_people": people}
-    return Refinement(not bad, pl.DataFrame([row], schema=SCHEMA), example, origin)
+    notes = tuple(dict.fromkeys((*bound.notes, *known.notes)))
+    return Refinement(not bad, pl.DataFrame([row], schema=SCHEMA), example, origin, notes)
 
 
 def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAttack:

@@ -147,6 +147,14 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     }
     if dataset.all_varchar:
         options["all_varchar"] = exp.true()
+    elif dataset.texts:
+        columns = [
+            exp.PropertyEQ(
+                this=exp.to_identifier(name, quoted=True), expression=exp.Literal.string("VARCHAR")
+            )
+            for name in dataset.texts
+        ]
+        options["types"] = exp.Struct(expressions=columns)
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
     return options

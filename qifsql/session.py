@@ -45,7 +45,7 @@ def opened(
         if spec.wave is not None:
             datasets, notes = _waves(engine, spec)
             spec = spec.over(datasets)
-        catalog = Catalog(engine, spec.dataset)
+        catalog = Catalog(engine, spec.dataset, spec.mentions)
         bound = bind(replace(spec, dataset=catalog.dataset), catalog)
         bound = replace(bound, notes=(*notes, *bound.notes))
         yield engine, collected(engine, bound) if joined else bound

@@ -127,6 +127,18 @@ class Attack:
         files = [gain.file for gain in map(parse, self.gains) if gain.file is not None]
         return tuple(map(Dataset.open, [*files, *([self.prior] if self.prior else [])]))
 
+    def mentions(self, name: str) -> bool:
+        """Return whether a column of that name may be used: at least where its name is written.
+
+        A pattern may name any column. Marks and case are left out, so that quoted names are found.
+        """
+        named = (*self.qids, *self.secrets, *self.keys, *self.target)
+        single = (self.key, self.weight, self.where, self.by, self.wave, self.member)
+        texts = [text for text in (*named, *single) if text is not None]
+        if any(mark in text for text in self.qids + self.secrets for mark in "*?["):
+            return True
+        return _letters(name) in _letters(" ".join(texts))
+
     @property
     def of_collection(self) -> bool:
         """Whether there are several datasets, or waves of one."""
@@ -303,6 +315,11 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
     if len(sources) == 1:
         return sources[0]
     return Collection.of(sources, key=keys[: len(sources)], absent=absent)
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, without regard to case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ ROOMS = (
         "engine.duckdb",
         "engine.vetting",
     ),
-    *("engine.catalog", "engine.waves", "engine"),
+    *("engine.writings", "engine.catalog", "engine.waves", "engine"),
     *("profile", "measures.*", "measures", "joining", "session", "export", "assessment", "wanted"),
     *("counts", "checks", "findings", "population", "assess", "coverage"),
     *("rules", "policy", "baseline", "checking"),

@@ -63,6 +63,7 @@ def refines(
     with limits.settings() as settings:
         asked: dict[str, Any] = {"where": data.where, "null": null}
         result = run(dataset, typed.names([a]), typed.names([b]), **asked, settings=settings)
+    running.remarks(result.notes, quiet=limits.quiet)
 
     def render(*_: object) -> list[Part]:
         from qifsql.report import persons

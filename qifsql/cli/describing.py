@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from qifsql.cli import running
 from qifsql.cli.options import Data, Limits, Output
 from qifsql.cli.typed import names
 
@@ -43,6 +44,7 @@ def describe(
             rare=rare,
             settings=settings,
         )
+    running.remarks(result.notes, quiet=limits.quiet)
     listed = result.values if values else result.frame
 
     def render(*_: object) -> list[Part]:

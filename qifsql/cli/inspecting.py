@@ -54,6 +54,8 @@ def blocks(
             settings=settings,
         )
 
+    running.remarks(result.notes, quiet=limits.quiet)
+
     def render(*_: object) -> list[Part]:
         from qifsql.report import listings
 
@@ -87,6 +89,7 @@ def hyper(
     asked = adversary.arguments() | {"show": show_, "prior": prior} | others.arguments()
     with limits.settings() as settings:
         result = run(source, **asked, where=data.where, out=large, settings=settings)
+    running.remarks(result.notes, quiet=limits.quiet)
     if large is not None:
         running.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
         return
@@ -118,8 +121,10 @@ def records(
     asked = adversary.arguments() | gains.arguments() | {"measures": measures or ()}
     asked |= others.arguments()
     with limits.settings() as settings:
-        n = run(others.source(data), out, **asked, where=data.where, settings=settings)
-    running.remarks([f"{n:,} records written to {out}"], quiet=limits.quiet)
+        notes: list[str] = []
+        asked |= {"where": data.where, "told": notes.append}
+        n = run(others.source(data), out, **asked, settings=settings)
+    running.remarks([*notes, f"{n:,} records written to {out}"], quiet=limits.quiet)
 
 
 def sql(

@@ -20,6 +20,7 @@ from qifsql.dataset import Dataset, datasets
 from qifsql.dialect import render
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.writings import remarks
 from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.export import Origin
 from qifsql.inputs import path_text
@@ -124,7 +125,7 @@ def compare(
         frame,
         pl.DataFrame(columns, schema=losses.COLUMNS, orient="row"),
         origin,
-        _notes(files, frame, columns),
+        (*_notes(files, frame, columns), *remarks(engine)),
     )
 
 

@@ -81,6 +81,7 @@ def bind(engine: DuckDB, spec: Composition) -> Bound:
         where = parse(spec.where, people.schema, "the filter (where)")
         people.condition(where)
     notes = tuple(_unused(release, raws) for release in releases if len(release.cells) < len(raws))
+    notes += people.remarks
     return Bound(
         spec, _dataset(people), qids, raws, tuple(releases), secret, key, truth, where, notes
     )

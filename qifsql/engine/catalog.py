@@ -5,17 +5,18 @@ The names that stand in the file are read from it, so that both columns can be u
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from sqlglot import exp
 
 from qifsql.collection import Collection, together
-from qifsql.dataset import Column, Dataset, Schema
+from qifsql.dataset import Column, Dataset, Schema, Writing
 from qifsql.datatypes import NUMBERS, comparable, family, nested
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.vetting import ALLOWED, functions_of
+from qifsql.engine.writings import read_writings, remarks
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -35,20 +36,27 @@ HEADER = 100  # lines that the names of columns may take, where they contain lin
 class Catalog:
     """What binding asks about one dataset (``qifsql.binding.Catalog``)."""
 
-    def __init__(self, engine: DuckDB, dataset: Dataset | Collection) -> None:
+    def __init__(
+        self,
+        engine: DuckDB,
+        dataset: Dataset | Collection,
+        mentions: Callable[[str], bool] | None = None,
+    ) -> None:
+        """Read the columns; of CSV those that ``mentions`` (all by default) may be used."""
         engine.attach(dataset)
         self.engine = engine
         self.dataset: Dataset | Collection
         if isinstance(dataset, Collection):
-            self.dataset, self.schema = _read_collection(engine, dataset)
+            self.dataset, self.schema = _read_collection(engine, dataset, mentions)
             return
         if dataset.format == "duckdb":
             dataset = _found_table(engine, dataset)
-        self.dataset, self.schema = _read_schema(engine, dataset)
+        self.dataset, self.schema = _read_schema(engine, dataset, mentions)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ExpressionError where one cannot be evaluated."""
         types: list[str] = []
+        self._use(read(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
                 types.append(
@@ -59,6 +67,20 @@ class Catalog:
             source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
             types.append(self._type(tree, source, what))
         return types
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes on how the fields are written that were asked about so far."""
+        return remarks(self.engine)
+
+    def _use(self, columns: frozenset[str]) -> None:
+        """Remember columns of which different fields may be one value."""
+        several = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
+        for part in self.schema.parts or (self.schema,):
+            for column in part.columns:
+                odd = column.writing == "several" or (several and column.writing == "unusual")
+                if odd and column.source_name in columns:
+                    self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression over columns of these types that gives no number."""
@@ -104,9 +126,20 @@ class Catalog:
         except (InputError, EngineError) as e:
             raise ExpressionError(
                 f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
-                "or the types do not fit; --debug shows the engine's words",
+                f"or the types do not fit{self._as_text(tree)}; --debug shows the engine's words",
                 detail=e.detail,
             ) from e
+
+    def _as_text(self, tree: exp.Expr) -> str:
+        """Say of which columns of an expression a type would round the fields."""
+        texts = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
+        names = [c.name for c in self.schema.columns if c.source_name in {*texts} & read(tree)]
+        if not names:
+            return ""
+        return (
+            f" (column {', '.join(map(quoted, names))} is read as text, because its fields have "
+            "more digits than a number or time holds; cast it if rounding does no harm)"
+        )
 
     def fits(self, value: str, type_: str) -> bool:
         """Whether a text can be read as a value of that type."""
@@ -117,7 +150,9 @@ class Catalog:
         return not rows[0][0]
 
 
-def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
+def _read_schema(
+    engine: DuckDB, dataset: Dataset, mentions: Callable[[str], bool] | None = None
+) -> tuple[Dataset, Schema]:
     """The dataset, with the delimiter that its header shows, and its columns."""
     header: list[str] = []
     if dataset.format == "csv":
@@ -131,19 +166,34 @@ def _read_schema(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, Schema]:
             f"other lines {len(described)}; mend the file or name its --delimiter"
         )
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
+    writings: Mapping[str, Writing] = {}
+    if dataset.format == "csv":
+        used = [
+            pair
+            for pair, name in zip(described, header, strict=True)
+            if mentions is None or mentions(name)
+        ]
+        dataset, writings = read_writings(engine, dataset, used)
     columns = [
-        Column(names[i] if i < len(names) else source, source, type_)
+        Column(
+            names[i] if i < len(names) else source,
+            source,
+            "VARCHAR" if source in dataset.texts else type_,
+            writings.get(source, ""),
+        )
         for i, (source, type_) in enumerate(described)
     ]
     return dataset, Schema(dataset.name, tuple(columns))
 
 
-def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection, Schema]:
+def _read_collection(
+    engine: DuckDB, collection: Collection, mentions: Callable[[str], bool] | None
+) -> tuple[Collection, Schema]:
     """The collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for one, key in zip_longest(collection.datasets, collection.keys):
         found = _found_table(engine, one) if one.format == "duckdb" else one
-        dataset, schema = _read_schema(engine, found)
+        dataset, schema = _read_schema(engine, found, mentions)
         datasets.append(dataset)
         schemas.append(schema)
         keys += [_key(schema, key, collection.keys)] if key is not None else []
@@ -160,6 +210,8 @@ def _read_collection(engine: DuckDB, collection: Collection) -> tuple[Collection
                 f"{family(keys[0].type)} in {datasets[0].name}: neither is made the other, as the "
                 "text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
             )
+        if key.writing:
+            engine.written[datasets[i].name, key.name] = key.writing
     known = replace(collection, datasets=tuple(datasets), found=tuple(keys))
     return known, together(known, schemas)
 

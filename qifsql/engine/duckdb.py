@@ -14,7 +14,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.collection import Collection
-from qifsql.dataset import Dataset
+from qifsql.dataset import Dataset, Writing
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
 from qifsql.engine.access import Source, lock
 from qifsql.engine.settings import Settings, machine_memory, private_folder
@@ -59,7 +59,9 @@ class DuckDB:
         ordered: bool = False,
     ) -> None:
         self.settings = settings or Settings()
+        self.sources = tuple(sources)
         self.ordered = ordered
+        self.written: dict[tuple[str, str], Writing] = {}  # how fields in use are written, if oddly
         self._attached: set[str] = set()
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
@@ -88,7 +90,7 @@ class DuckDB:
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
             files = [self.partial(path) for path in outputs]
-            for statement_ in lock(sources, files, [self._temp, *folders]):
+            for statement_ in lock(self.sources, files, [self._temp, *folders]):
                 self._connection.execute(statement_)
         except BaseException as e:  # an interruption, too, leaves nothing behind
             self._clean()

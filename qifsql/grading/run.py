@@ -13,6 +13,7 @@ from qifsql.counts import Counts
 from qifsql.dataset import Dataset
 from qifsql.datatypes import NUMBERS, family
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.writings import remarks
 from qifsql.errors import InputError, quoted
 from qifsql.grading import aims, bites, counting, reading, showing
 from qifsql.grading.aims import Aims
@@ -78,6 +79,7 @@ class Run:
         plan = None
         if population is not None:
             plan = populations.blocks_plan(engine, spec, bound, population)
+            self.notes += [n for n in remarks(engine) if n not in bound.notes]
         self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
         if plan is not None:
             self.counts.keep_rows("population", plan)

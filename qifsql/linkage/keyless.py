@@ -24,6 +24,7 @@ from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.writings import remarks
 from qifsql.errors import InputError, several
 from qifsql.export import Origin
 from qifsql.linkage import learning, matching, moves
@@ -135,6 +136,7 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
         rows = standing(asked.models, Outcomes(chain, sights), asked.secrets, aimed)
         steps, calibration = learning.links(chain, truth=bool(asked.truth))
         chance = learning.vulnerability(chain)
+        written = remarks(engine)
     if asked.truth:
         rows += _with_key(asked, settings)
     paths = (p for d in asked.datasets for p in d.paths)
@@ -158,7 +160,7 @@ def _run(asked: Asked, settings: Settings | None) -> Assessment:
     schema = SCHEMA | (INDIVIDUAL if asked.models[0].individual else {}) | KEYLESS
     frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
-    notes = [*learned.notes, *_notes(steps, chain)]
+    notes = [*learned.notes, *_notes(steps, chain), *written]
     if asked.presence == 1:
         notes.append("everybody of one release is taken to be in the next (presence 1)")
     return Assessment(frame, origin, tuple(notes), details)

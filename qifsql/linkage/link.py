@@ -18,6 +18,7 @@ from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.writings import remarks
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.export import Origin
 from qifsql.linkage.links import Kind, curve, measured
@@ -137,7 +138,8 @@ def link(
     origin = origin.about(spec, paths, plan).listing(columns)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
-    return Linked(frame, points, origin, _notes(kinds, row, pair))
+    notes = (*_notes(kinds, row, pair), *remarks(engine))
+    return Linked(frame, points, origin, notes)
 
 
 def _plan(pair: tuple[Side, Side]) -> Plan:

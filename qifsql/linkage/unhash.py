@@ -17,6 +17,7 @@ from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.writings import remarks
 from qifsql.errors import InputError, quoted, several
 from qifsql.export import STREAMED, Origin, check_ending, check_place, stream
 from qifsql.inputs import path_text
@@ -136,7 +137,8 @@ def unhash(
     found = _row(row) | {"column": asked.attribute.name, "hash": kind.name, "candidates": tried}
     found |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
     frame = pl.DataFrame([found], schema=RECOVERED)
-    return Unhashed(frame, counted, origin.about(spec, files), _notes(found, named, counted))
+    notes = (*_notes(found, named, counted), *remarks(engine))
+    return Unhashed(frame, counted, origin.about(spec, files), notes)
 
 
 def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:

@@ -11,6 +11,7 @@ from qifsql.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
+from qifsql.engine.writings import remarks
 from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.export import Origin
 from qifsql.mechanisms import asking, epsilons, scenario
@@ -109,7 +110,7 @@ def dp(
     spec |= {"counts": counts, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.sent)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
-    notes = _notes(asked, counted, mechanisms, frame)
+    notes = (*_notes(asked, counted, mechanisms, frame), *remarks(engine))
     notes += (ONCE,) if counts > 1 and local else ()
     names = asked.useful.name, asked.attack.secrets[0].name
     return Tradeoff(frame, scenario.scenario(counted), origin, predicates, *names, notes)

@@ -23,6 +23,7 @@ from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.export import Origin, check_place
+from qifsql.expressions import column
 from qifsql.relation import openings
 from qifsql.spec import Attack, BoundAttack
 from qifsql.treatment import drawing, release
@@ -76,6 +77,7 @@ def treat(
     with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         typed = drawing.read_records(catalog, key, where)
+        catalog.types([column(catalog.schema[key])], ["key"])
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = drawing.as_text(typed)
         frame, sent = drawing.draw(engine, texts or typed, seed)
@@ -88,7 +90,7 @@ def treat(
         origin = origin.about(asked, dataset.paths).sending(sent)
         names, people = [c.name for c in typed.columns], frame["people"][0]
         release.write(engine, final, path, origin, names=names, rows=people)
-        notes = (*(attack.notes if attack else ()), *_notes(rows, kind))
+        notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(asked, dataset.paths)
     if found is None:
         return Treatment(frame, origin, notes)
