@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from qifsql.errors import InputError, quoted
+from qifsql.inputs import check_file
 
 ENDINGS = (".json", ".parquet", ".csv")
 Table = list[dict[str, Any]]
@@ -66,6 +67,8 @@ def read(file: str | Path) -> Baseline:
     path = Path(file)
     if path.suffix.casefold() not in ENDINGS:
         raise InputError(f"the baseline {path} must end in one of {', '.join(ENDINGS)}")
+    if path.exists():
+        check_file(path)
     if not path.is_file():
         raise InputError(f"the baseline {path} does not exist; check the path")
     files, groups = [path], Table()

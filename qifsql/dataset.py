@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
-from qifsql.inputs import path_text, several_paths
+from qifsql.inputs import check_file, path_text, several_paths
 
 Format = Literal["parquet", "csv", "duckdb"]
 Writing = Literal["", "unusual", "several"]
@@ -120,6 +120,8 @@ class Dataset:
         if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
             return cls._table(m[1], m[2], text)
         files, hive = _files(text)
+        for file in files:
+            check_file(file)
         if not any(Path(f).stat().st_size for f in files):
             raise DatasetError(f"{text} is empty: it has no bytes at all")
         ending = _ending(files[0], text)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from qifsql.errors import InputError, quoted
-from qifsql.inputs import path_text
+from qifsql.inputs import check_file, path_text
 
 Step: TypeAlias = str | int
 Route: TypeAlias = tuple[Step, ...]
@@ -76,6 +76,7 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
 
 def _read(path: Path) -> str:
     """The text of the file, as ``tomllib`` sees it: without a byte order mark, LF between lines."""
+    check_file(path)
     try:
         given = path.read_bytes()
     except (OSError, ValueError) as e:  # a ValueError: a NUL in the name

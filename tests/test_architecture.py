@@ -48,6 +48,7 @@ ROOMS = (
         "engine.access",
         "engine.trouble",
         "engine.streams",
+        "engine.checksums",
         "engine.ledger",
         "engine.duckdb",
         "engine.vetting",

@@ -40,6 +40,17 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
     ]
 
 
+def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
+    """Return the datasets among the sources, and those of collections."""
+    found: list[Dataset] = []
+    for source in sources:
+        if isinstance(source, Collection):
+            found += source.datasets
+        elif isinstance(source, Dataset):
+            found.append(source)
+    return found
+
+
 def _paths(source: Source) -> Iterable[str]:
     """Return the names under which DuckDB opens a source."""
     if isinstance(source, Path):

@@ -16,7 +16,8 @@ from sqlglot import exp
 from qifsql.collection import Collection
 from qifsql.dataset import Dataset, Writing
 from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
-from qifsql.engine.access import Source, lock
+from qifsql.engine.access import Source, datasets_of, lock
+from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.streams import WHERE, Stream, together
 from qifsql.engine.trouble import translated
@@ -30,6 +31,7 @@ from qifsql.errors import (
     QifError,
     starved,
 )
+from qifsql.inputs import Identity, check_unchanged, identities
 from qifsql.plan import Plan
 from qifsql.relation import KEPT, attaching, loading, openings
 
@@ -38,6 +40,7 @@ BATCH = 100_000  # rows of a result that are read at a time
 LOOKING = "reading the columns"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # as DuckDB writes sizes
 PROBED = "probed"  # the catalog of a file that is looked at
+CHECKED: set[tuple[str, Identity]] = set()  # files whose checksums fit
 POLL = 0.05  # seconds between looks at a running query
 
 
@@ -63,6 +66,8 @@ class DuckDB:
         self.ordered = ordered
         self.written: dict[tuple[str, str], Writing] = {}  # how fields in use are written, if oddly
         self._attached: set[str] = set()
+        self._kinds = {p: d.format for d in datasets_of(self.sources) for p in d.paths}
+        self._inputs = identities(self._kinds)
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
         self._temp = self._folder.path
@@ -104,6 +109,14 @@ class DuckDB:
             ) from e
 
     def __enter__(self) -> Self:
+        try:
+            for path in self._inputs:
+                self._check_checksums(path)
+        except BaseException as e:
+            self.close()
+            if isinstance(e, KeyboardInterrupt):
+                raise Interrupted("interrupted; nothing was left behind") from e
+            raise
         return self
 
     def __exit__(
@@ -113,6 +126,28 @@ class DuckDB:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+        if error is None or (isinstance(error, Exception) and not isinstance(error, Interrupted)):
+            try:
+                self.check_inputs()
+            except QifError as e:
+                raise e from error
+
+    def check_inputs(self) -> None:
+        """Refuse inputs that were replaced or changed since the engine was opened."""
+        check_unchanged(self._inputs)
+
+    def _check_checksums(self, path: str) -> None:
+        """Refuse an input that is damaged by its own checksums; each is read once in a process."""
+        kind = self._kinds[path]
+        if kind == "duckdb" or (path, self._inputs[path]) in CHECKED:
+            return
+        if kind == "csv" and path.casefold().endswith(".gz"):
+            check_gzip(path)
+        elif kind == "parquet":
+            first = self.query(chunks_query(path, first=True), path)
+            if check_pages(path, first):
+                check_pages(path, self.query(chunks_query(path, first=False), path))
+        CHECKED.add((path, self._inputs[path]))
 
     def close(self) -> None:
         """Close the connection and remove the temporary files."""
@@ -148,7 +183,9 @@ class DuckDB:
         Returns the number of rows.
         """
         sql = copying(plan, str(path), note)
-        return int(self._run(what, where, lambda: self._fetch(sql))[0][0])
+        ((rows,),) = self._run(what, where, lambda: self._fetch(sql))
+        self.check_inputs()
+        return int(rows)
 
     def open_kept(self, path: Path | None = None) -> set[str]:
         """Open the catalog of steps that are kept as tables; the names of those there are.

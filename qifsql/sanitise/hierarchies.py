@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from qifsql.errors import DatasetError, several
-from qifsql.inputs import path_text
+from qifsql.inputs import check_file, path_text
 
 SEPARATOR = ";"
 TOP = "*"  # everything, in every hierarchy
@@ -59,6 +59,8 @@ Lines = list[tuple[int, list[str]]]
 
 def _lines(path: Path) -> Lines:
     """The fields of every line that is not empty, with its number."""
+    if path.exists():
+        check_file(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=SEPARATOR, strict=True)

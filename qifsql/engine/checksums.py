@@ -1,0 +1,183 @@
+"""Checksums that input files carry: a file that is damaged by its own checksum is refused.
+
+Parquet may have a CRC for each page and gzip has one for each member; DuckDB 2.0.0 looks at
+neither. (It does look at those of zstd and of its own files.)
+"""
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from sqlglot import exp
+
+from qifsql.errors import DatasetError
+from qifsql.relation import escaped
+
+BLOCK = 2**20  # bytes that are read at a time
+HEADER = 2**13  # bytes that the header of a page may take, at first
+LONGEST = 2**26  # bytes beyond which a header is no header
+
+Chunk = tuple[int, int]  # where a column chunk begins in its file, and its bytes
+
+
+def check_gzip(path: str) -> None:
+    """Read a gzip file to its end, with all its members; DatasetError where one is damaged."""
+    try:
+        with Path(path).open("rb") as file:
+            _read_members(file)
+    except (zlib.error, EOFError) as e:
+        raise DatasetError(
+            f"{path} is damaged: its contents do not fit its gzip checksum; copy it again"
+        ) from e
+    except OSError as e:
+        raise DatasetError(f"{path} cannot be read: {e.strerror}; check the file") from e
+
+
+def _read_members(file: BinaryIO) -> None:
+    """Unpack all members and forget what they hold; zeros may follow the last one."""
+    data = file.read(BLOCK)
+    while data:
+        member = zlib.decompressobj(wbits=31)  # checks length and CRC
+        while not member.eof:
+            if not data:
+                raise EOFError
+            member.decompress(data, BLOCK)
+            data = member.unconsumed_tail or (b"" if member.eof else file.read(BLOCK))
+            while not data and not member.eof and member.decompress(b"", BLOCK):
+                pass
+        data = member.unused_data.lstrip(b"\0")
+        while not data and (more := file.read(BLOCK)):
+            data = more.lstrip(b"\0")
+
+
+def chunks_query(path: str, *, first: bool) -> exp.Select:
+    """Return the query for the column chunks of a Parquet file, or for the ``first`` alone."""
+    name = exp.Literal.string(escaped(path))
+    source = exp.Table(this=exp.Anonymous(this="parquet_metadata", expressions=[name]))
+    columns = ("dictionary_page_offset", "data_page_offset", "total_compressed_size")
+    query = exp.select(*columns).from_(source)
+    return query.limit(1) if first else query
+
+
+def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]) -> bool:
+    """Check the pages of column chunks; return whether any carries a checksum.
+
+    DatasetError where a page does not fit its checksum.
+    """
+    found = False
+    try:
+        with Path(path).open("rb") as file:
+            for dictionary, data, size in rows:
+                begin = min(offset for offset in (dictionary, data) if offset)
+                for start, length, crc in _pages(file, begin, size or 0):
+                    if crc is None:
+                        continue
+                    found = True
+                    if _crc(file, start, length) != crc & 0xFFFFFFFF:
+                        raise _damaged(path)
+    except (IndexError, ValueError) as e:
+        if found:
+            raise _damaged(path) from e
+    except OSError as e:
+        raise DatasetError(f"{path} cannot be read: {e.strerror}; check the file") from e
+    return found
+
+
+def _damaged(path: str) -> DatasetError:
+    return DatasetError(
+        f"{path} is damaged: a page does not fit its checksum; copy or export the file again"
+    )
+
+
+def _crc(file: BinaryIO, start: int, length: int) -> int:
+    file.seek(start)
+    crc = 0
+    while length > 0 and (data := file.read(min(length, BLOCK))):
+        crc = zlib.crc32(data, crc)
+        length -= len(data)
+    return crc
+
+
+def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, int | None]]:
+    """Yield where the data of each page begin, their length, and their checksum if there is one."""
+    end = start + size
+    while start < end:
+        header, length = _header(file, start)
+        data, crc = header.get(3, -1), header.get(4)
+        if data < 0:
+            raise ValueError("no page")
+        yield start + length, data, crc
+        start += length + data
+
+
+def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
+    """Return the whole numbers of a page header by their field, and the length of the header."""
+    size = HEADER
+    while True:
+        file.seek(start)
+        data = file.read(size)
+        try:
+            reader = _Compact(data)
+            return reader.struct(), reader.place
+        except IndexError:
+            if len(data) < size or size > LONGEST:
+                raise
+            size *= 8
+
+
+class _Compact:
+    """Reads a struct of Thrift's compact protocol; IndexError where the data end before it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.place = 0
+
+    def struct(self) -> dict[int, int]:
+        """Return the whole numbers among the fields; others are skipped."""
+        found: dict[int, int] = {}
+        field = 0
+        while kind := self._byte():
+            delta = kind >> 4
+            field = field + delta if delta else self._zigzag()
+            value = self._value(kind & 15)
+            if value is not None:
+                found[field] = value
+        return found
+
+    def _value(self, kind: int) -> int | None:
+        if kind in (4, 5, 6):
+            return self._zigzag()
+        if kind in (3, 7, 8):
+            self._skip({3: 1, 7: 8}.get(kind) or self._varint())
+        elif kind in (9, 10):
+            head = self._byte()
+            for _ in range(head >> 4 if head >> 4 < 15 else self._varint()):
+                self._value(3 if head & 15 in (1, 2) else head & 15)
+        elif kind == 12:
+            self.struct()
+        elif kind not in (1, 2):
+            raise ValueError("no field")
+        return None
+
+    def _skip(self, length: int) -> None:
+        self.place += length
+        if self.place > len(self.data):
+            raise IndexError
+
+    def _byte(self) -> int:
+        self.place += 1
+        return self.data[self.place - 1]
+
+    def _varint(self) -> int:
+        shift = found = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+            shift += 7
+
+    def _zigzag(self) -> int:
+        found = self._varint()
+        return (found >> 1) ^ -(found & 1)
