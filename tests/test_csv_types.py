@@ -66,6 +66,7 @@ def blocks(name: str = "data.csv", *more: str) -> tuple[int, Done]:
 @example(["nan", "", "1.5"])
 @example(["12e5", "1200000"])
 @example(["0x10", "16"])
+@example(["0x7", "0.0"])
 def test_fields_are_one_value_only_where_a_note_says_so(fields: list[str]) -> None:
     written(fields)
     found, done = blocks()

@@ -12,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from qifsql.dataset import Dataset, Writing
+from qifsql.datatypes import NUMBERS
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import quoted
 from qifsql.expressions import FLOATING, identifier, with_one_missing
@@ -107,6 +108,8 @@ def _merged(engine: DuckDB, dataset: Dataset, name: str, type_: str) -> tuple[bo
     rows = relation(text)
     query = _grouped(MERGED, _about(GROUPS, name, type_), rows)
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
+    if foreign_format and type_ in NUMBERS:  # DuckDB takes 0x7 for a DOUBLE and fails to read it
+        return False, True
     if foreign_format:  # dates in a format that CAST does not read
         merged = _distinct(engine, dataset, name) < _distinct(engine, text, name)
     if not merged and (type_ != "DOUBLE" or longest <= DIGITS):
