@@ -34,7 +34,7 @@ def junit(result: Verdict) -> str:
     if refusing:
         _columns(suite, result, name)
     if caveats := verdicts.caveats(result):
-        ET.SubElement(suite, "system-out").text = cell("\n".join(caveats))
+        ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

@@ -49,7 +49,7 @@ TEXTS = frozenset(
         *("column", "suggested_role", "why", "quasi_identifier", "cells", "method", "hash"),
         *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
         *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
-        *("best_for", "border", "qid", "a", "b", "first"),
+        *("best_for", "border", "qid", "a", "b", "first", "role", "reason"),
     )
 )
 """Columns of texts that are names or words of qifsql, and no values of people."""
@@ -60,7 +60,7 @@ PLAIN = frozenset(
         *("sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark"),
         *("bounds", "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget"),
         *("delta", "method", "runs", "classifier", "hash", "max", "presence", "one_to_one"),
-        *("absent", "wishes", "cells", "suppress", "entries"),
+        *("absent", "wishes", "cells", "suppress", "entries", "unnamed"),
     )
 )
 """What was asked for that is a choice or a number."""

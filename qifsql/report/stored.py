@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 from polars.selectors import by_name
 
+from qifsql import checking, coverage
 from qifsql.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.errors import DatasetError
 from qifsql.export import ENDING
@@ -47,7 +48,7 @@ SHARED: dict[str, tuple[str, ...]] = {
         *("best", "borders", "shapley", "interactions", "drop_first", "coarsen_first"),
         *("histogram", "plan", "releases"),
     ),
-    "check": (),
+    "check": ("uncovered",),
     "treat": ("comparison", "changes"),
     "describe": (),
     "levels": ("attacks",),
@@ -66,7 +67,7 @@ SHARED: dict[str, tuple[str, ...]] = {
 }
 """Tables of details of each kind of result without values of people: others may see these."""
 CHAPTERS = ("attack", "sweep", "check", "treat")  # of which a report reads more than a table
-TYPES = SCHEMA | INDIVIDUAL | GAIN
+TYPES = checking.SCHEMA | coverage.SCHEMA | SCHEMA | INDIVIDUAL | GAIN
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
 """Entries of a JSON file that are no tables of details."""
 
