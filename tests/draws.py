@@ -1,17 +1,24 @@
-"""Tables of several shapes, and samples of their blocks, drawn many times without a sweep.
+"""Tables and logs of several shapes, and what is stated of them in many draws.
 
-The SQL that draws and the function that estimates are those of a sweep; only the sums over the
-blocks of each value are computed once, by hand, instead of in every sweep.
+Of sweeps the SQL that draws and the function that estimates are those of a sweep; only the sums
+over the blocks of each value are computed once, by hand, instead of in every sweep. Points of a log
+are drawn as the documentation of ``unicity`` says.
 """
 
+import hashlib
 import random
 import tempfile
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import duckdb
 import polars as pl
 
+from qifsql.linkage.trails import wilson
+from qifsql.measures.superpopulation import Sizes, pitman, snb, zayatz
 from qifsql.sweep import estimates, strata
 from qifsql.sweep.strata import Stratum
 from qifsql.templates import folder
@@ -167,3 +174,61 @@ class Draws:
                 )
             )
         return pl.concat(found).sort("of", "question", "measure")
+
+
+KNOWN = 2  # points of a log that are known
+
+
+def trails(shape: str, people: int, seed: int = 0) -> list[list[int]]:
+    """The points of each person, in their order: 2 to 9 of them, 99 for a missing one."""
+    rng = random.Random(f"{shape} {seed}")
+    weights = {
+        "zipf": [1 / (i + 1) for i in range(60)],
+        "lognormal": [rng.lognormvariate(0, 1.5) for _ in range(60)],
+    }.get(shape, [1.0] * 60)
+    found = []
+    for _ in range(people):
+        points = set(rng.choices(range(60), weights, k=rng.randint(3, 9)))
+        if shape == "half missing" and rng.random() < 0.5:
+            points = {*list(points)[1:], 99}
+        found.append(sorted(points))
+    return [points for points in found if len(points) >= KNOWN]
+
+
+def unicity_coverage(shape: str, seeds: Sequence[int], draws: int = 50) -> dict[str, float]:
+    """How often the interval of so many draws holds the exact unicity, and half its mean width."""
+    everybody = trails(shape, 300)
+    owners = Counter(s for points in everybody for s in combinations(points, KNOWN))
+    shares = [[owners[s] == 1 for s in combinations(points, KNOWN)] for points in everybody]
+    exact = sum(sum(alone) / len(alone) for alone in shares) / len(shares)
+    held, width = 0, 0.0
+    for seed in seeds:
+        right = 0
+        for draw in range(draws):
+            lot = f"{seed}/{KNOWN}/{draw}"
+            number = int.from_bytes(hashlib.md5(lot.encode()).digest(), "little")
+            points = everybody[number % len(everybody)]
+            turns = {
+                p: hashlib.md5(f"{lot}/{i}".encode()).digest() for i, p in enumerate(points, 1)
+            }
+            right += owners[tuple(sorted(sorted(points, key=turns.__getitem__)[:KNOWN]))] == 1
+        low, high = wilson(right, draws)
+        held += low <= exact <= high
+        width += (high - low) / 2
+    return {"exact": exact, "held": held / len(seeds), "error": width / len(seeds)}
+
+
+def estimate_coverage(shape: str, seeds: Sequence[int], fraction: float = 0.1) -> dict[str, float]:
+    """How often the range of the methods holds the number of people unique in the population."""
+    people = table(shape, 10_000, 2_500).select("a", *OTHERS).rows()
+    exact = sum(n == 1 for n in Counter(people).values())
+    held, lows, highs = 0, 0.0, 0.0
+    for seed in seeds:
+        sample = random.Random(seed).sample(people, round(fraction * len(people)))
+        sizes = Sizes(Counter(Counter(sample).values()), Fraction(str(fraction)))
+        numbers = [one.number for one in (zayatz(sizes), pitman(sizes), snb(sizes))]
+        told = [number for number in numbers if number is not None]
+        held += min(told) <= exact <= max(told)
+        lows, highs = lows + min(told), highs + max(told)
+    n = len(seeds)
+    return {"exact": exact, "held": held / n, "low": lows / n, "high": highs / n}

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from draws import SHAPES, unicity_coverage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from terminal import run
@@ -141,16 +143,38 @@ def test_an_interval_of_draws_holds_what_is_exact(tmp_path: Path):
 
 
 def test_wilsons_interval_is_the_published_one():
-    """Newcombe 1998, Table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29."""
+    """Newcombe 1998, Table I, method 4: 81 of 263, 15 of 148, 0 of 20, 1 of 29."""
     published = {
-        (81, 263): (0.2553, 0.3662),
-        (15, 148): (0.0624, 0.1605),
-        (0, 20): (0.0000, 0.1611),
-        (1, 29): (0.0061, 0.1718),
+        (81, 263): (0.2535, 0.3682),
+        (15, 148): (0.0598, 0.1644),
+        (0, 20): (0.0000, 0.2005),
+        (1, 29): (0.0018, 0.1963),
     }
     for (right, draws), interval in published.items():
         assert wilson(right, draws) == pytest.approx(interval, abs=5e-5)
     assert wilson(20, 20)[1] == 1
+
+
+@pytest.mark.parametrize("draws", [1, 2, 20, 300])
+def test_an_interval_of_draws_holds_every_share_nearly_as_often_as_it_says(draws: int):
+    """By the binomial law, next to the ends of the intervals, where it holds it least often."""
+    ends = [wilson(right, draws) for right in range(draws + 1)]
+    logs = [math.lgamma(k + 1) for k in range(draws + 1)]
+    shares = {end + step for pair in ends for end in pair for step in (-1e-9, 1e-9)}
+    for share in sorted(x for x in shares if 0 < x < 1):
+        held = [k for k, (low, high) in enumerate(ends) if low <= share <= high]
+        chances = (
+            logs[draws] - logs[k] - logs[draws - k] + k * math.log(share)
+            + (draws - k) * math.log1p(-share)
+            for k in held
+        )  # fmt: skip
+        assert math.fsum(map(math.exp, chances)) >= 0.945
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_interval_of_draws_holds_what_is_exact_for_a_thousand_seeds(shape: str):
+    assert unicity_coverage(shape, range(1000))["held"] >= 0.93
 
 
 def test_order_of_rows_and_threads_change_nothing(tmp_path: Path):

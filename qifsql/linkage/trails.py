@@ -1,5 +1,6 @@
 """The points of people in a log, and how many sets of them nobody else has: exact, or by draws."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb, fsum
@@ -169,11 +170,16 @@ def _choose(n: exp.Expr, known: int) -> exp.Expr:
 
 
 def wilson(right: int, draws: int) -> tuple[float, float]:
-    """Wilson's interval of a share, at 95 % confidence, in [0, 1] (Wilson 1927)."""
+    """Return the interval of a share at 95 % confidence, in [0, 1].
+
+    Wilson's with a correction for continuity (Newcombe 1998, method 4). It holds every share in
+    94.5 % of the draws at least, where the one without holds shares near 0 or 1 in 84 %.
+    """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    share, square = right / draws, z * z / draws
-    middle = (share + square / 2) / (1 + square)
-    half = z / (1 + square) * (share * (1 - share) / draws + square / (4 * draws)) ** 0.5
-    return (max(0.0, middle - half) if right else 0.0), (
-        min(1.0, middle + half) if right < draws else 1.0
-    )
+
+    def low(right: int) -> float:
+        wrong = draws - right
+        root = math.sqrt(z * z - 2 - 1 / draws + 4 * right * (wrong + 1) / draws)
+        return max(0.0, (2 * right + z * z - 1 - z * root) / (2 * (draws + z * z)))
+
+    return (low(right) if right else 0.0), (1 - low(draws - right) if right < draws else 1.0)

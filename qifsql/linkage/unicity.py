@@ -40,8 +40,8 @@ UNICITY: dict[str, pl.DataType] = {
 """One row per number of known points: the ``people`` who have so many, and ``unicity``, the chance
 that so many different points of one of them, chosen at random, are those of nobody else: in [0, 1],
 NULL where nobody has so many. ``method`` is exact or sampled; of the latter ``low`` to ``high`` is
-Wilson's interval at 95 % confidence from so many ``draws``. ``all_people`` and ``all_records`` are
-those of the file, the same in every row."""
+Wilson's interval at 95 % confidence, corrected for continuity, from so many ``draws``.
+``all_people`` and ``all_records`` are those of the file, the same in every row."""
 
 
 @dataclass(frozen=True)
