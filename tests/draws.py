@@ -77,7 +77,7 @@ class Draws:
 
     def __init__(self, people: pl.DataFrame, share: float) -> None:
         self.share, self.people = share, people.height
-        self.con = duckdb.connect()
+        self.con = duckdb.connect(config={"threads": 1})
         self.con.register("given", people.to_arrow())
         self.con.execute(
             "CREATE TABLE people AS SELECT dense_rank() OVER (ORDER BY a NULLS LAST) - 1 AS entry, "

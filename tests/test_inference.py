@@ -360,6 +360,18 @@ def test_mdav_is_made_anew_for_everybody(people: Path) -> None:
     assert found.frame["method"].to_list() == ["mdav"] * 3
 
 
+def test_what_is_said_of_a_sample_is_not_said_of_everybody(people: Path) -> None:
+    asked = ("dit", people, "-q", "age", "-s", "occupation", "--method", "mdav", "--k", "5")
+    few, every = run(*asked, "--sample", "3", "--format", "table"), run(*asked, "--format", "table")
+    note = "were drawn and looked at: the distances of the others may be larger"
+    assert note in few.err
+    assert note not in every.err
+    bound = "differentiable for every epsilon"
+    assert bound in " ".join(every.out.split())
+    assert bound not in " ".join(few.out.split())
+    assert "No interval is stated" in " ".join(few.out.split())
+
+
 # Runs, stores, samples, the command line.
 
 

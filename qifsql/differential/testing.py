@@ -17,7 +17,7 @@ from qifsql.differential.working import Meter, passes_of, work
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import PRIVATE, Settings, masked
-from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.export import Origin
 from qifsql.inputs import path_text
 from qifsql.relation import openings
@@ -168,8 +168,19 @@ def _run(
     origin = replace(origin.about(told, files), statements=origin.statements)
     origin = origin.listing(attack.columns)
     names = tuple(q.name for q in attack.qids)
-    notes = (*attack.notes, *notes)
+    drawn = _of_sample(asked, people.coded.records)
+    notes = (*attack.notes, *drawn, *notes)
     return Inference(frame, details, origin, attack.secrets[0].name, names, rows, notes)
+
+
+def _of_sample(asked: Question, records: int) -> tuple[str, ...]:
+    """Return a remark where not everybody is looked at."""
+    if not asked.sample or asked.sample >= records:
+        return ()
+    return (
+        f"{asked.sample:,} of {several(records, 'record')} were drawn and looked at: the distances "
+        "of the others may be larger and their best guess may change; no interval is stated",
+    )
 
 
 def _releases(asked: Question) -> list[Dataset]:

@@ -111,7 +111,7 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
     told = [one for one in rows if one["population_uniques"] is not None]
     least, most = (end(told, key=lambda one: one["population_uniques"]) for end in (min, max))
     if most["population_uniques"] > APART * least["population_uniques"]:
-        return said(
+        text = said(
             "The methods disagree: from {least} to {most} people of the population are expected "
             "to be unique. Of those who are unique in the sample, {low} to {high} are: the others "
             "have look-alikes who were not drawn. Where a wrong release would harm, take the "
@@ -121,6 +121,8 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
             low=words.percent(least["of_sample_uniques"]),
             high=words.percent(most["of_sample_uniques"]),
         )
+        outside = "This range is no confidence interval: the true number may be outside it."
+        return f"{text} {said(outside)}"
     text = said(
         "About {n} people of the population are expected to be unique ({share}). Of those who are "
         "unique in the sample, {really} are: the others have look-alikes who were not drawn.",

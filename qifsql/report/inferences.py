@@ -19,13 +19,15 @@ def inference(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     rows = frame.to_dicts()
     each = [row for row in rows if row["distance"] == "emd"]
     parts: list[Part] = [Paragraph(_asked(each[0], spec))]
+    if _sampled(each[0], spec):
+        parts.append(Paragraph(said("All that follows is of these people, who were drawn.")))
     parts += [Paragraph(_told(row, named=len(each) > 1), strong=True) for row in _ends(each)]
     parts += [Heading(said("How far a guess moves without the person"))]
     parts.append(_distances(rows, tables["thresholds"]))
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     endless = max(rows, key=lambda row: row["infinite"])
     parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
-    parts.append(Paragraph(_epsilon(each)))
+    parts.append(Paragraph(_of_sample(each[0]) if _sampled(each[0], spec) else _epsilon(each)))
     return parts
 
 
@@ -131,6 +133,20 @@ def _endless(row: Row) -> str:
         "({run}: {n}); mean and std are over the others.",
         run=run(row),
         n=words.persons(row["infinite"]),
+    )
+
+
+def _sampled(row: Row, spec: Spec) -> bool:
+    """Whether not everybody was looked at."""
+    return bool(spec.get("sample")) and row["records"] == spec["sample"]
+
+
+def _of_sample(row: Row) -> str:
+    return said(
+        "Only {n} were drawn and looked at. The distances of the others may be larger, and their "
+        "best guess may change: the largest distance is at most that of everybody, the epsilon of "
+        "the paper. No interval is stated.",
+        n=words.persons(row["records"]),
     )
 
 
