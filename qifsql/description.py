@@ -23,6 +23,7 @@ from qifsql.plan import Plan
 from qifsql.spec import Attribute, BoundAttack
 from qifsql.steps import Steps
 
+MOST = 2000  # columns that are described in one run, about 10 ms each
 RARE = 10  # a value that fewer records have is not shown unless asked for
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -96,6 +97,11 @@ def describe(
         description = _Describer(engine, catalog, read, where)
         wanted = (columns,) if isinstance(columns, str) else columns
         chosen = [catalog.schema[c] for c in wanted] or list(catalog.schema.columns)
+        if len(chosen) > MOST:
+            raise DatasetError(
+                f"{dataset.name} has {len(chosen):,} columns, and describe takes at most {MOST:,} "
+                "in one run, because each is counted by itself; name some with --columns"
+            )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
         listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from qifsql.assessment import MEASURES
 from qifsql.dataset import Dataset
 from qifsql.errors import InputError, quoted
+from qifsql.inputs import check_file
 
 ALL = ("bayes", *MEASURES)
 OF_RECORDS = ("shannon", "guessing")
@@ -72,6 +73,7 @@ def _store(path: Path) -> Path:
         what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
         raise InputError(f"the store {path} {what}; name a file such as counts.duckdb")
     if path.exists():
+        check_file(path)
         try:
             with path.open("rb") as f:
                 head = f.read(12)

@@ -172,6 +172,13 @@ def test_values_of_every_type_are_shown_and_written() -> None:
     assert pl.read_csv("r.csv")["best_guess_h"].to_list() == [0, 1, 2]
 
 
+def test_more_columns_than_can_be_described_are_refused_at_once() -> None:
+    pl.DataFrame({f"c{i}": [1, 2] for i in range(20_000)}).write_parquet("wide.parquet")
+    with pytest.raises(DatasetError, match="name some with --columns"):
+        qifsql.describe("wide.parquet")
+    assert qifsql.describe("wide.parquet", columns=["c7", "c19999"]).frame.height == 2
+
+
 def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
     with duckdb.connect() as connection:
         connection.execute(

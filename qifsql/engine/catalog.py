@@ -56,12 +56,11 @@ class Catalog:
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ExpressionError where one cannot be evaluated."""
         types: list[str] = []
+        known = {c.source_name: c.type for c in self.schema.columns}
         self._use(read(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
-                types.append(
-                    next(c.type for c in self.schema.columns if c.source_name == tree.name)
-                )
+                types.append(known[tree.name])
                 continue
             self._vet(tree, what)
             source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
