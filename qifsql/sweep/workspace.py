@@ -77,7 +77,8 @@ class Workspace:
         self._lock = threading.Lock()
         if held:
             with ledger.readable(self.damaged):
-                self._check(asked)
+                before = dict(self.fact("asked"))
+            self._check(before, asked)
             ledger.check(self.stream, held, self.damaged)
         else:
             with self.stream.transaction():
@@ -220,12 +221,10 @@ class Workspace:
         own = exp.EQ(this=exp.column("task"), expression=exp.convert(task.number))
         self.enter(stream, "done", _rows("done", own))
 
-    def _check(self, asked: Mapping[str, Any]) -> None:
+    def _check(self, before: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
         """Refuse a file that is no workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
-        before, now = self.fact("asked"), _signed(asked)
-        if before is None:
-            raise DatasetError(self.damaged)
+        now = _signed(asked)
         if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
             raise InputError(
                 f"{where} was begun by qifsql {before.get('qifsql')} with "
