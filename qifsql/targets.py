@@ -94,6 +94,11 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
                 "told from a missing value here: write COLUMN is null, or ask for --absent distinct"
             )
         return ABSENT
+    if qid.type == '"NULL"':
+        raise TargetError(
+            f"column {quoted(qid.name)} has no type, because every value is missing; write "
+            "COLUMN is null, or leave it out"
+        )
     text = str(value)
     if isinstance(value, bytes):
         text = "".join(f"\\x{byte:02X}" for byte in value)

@@ -257,6 +257,22 @@ def test_a_target_value_of_the_wrong_type(here: Path, value: str):
     refused(here, *arguments, says="does not fit its type BIGINT")
 
 
+def test_a_target_value_of_a_column_without_a_type(here: Path):
+    pq.write_table(pa.table({"age": [1, 2], "void": pa.nulls(2)}), "void.parquet")
+    arguments = ("attack", "irs", "void.parquet", "--target")
+    refused(here, *arguments, "void=5", says="every value is missing")
+    assert run(*arguments, "void is null").code == 0
+
+
+@pytest.mark.parametrize("digits", [16, 19, 28, 37, 38])
+def test_whole_weights_of_any_size_are_used_or_refused(here: Path, digits: int):
+    lines = "".join(f"{age},{'9' * digits}\n" for age in (25, 60, 61))
+    (here / "heavy.csv").write_text(f"age,w\n{lines}")
+    done = run("estimate", "heavy.csv", "-q", "age", "--weight", "w")
+    assert done.code in (0, 2)
+    assert (done.code == 2) == (done.out == "")
+
+
 def test_a_target_that_is_not_written_as_a_pair(here: Path):
     arguments = ("attack", "irs", "people.parquet", "--target", "age")
     refused(here, *arguments, says="COLUMN=VALUE")

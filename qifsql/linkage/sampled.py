@@ -143,8 +143,13 @@ class Sampled:
         plan = microdata.plan(self.bound, steps, self._query("totals"))
         ((_, *numbers, unit),) = self._rows(plan, "adding weights")
         total, least, most = (Fraction(int(n)) / Fraction(unit) for n in numbers)
+        weight = self.bound.weight.name if self.bound.weight else ""
+        if total >= 2**63:
+            raise WeightError(
+                f"weights {quoted(weight)} of {self.where} add up to more people than can be "
+                "counted; check the column"
+            )
         if total < self.records:
-            weight = self.bound.weight.name if self.bound.weight else ""
             raise WeightError(
                 f"weights {quoted(weight)} of {self.where} add up to less than its "
                 f"{several(self.records, 'record')}; a sampling weight is how many people a record "
