@@ -205,6 +205,16 @@ def test_a_task_that_is_lost_is_missed_in_the_result(here: Path, monkeypatch: py
 # Stores of attacks and of inference tests
 
 
+def test_a_store_whose_counts_were_changed_is_refused(here: Path):
+    assert run(*STORE).code == 0
+    with duckdb.connect("state") as connection:
+        connection.execute("UPDATE cells_1 SET weight = weight + 1")
+    done = run(*STORE)
+    assert check(done, None, "changed")
+    assert "state is damaged" in done.err
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [STORE, INFER], ids=["attack", "dit"])
 def test_a_store_with_a_damaged_table_gives_the_same_numbers_or_is_refused(
     here: Path, command: tuple[str, ...]
