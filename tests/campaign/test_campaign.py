@@ -64,7 +64,6 @@ def test_a_canary_tells_its_column():
             assert not any(v in map(str, table.values(n)) for n in others for v in mine)
 
 
-@pytest.mark.slow
 def test_a_small_campaign_finds_nothing(capfd: pytest.CaptureFixture[str]):
     code = run.main(["--lines", "80", "--damaged", "6", "--kills", "1", "--seed", "7", "--quiet"])
     assert code == 0, capfd.readouterr().out
