@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from terminal import run
 
@@ -393,3 +393,29 @@ def test_the_numbers_of_a_small_group_do_not_follow_from_others(
         assert not (tmp_path / "report.south.csv").exists()  # its total is that of a hidden group
         part = pl.read_csv(tmp_path / "report.part.groups.csv")
         assert set(part["group"]) == {"North", "other groups (2 groups)"}
+
+
+# The terminal.
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=60))
+@example([(0, 0)])
+@example([(0, 0)] * 12 + [(0, 1)] + [(1, 2)] * 10)
+@settings(max_examples=8, deadline=None)
+def test_levels_show_no_value_of_a_few_people_unless_asked(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("levels")
+    frame = pl.DataFrame([(q, f"{MARK}{s}") for q, s in rows], schema=["q", "s"], orient="row")
+    frame.write_parquet(folder / "people.parquet")
+    crowds = frame.group_by("q", "s").len()
+    few = set(crowds["s"]) - set(crowds.filter(pl.col("len") >= 10)["s"])
+    asked = ("levels", folder / "people.parquet", "-q", "q", "-s", "s")
+    out = folder / "page.html"
+    done = run(*asked, "--format", "table", "-o", out)
+    assert done.code == 0, done.err
+    shown = done.out + out.read_text("utf-8").partition("<details>")[0]
+    assert {value for value in few if value in shown} == set()
+    named = run(*asked, "--format", "table", "--show-blocks").out
+    assert MARK in named
+    assert ("--show-blocks shows" in done.out) == (done.out.count(MARK) < named.count(MARK))

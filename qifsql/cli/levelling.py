@@ -136,7 +136,8 @@ def levels(
         bool,
         typer.Option(
             "--show-blocks",
-            help="Show the quasi-identifiers of the worst blocks, too.",
+            help="Show the worst blocks: their quasi-identifiers, and values that fewer than 10 "
+            "people of a block have.",
             rich_help_panel=options.TOLD,
         ),
     ] = False,

@@ -39,7 +39,7 @@ NAMED = 6  # quasi-identifiers that are named in a title
 ELSEWHERE = ("describe", "run")  # shown with the dataset; a study's attacks are results, too
 SHOWN = 20  # blocks or records that are shown of a result about people
 VIEWS: dict[str, View] = {
-    "levels": levels.levels,
+    "levels": partial(levels.levels, minimum=1),  # others get no values
     "anonymise": anonymised.anonymised,
     "compare": comparisons.comparison,
     "what-if": comparisons.what_if,

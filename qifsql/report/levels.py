@@ -7,6 +7,7 @@ import polars as pl
 
 from qifsql.report import cells, words
 from qifsql.report.language import number, said
+from qifsql.report.masking import MINIMUM
 from qifsql.report.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 SAID = {
@@ -47,8 +48,15 @@ HARMLESS = {
 }
 
 
-def levels(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """The levels of blocks and of each secret, their worst blocks, and the attacks."""
+def levels(
+    frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int = MINIMUM
+) -> list[Part]:
+    """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
+
+    Values of the secret that fewer than ``minimum`` people of a block have are not shown, unless
+    the worst blocks are asked for.
+    """
+    minimum = 1 if "worst" in tables else minimum
     rows = frame.to_dicts()
     first = rows[0]
     there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
@@ -59,7 +67,11 @@ def levels(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     ]
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
         own = [row for row in rows if row["secret"] == secret]
-        parts += [Heading(said("The secret {secret}", secret=secret)), *_table(own), *_worst(own)]
+        parts += [
+            Heading(said("The secret {secret}", secret=secret)),
+            *_table(own),
+            *_worst(own, minimum),
+        ]
         bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
         parts += [Paragraph(_bite(row)) for row in bites]
     if "worst" in tables:
@@ -124,16 +136,21 @@ def _lack(row: Mapping[str, Any]) -> str:
     return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
 
 
-def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """The worst blocks, each with the levels that it has."""
+def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
+    """Return the worst blocks, each with the levels that it has."""
+    hidden = False
     found: dict[tuple[int, str], list[str]] = {}
     for row in rows:
         listed = row.get("worst_counts")  # what is shared has none
         if listed is None:
             continue
-        shown = cells.cell(listed)
-        if row["worst_values"] > len(listed):  # the rest is not listed
-            shown = said("{values}, and more", values=cells.cell(listed[: cells.SHOWN]))
+        large = [value for value in listed if value["records"] >= minimum]
+        shown = cells.cell(large)
+        if not large:
+            shown = said("(not shown)")
+        elif row["worst_values"] > len(large):  # the rest is not listed
+            shown = said("{values}, and more", values=cells.cell(large[: cells.SHOWN]))
+        hidden = hidden or len(large) < len(listed)
         found.setdefault((row["worst_size"], shown), []).append(_said(row))
     if not found:
         return []
@@ -141,7 +158,11 @@ def _worst(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     table = Table.of(heads, (1,))
     for (size, shown), measures in found.items():
         table.add_row("; ".join(measures), words.count(size), shown)
-    return [table]
+    told = (
+        "Values that fewer than {n} people of a block have are not shown here; --show-blocks shows "
+        "them, and the blocks."
+    )
+    return [table, Paragraph(said(told, n=minimum))] if hidden else [table]
 
 
 def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:

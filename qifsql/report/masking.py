@@ -19,6 +19,7 @@ Columns: TypeAlias = frozenset[str]
 Sizes: TypeAlias = Mapping[str | None, int]
 """Groups of one table by name, and how many people are in each."""
 IDS = ("name", "attack_id", "rule", "model", "secret", "measure")  # of what one table is about
+MINIMUM = 10  # people in a group that is shown, unless something else is asked for
 SUMMED = ("individuals", "singled_out", "individuals_certain")
 
 

@@ -89,7 +89,7 @@ class Reader:
     ``labels`` are other names of columns.
     """
 
-    minimum: int = 10
+    minimum: int = masking.MINIMUM
     private: bool = False
     labels: Mapping[str, str] | None = None
 
