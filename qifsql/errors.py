@@ -135,3 +135,12 @@ def several(n: int, thing: str) -> str:
 def quoted(name: str) -> str:
     """A name as it stands in a message: in quotes, on one line, without control characters."""
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return text for people: without control characters, and marks of direction or no width.
+
+    Characters in ``keep``, such as line breaks, stay.
+    """
+    hidden = {c for c in set(text) if not c.isprintable() and c not in keep}
+    return text.translate({ord(c): "\N{REPLACEMENT CHARACTER}" for c in hidden})

@@ -13,7 +13,7 @@ from qifsql import asking, dialect
 from qifsql.collection import Source
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, Interrupted, OutputError
+from qifsql.errors import InputError, Interrupted, OutputError, printable
 from qifsql.expressions import identifier
 from qifsql.joining import check_keys
 from qifsql.microdata import microdata
@@ -208,4 +208,4 @@ class Prompt(cmd.Cmd):
                 self.show(names, rows)
         except (InputError, Interrupted) as e:
             self.failed = True
-            print(e, file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it
+            print(printable(str(e), "\n\t"), file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it

@@ -139,7 +139,7 @@ def _run() -> int | None:
         words = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command that was meant, where there is one
         own = f" {context.info_name}" if context is not None and context.parent is not None else ""
-        sys.stderr.write(f"error: {words}; see qifsql{own} --help\n")
+        talk(f"error: {words}; see qifsql{own} --help")
         return 2
     except typer.Abort:
         result = Interrupted.exit_code

@@ -142,6 +142,7 @@ def sql(
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
 ) -> None:
     """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is attacked."""
+    from qifsql.cli import show
     from qifsql.inspection import sql as run
 
     asked = adversary.arguments() | gains.arguments() | others.arguments()
@@ -158,7 +159,7 @@ def sql(
             language=dialect,
             settings=settings,
         )
-    sys.stdout.write(text)
+    show.write(text)
 
 
 def shell(
@@ -178,6 +179,7 @@ def shell(
     ] = None,
 ) -> None:
     """Open a DuckDB prompt with the views of the partition ready."""
+    from qifsql.cli import show
     from qifsql.prompt import shell as run
     from qifsql.prompt import write_csv
     from qifsql.report import listings, terminal
@@ -195,4 +197,4 @@ def shell(
             settings=settings,
         )
     if init_only:
-        sys.stdout.write(statements)
+        show.write(statements)

@@ -18,6 +18,7 @@ from qifsql.errors import (
     InputError,
     Interrupted,
     QifError,
+    printable,
     starved,
     unwritable,
 )
@@ -59,8 +60,9 @@ def _late(
             return
         if not tasks:
             start()
+        detail = printable(detail)
         if what not in tasks:
-            tasks[what] = add(what, total=1.0, detail=detail)
+            tasks[what] = add(printable(what), total=1.0, detail=detail)
         update(tasks[what], completed=share, detail=detail)
 
     return show
@@ -84,9 +86,9 @@ def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
 
 
 def talk(text: str) -> None:
-    """One line to the person, on stderr."""
+    """Write one line to the person, on stderr; no name in it may steer the terminal."""
     with suppress(OSError, ValueError):  # nobody may be listening
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(printable(text, "\n") + "\n")
 
 
 def guarded(command: Callable[[], int | None], *, debug: bool) -> int:

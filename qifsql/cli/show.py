@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from qifsql.cli.options import Output
-from qifsql.errors import InputError, OutputError
+from qifsql.errors import InputError, OutputError, printable
 from qifsql.export import check_ending, check_place
 from qifsql.report.files import Shown, save, text
 
@@ -46,5 +46,10 @@ def show(shown: Shown, output: Output) -> None:
 
         terminal.draw(shown.parts)
     else:
-        sys.stdout.write(text(shown, chosen))
+        write(text(shown, chosen))
     sys.stdout.flush()
+
+
+def write(data: str) -> None:
+    """Write data to stdout as they are, or to a terminal without what would steer it."""
+    sys.stdout.write(printable(data, "\n\t") if sys.stdout.isatty() else data)

@@ -100,7 +100,8 @@ def levels(
         "population": people.name if people else None,
         "hierarchy": {s: _name(h) for s, h in given.items()},
     }
-    with opened(spec, settings) as (engine, bound):
+    sources = () if people is None else (people,)
+    with opened(spec, settings, sources=sources) as (engine, bound):
         trees = _hierarchies(given, bound)
         run = Run(engine, spec, bound, wanted=wanted, population=people, suppressed=suppressed)
         run.count(trees)

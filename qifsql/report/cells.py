@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from qifsql.errors import printable
 from qifsql.report import words
 from qifsql.report.language import number, said
 
@@ -21,11 +22,6 @@ def cell(value: Any) -> str:
         shown = [_counted(v) for v in value[:SHOWN]]
         return ", ".join(shown) + _left_out(len(value) - SHOWN)
     return printable(str(value))
-
-
-def printable(text: str, but: str = "") -> str:
-    """Text without control characters and marks that turn its direction, ``but`` for some."""
-    return "".join(c if c.isprintable() or c in but else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _left_out(n: int) -> str:

@@ -78,7 +78,8 @@ def text(shown: Shown, kind: str) -> str:
         document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
         document |= shown.more
         document |= {name: _rows(frame) for name, frame in found.items()}
-        return json.dumps(document, default=str, ensure_ascii=False, allow_nan=False) + "\n"
+        written = json.dumps(document, default=str, ensure_ascii=False, allow_nan=False)
+        return _escaped(written) + "\n"
     aside = {*shown.aside, *(shown.not_in_csv if kind == "csv" else ())}
     wanted = [frame for name, frame in shown.details.items() if name not in aside]
     flat = [flattened(frame) for frame in (shown.frame, *wanted)]
@@ -103,6 +104,12 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
         else:
             columns.append(by_name(name))
     return frame.select(columns)
+
+
+def _escaped(text: str) -> str:
+    """Return JSON in which control characters and marks of direction are escaped."""
+    hidden = {c for c in set(text) if not c.isprintable()}
+    return text.translate({ord(c): json.dumps(c)[1:-1] for c in hidden})
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:

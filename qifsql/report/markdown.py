@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from qifsql.errors import printable
 from qifsql.report import cells
 from qifsql.report.language import said
 from qifsql.report.parts import Card, Document, Figure, Fold, Heading, Light, Paragraph, Part, Table
@@ -25,7 +26,7 @@ def rows(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def escaped(text: str) -> str:
     """Text of which no character is markup."""
-    return cells.printable(text, "\n\r").translate(MARKS)
+    return printable(text, "\n\r").translate(MARKS)
 
 
 def document(whole: Document) -> str:
@@ -51,8 +52,9 @@ def _part(part: Part) -> str:
     if isinstance(part, Figure):
         return escaped(part.chart.to_dict()["description"])
     if isinstance(part, Fold):
-        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", part.text)), 3)
-        return f"{escaped(part.title)}\n\n{fence}\n{part.text}\n{fence}"
+        text = printable(part.text, "\n\t")
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+        return f"{escaped(part.title)}\n\n{fence}\n{text}\n{fence}"
     return "\n".join(map(_card, part.cards))
 
 

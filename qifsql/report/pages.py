@@ -15,9 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from qifsql import __version__
-from qifsql.errors import InputError
+from qifsql.errors import InputError, printable
 from qifsql.export import Origin
-from qifsql.report import cells
 from qifsql.report.charts.files import vector
 from qifsql.report.charts.look import extra
 from qifsql.report.language import said, spoken
@@ -77,7 +76,7 @@ def page(document: Document) -> str:
 def _shown(value: Any) -> Any:
     """What is put into a page: no mark in a name may turn the direction of the text around it."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return cells.printable(value, "\n\t")
+        return printable(value, "\n\t")
     return value
 
 

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table as Drawn
 from rich.text import Text
 
+from qifsql.errors import printable
 from qifsql.report.parts import Bad, Heading, Paragraph, Part, Table
 
 
@@ -23,9 +24,9 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):
-            drawn.append(Text(part.text, style="bold"))
+            drawn.append(Text(printable(part.text), style="bold"))
         elif isinstance(part, Paragraph):
-            drawn.append(Padding(Text(part.text), (0, 0, 1, 2), expand=False))
+            drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
         elif isinstance(part, Table):
             drawn.append(Padding(_table(part), (0, 0, 0, 1), expand=False))
     return Group(*drawn)
@@ -37,11 +38,16 @@ def _table(part: Table) -> Drawn:
         made.add_column(no_wrap=True, style="bold")
         made.add_column(overflow="fold", max_width=100)
         for row in part.rows:
-            made.add_row(*map(Text, row))
+            made.add_row(*map(_text, row))
         return made
     made = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(part.heads):
-        made.add_column(Text(name), justify="right" if i in part.right else "left")
+        made.add_column(_text(name), justify="right" if i in part.right else "left")
     for row in part.rows:
-        made.add_row(*(Text(c, style="bold red" if isinstance(c, Bad) else "") for c in row))
+        made.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return made
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Return text as rich draws it; no name or value may steer the terminal."""
+    return Text(printable(text, "\n"), style=style)
