@@ -50,6 +50,7 @@ TEXTS = frozenset(
         *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
         *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
         *("best_for", "border", "qid", "a", "b", "first", "role", "reason"),
+        "classifier",
     )
 )
 """Columns of texts that are names or words of qifsql, and no values of people."""
