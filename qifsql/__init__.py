@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.sweep.run import sweep
     from qifsql.treatment.treat import Treatment, treat
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Anonymised",

@@ -11,8 +11,8 @@ from qifsql.dataset import Dataset
 from qifsql.datatypes import family
 from qifsql.description import describe
 from qifsql.engine.settings import Settings
-from qifsql.errors import OutputError, quoted, several
-from qifsql.export import Origin, check_place, whole
+from qifsql.errors import OutputError, quoted, several, unwritable
+from qifsql.export import Origin, whole
 from qifsql.inputs import path_text
 from qifsql.study.rules import toml
 from qifsql.study.sources import SAMPLE, resolved
@@ -51,8 +51,12 @@ def init(
         DatasetError: the data are not there or cannot be read.
 
     """
-    path = check_place(Path(path), ())
-    if path.exists() or path.is_symlink():
+    path = Path(path)
+    try:
+        exists = path.exists() or path.is_symlink()
+    except OSError as e:  # the name is too long
+        raise OutputError(unwritable(path, e)) from e
+    if exists:
         raise OutputError(f"{path} exists; name another file, or remove it")
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
