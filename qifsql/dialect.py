@@ -19,13 +19,18 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     return render(_whole(plan), pretty=pretty)
 
 
-def copying(plan: Plan, path: str, note: str = "") -> str:
-    """The statement that writes a plan's rows to a Parquet file; a note is metadata ``qifsql``."""
+def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
+    """The statement that writes a plan's rows to a Parquet file; a note is metadata ``qifsql``.
+
+    ``group`` is the number of rows in a row group.
+    """
     options: dict[str, exp.Expr] = {
         "FORMAT": exp.Var(this="PARQUET"),
         "COMPRESSION": exp.Var(this="ZSTD"),
         "USE_TMP_FILE": exp.false(),  # the file is a temporary one already
     }
+    if group is not None:
+        options["ROW_GROUP_SIZE"] = exp.Literal.number(group)
     if note:
         name, value = exp.to_identifier("qifsql"), exp.Literal.string(note)
         options["KV_METADATA"] = exp.Struct(

@@ -224,7 +224,7 @@ class Limits:
         typer.Option(
             "--memory",
             help="At most so much memory for the data, such as 8GB (default: half of all, at most "
-            "4GB); Python and the libraries take up to 200 MB besides.",
+            "4GB); Python and the libraries take up to 150 MB besides.",
             rich_help_panel=RUN,
         ),
     ] = None

@@ -41,6 +41,8 @@ LOOKING = "reading the columns"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # as DuckDB writes sizes
 PROBED = "probed"  # the catalog of a file that is looked at
 CHECKED: set[tuple[str, Identity]] = set()  # files whose checksums fit
+PASSING = 20_480  # rows in a row group of a file that is read again at once
+UNCOUNTED = 96 * 2**20  # bytes of the limit for memory that DuckDB does not count
 POLL = 0.05  # seconds between looks at a running query
 
 
@@ -88,13 +90,11 @@ class DuckDB:
             if (self.settings.memory or "1")[:1] in "-+0":
                 raise duckdb.InvalidInputException("memory must be above 0")
             self._connection = duckdb.connect(config=options)
-            if (most := machine_memory()) is not None and self.memory > most:
-                text = exp.Literal.string(f"{most // 2**20}MiB")
-                self._connection.execute(setting("memory_limit", text))
+            files = [self.partial(path) for path in outputs]
+            self._connection.execute(setting("memory_limit", self._counted(writing=bool(files))))
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
-            files = [self.partial(path) for path in outputs]
             for statement_ in lock(self.sources, files, [self._temp, *folders]):
                 self._connection.execute(statement_)
         except BaseException as e:  # an interruption, too, leaves nothing behind
@@ -107,6 +107,12 @@ class DuckDB:
                 f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
                 detail=str(e),
             ) from e
+
+    def _counted(self, *, writing: bool) -> exp.Literal:
+        """Return the part of the limit for what DuckDB counts: not what writers of files hold."""
+        limit = min(self.memory, machine_memory() or self.memory)
+        rest = min(limit // 3, UNCOUNTED) if writing else 0
+        return exp.Literal.string(f"{(limit - rest) // 2**10}KiB")
 
     def __enter__(self) -> Self:
         try:
@@ -180,9 +186,11 @@ class DuckDB:
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream a plan's result to a Parquet file; a ``note`` is its metadata ``qifsql``.
 
-        Returns the number of rows.
+        A file in the temporary folder, which is read again at once, has small row groups: whoever
+        reads them holds few rows. Returns the number of rows.
         """
-        sql = copying(plan, str(path), note)
+        passing = path.parent == self.scratch
+        sql = copying(plan, str(path), note, PASSING if passing else None)
         ((rows,),) = self._run(what, where, lambda: self._fetch(sql))
         self.check_inputs()
         return int(rows)

@@ -1,0 +1,46 @@
+"""The memory of whole processes: what ``--memory`` covers, and how much comes besides."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ROWS = 1_000_000
+LIMIT = 300_000_000
+BESIDES = 150_000_000  # bytes that Python, the libraries, readers and writers take
+QIDS = "day,month,year,sex,race,city"
+
+LINES = (
+    f"attack crs,cas people.parquet -q {QIDS} -s transport",
+    f"sweep people.parquet -q {QIDS} -s transport -o sweep.parquet",
+    f"levels people.parquet -q {QIDS} -s transport",
+    f"records people.csv -q {QIDS} -o records.csv",
+    "treat people.csv -o treated.csv --key id --seed 1",
+    f"anonymise people.csv -o anonymous.csv --method mondrian --k 5 -q {QIDS}",
+    f"anonymise people.parquet -o anonymous.parquet --method mondrian --k 5 -q {QIDS}",
+    f"compare people.parquet anonymous.parquet -q {QIDS}",
+)
+
+
+def peak(line: str, folder: Path) -> int:
+    """Return the peak memory of a command's process, in bytes."""
+    words = [sys.executable, "-m", "qifsql", *line.split(), "--memory", "300MB", "--quiet"]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, line
+    return usage.ru_maxrss * 1024
+
+
+@pytest.mark.slow
+def test_no_command_takes_more_than_150_mb_besides_its_limit(tmp_path: Path) -> None:
+    i = pl.int_range(ROWS, dtype=pl.Int64)
+    lots = {"day": 31, "month": 12, "year": 25, "sex": 2, "race": 6, "city": 5_570, "transport": 2}
+    people = pl.select(i.alias("id"), *(i.hash(n).mod(n).alias(name) for name, n in lots.items()))
+    people.write_parquet(tmp_path / "people.parquet")
+    people.write_csv(tmp_path / "people.csv")
+    peaks = {line: peak(line, tmp_path) for line in LINES}
+    assert {line: n for line, n in peaks.items() if n > LIMIT + BESIDES} == {}
