@@ -69,6 +69,8 @@ class Counts:
         found = self._stored(store, held) if store else None
         self.records: int = found["records"] if found else check_records(engine, bound)
         if found is None:
+            if self._ledger is not None:  # only now: what is refused leaves an empty file
+                ledger.begin(self._ledger)
             self._count(again or store is not None, tallied=tallied and store is None)
         if store and found is None:
             self._sign()
@@ -191,7 +193,6 @@ class Counts:
         """
         assert self._ledger is not None  # noqa: S101 - there is a store
         if not held:
-            ledger.begin(self._ledger)
             return None
         if "question" not in held:
             raise InputError(

@@ -276,7 +276,7 @@ def test_after_a_refusal_the_same_file_may_hold_counts(people: Path, tmp_path: P
     options: dict[str, Any] = {"qids": "q", "secret": "s"}
     store = tmp_path / "counts.duckdb"
     refused: list[dict[str, Any]] = [
-        {"gain": "tries:99"},
+        {"gain": "sql:nobody = guess"},
         {"weight": "-1 - q"},
         {"where": "q > 99"},
     ]

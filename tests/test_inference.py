@@ -445,7 +445,7 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
         ({"k": 2, "command": "x {input} {output}"}, "limits of mondrian and mdav"),
         ({"release": "all.csv"}, "--without for each person"),
         ({"release": "all.csv", "without": "x.csv"}, r"write \{i\}"),
-        ({"release": "nowhere.csv", "without": "{i}.csv"}, "there is no file nowhere.csv"),
+        ({"release": "nowhere.csv", "without": "{i}.csv"}, "nowhere.csv does not exist"),
         ({"k": 2, "timeout": -1}, "a number of seconds above 0"),
         ({"k": 2, "timeout": 9}, "leave --timeout out"),
         ({"release": "all.csv", "without": "{i}.csv", "timeout": 9}, "leave --timeout out"),

@@ -398,7 +398,6 @@ gain=worth:bad.csv | value,worth;1,2;2,2;3, | is missing or no finite number in 
 gain=worth:none.csv | | does not exist
 gain=worth:t@some.duckdb | | is a table of a database
 gain=worth:-1 | | needs a number from 0
-gain=tries:4 | | more guesses than the 3 values there are
 gain=tries:0 | | needs a whole number from 1
 gain=tries:x | | needs a number, as in tries:3
 gain=penalty:-1 | | needs a number from 0 with at most 9 decimals

@@ -75,7 +75,7 @@ def test_a_study_that_is_not_there(here: Path):
     done = run("run", "nothing.toml")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "cannot be read" in done.err
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is a folder; name a file"):
         qifsql.Study.load(here)
 
 

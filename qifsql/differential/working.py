@@ -15,7 +15,7 @@ from qifsql.differential.outside import Outside
 from qifsql.differential.question import BAYES, FILES, MONDRIAN, Question
 from qifsql.engine.settings import Progress
 from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError, several
+from qifsql.errors import several
 from qifsql.relation import KEPT
 from qifsql.sanitise.hierarchies import Hierarchy
 from qifsql.sanitise.passes import Passes
@@ -178,8 +178,5 @@ def _aimed(passes: Passes, batch: int) -> list[tuple[int, int]]:
 
 def _look(passes: Passes, asked: Question, batches: Sequence[int]) -> None:
     """Refuse files that are not there, before any is read."""
-    release = Path(asked.release or "")
-    if not release.is_file():
-        raise DatasetError(f"there is no file {release}; check --release")
     records = (record for batch in batches for _, record in _aimed(passes, batch))
     boxes.missing(asked.without or "", records)

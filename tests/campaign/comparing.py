@@ -39,7 +39,7 @@ def attack(
     """CRS and CAS."""
 
     def check(out: str) -> list[str]:
-        rows = [r for r in data.rows if not drop or not _missing(r, qids)]
+        rows = [r for r in data.rows if not drop or not _missing(r, (*qids, *secrets))]
         weights = [r[weight] for r in rows] if weight else None
         if not rows or (weights and not any(weights)):
             return ["there are numbers where nobody is left"]
