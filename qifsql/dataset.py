@@ -175,7 +175,10 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     """The files behind a path, and whether folder names may be columns (``year=2018/``)."""
     path = Path(text)
     if path.is_dir():
-        found = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
+        try:
+            found = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
+        except OSError as e:
+            raise DatasetError(f"folder {text} cannot be listed: {e.strerror}") from e
         if not found:
             raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
         return tuple(found), True

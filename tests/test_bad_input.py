@@ -452,3 +452,9 @@ def test_memory_that_is_far_too_small(here: Path):
     pl.DataFrame({"a": numbers}).write_parquet("many.parquet")
     arguments = ("attack", "crs", "many.parquet", "-q", "a", "--memory", "2MB")
     refused(here, *arguments, says="--memory", code=3)
+
+
+def test_bytes_that_are_no_characters_are_named(here: Path) -> None:
+    (here / "hashes.csv").write_text("hash\n" + "0" * 32 + "\n")
+    arguments = ("unhash", "hashes.csv", "-c", "hash", "--hash", "md5", "--pattern", "\udcff")
+    refused(here, *arguments, says="not UTF-8")

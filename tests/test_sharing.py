@@ -419,3 +419,22 @@ def test_levels_show_no_value_of_a_few_people_unless_asked(
     named = run(*asked, "--format", "table", "--show-blocks").out
     assert MARK in named
     assert ("--show-blocks shows" in done.out) == (done.out.count(MARK) < named.count(MARK))
+
+
+def test_a_report_for_others_keeps_cautions_and_names_of_datasets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    people = pl.DataFrame({"id": range(40), "age": [i % 20 for i in range(40)]})
+    people.write_parquet("people.parquet")
+    people.with_columns(place=pl.col("id") % 7).write_parquet("later.parquet")
+    options = ("-q", "age,2:place", "--key", "id", "--releases", "-o", "sweep.parquet")
+    assert run("sweep", "people.parquet", "later.parquet", *options).code == 0
+    known = ("-q", "age,id", "--fraction", "0.01", "-o", "estimate.parquet")
+    assert run("estimate", "people.parquet", *known).code == 0
+    assert pl.read_parquet("estimate.parquet")["caution"].drop_nulls().len() > 0
+    done = run("report", "sweep.parquet", "estimate.parquet", "-o", "report.md")
+    assert done.code == 0, done.err
+    text = Path("report.md").read_text()
+    assert "(out of range)" in text.replace("\\", "")
+    assert "later.parquet" in text.replace("\\", "")

@@ -109,6 +109,9 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     except OSError as e:
         talk(f"error: {unwritable(e.filename or 'the result', e)}")
         return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
+    except UnicodeEncodeError:  # a byte of the command line that is no character
+        talk("error: a name or a text that was given is not UTF-8; write it with other characters")
+        return InputError.exit_code
     except Exception as e:
         if starved(e):
             talk(f"error: {STARVED}")

@@ -49,8 +49,8 @@ TEXTS = frozenset(
         *("column", "suggested_role", "why", "quasi_identifier", "cells", "method", "hash"),
         *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
         *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
-        *("best_for", "border", "qid", "a", "b", "first", "role", "reason"),
-        "classifier",
+        *("best_for", "border", "qid", "a", "b", "first", "role", "reason", "classifier"),
+        *("dataset", "caution"),
     )
 )
 """Columns of texts that are names or words of qifsql, and no values of people."""
