@@ -52,7 +52,7 @@ are different hashes, ``recovered_values`` those for which a candidate was found
 those with several. Shares are in [0, 1], of the different hashes and of the records that have one.
 ``seconds`` is the time of making, hashing and looking up candidates."""
 
-MOST = 2**63 - 1  # candidates: more than anybody can try
+GREATEST = 2**63 - 1  # candidates that can be allowed: more than anybody can try
 
 PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int64()}
 """One row per pattern: how many different identifiers it says. Patterns may overlap."""
@@ -143,8 +143,8 @@ def unhash(
 
 def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
     """How many candidates each pattern has, and the automaton of all; InputError above ``most``."""
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST:
-        raise InputError(f"max is a number of candidates, from 1 to {MOST:,}")
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= GREATEST:
+        raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
     alone = [automaton(parse(pattern)).words for pattern in patterns]
     words = automaton(together(patterns)) if patterns else None
     if words is not None and words.words > most:
