@@ -401,7 +401,7 @@ def test_the_numbers_of_a_small_group_do_not_follow_from_others(
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=60))
 @example([(0, 0)])
 @example([(0, 0)] * 12 + [(0, 1)] + [(1, 2)] * 10)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_levels_show_no_value_of_a_few_people_unless_asked(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int]]
 ) -> None:
