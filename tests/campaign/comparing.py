@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations, count
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +133,13 @@ def describe(data: Table) -> Check:
 
 def blocks(data: Table, qids: Sequence[str]) -> Check:
     """How many blocks of each size there are."""
+    taken = {name.casefold() for name in qids}
+    names = chain(["size"], (f"size_{i}" for i in count(2)))
+    size = next(name for name in names if name not in taken)
 
     def check(out: str) -> list[str]:
         right = sorted(len(members) for members in oracle.partition(data.rows, qids).values())
-        found = sorted(row["size"] for row in _results(out))
+        found = sorted(row[size] for row in _results(out))
         return [] if found == right else [f"sizes are {found}, not {right}"]
 
     return check
