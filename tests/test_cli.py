@@ -409,3 +409,20 @@ def test_help_loads_no_library_of_data() -> None:
     code = f"import sys, qifsql.cli; print(*{libraries} & {{*sys.modules}})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == ""
+
+
+def test_an_interruption_while_the_command_loads_is_one_line() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Loading:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Loading())\n"
+        "from qifsql.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "error: interrupted; nothing was left behind\n"

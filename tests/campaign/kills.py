@@ -95,7 +95,7 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
 
 def start(case: Case, environment: Mapping[str, str]) -> subprocess.Popen[str]:
     """Start the command in the working folder."""
-    words = [sys.executable, "-c", "from qifsql.cli import entry; entry()", *case.argv]
+    words = [sys.executable, "-c", "from qifsql.__main__ import main; main()", *case.argv]
     return subprocess.Popen(
         words,
         stdout=subprocess.PIPE,
@@ -137,7 +137,7 @@ def _gentle(
     found = []
     if killed.code not in (0, 130, -how):
         found.append(Finding("kill", f"exit {killed.code} after {how.name}: {killed.err[-300:]}"))
-    if TRACE.search(killed.err):
+    if TRACE.search(killed.err) and "qifsql" in killed.err:  # not of Python's own first steps
         found.append(Finding("traceback", killed.err[-400:]))
     if killed.code == -how:  # before it could handle anything
         return found
