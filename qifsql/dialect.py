@@ -3,15 +3,23 @@
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
-from qifsql.errors import InputError, did_you_mean
+from qifsql.errors import NOT_UTF8, InputError, did_you_mean
 from qifsql.plan import Plan
 
 DUCKDB = "duckdb"
 
 
 def render(tree: exp.Expr, *, pretty: bool = False) -> str:
-    """One tree as SQL text. What the dialect cannot say raises instead of being left out."""
-    return tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+    """One tree as SQL text. What the dialect cannot say raises instead of being left out.
+
+    InputError where a name or a text in it has bytes that are no characters.
+    """
+    text = tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+    try:
+        text.encode()
+    except UnicodeEncodeError as e:
+        raise InputError(NOT_UTF8) from e
+    return text
 
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:

@@ -132,6 +132,9 @@ def several(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
+NOT_UTF8 = "a name or a text that was given is not UTF-8; write it with other characters"
+
+
 def quoted(name: str) -> str:
     """A name as it stands in a message: in quotes, on one line, without control characters."""
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'

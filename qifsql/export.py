@@ -21,7 +21,7 @@ from polars.selectors import by_name
 from qifsql import __version__, dialect
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
-from qifsql.errors import EngineError, OutputError, unwritable
+from qifsql.errors import EngineError, OutputError, quoted, unwritable
 from qifsql.leftovers import unfinished
 from qifsql.plan import Plan
 from qifsql.spec import Attack, BoundAttack, ColumnRoles
@@ -166,7 +166,8 @@ def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file whose ending says nothing we can write."""
     if path.suffix.casefold() not in endings:
-        raise OutputError(f"{path} must end in one of {', '.join(endings)}")
+        name = str(path) if str(path).isprintable() else quoted(str(path))
+        raise OutputError(f"{name} must end in one of {', '.join(endings)}")
 
 
 def check_place(path: Path, sources: tuple[str, ...]) -> Path:

@@ -454,7 +454,20 @@ def test_memory_that_is_far_too_small(here: Path):
     refused(here, *arguments, says="--memory", code=3)
 
 
-def test_bytes_that_are_no_characters_are_named(here: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("unhash", "hashes.csv", "-c", "hash", "--hash", "md5", "--pattern", "\udcff"),
+        ("attack", "crs", "hashes.csv", "-q", "hash", "--encoding", "\udcff"),
+        ("init", "study.toml", "--data", "hashes.csv", "--delimiter", "\udcff"),
+        ("attack", "crs", "hashes.csv", "-q", "hash", "--where", "hash = '\udcff'"),
+    ],
+)
+def test_bytes_that_are_no_characters_are_named(here: Path, arguments: tuple[str, ...]) -> None:
     (here / "hashes.csv").write_text("hash\n" + "0" * 32 + "\n")
-    arguments = ("unhash", "hashes.csv", "-c", "hash", "--hash", "md5", "--pattern", "\udcff")
     refused(here, *arguments, says="not UTF-8")
+
+
+def test_a_name_of_control_characters_is_quoted(here: Path) -> None:
+    (here / "people.csv").write_text("age\n1\n2\n")
+    refused(here, "attack", "crs", "people.csv", "-q", "age", "-o", "\n", says='"\\n" must end')

@@ -185,6 +185,18 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
     assert pages["parquet"] == pages["json"]
 
 
+def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
+    data = people(tmp_path)
+    swept = qifsql.sweep(data, qids=QIDS[:1])
+    assert swept.details["interactions"].is_empty()
+    for ending in ("parquet", "json"):
+        path = tmp_path / f"sweep.{ending}"
+        shown = files.Shown(swept.frame, swept.origin, lambda *_: [], "sweep", swept.details)
+        files.save(shown, path)
+        report([path], tmp_path / f"{ending}.md")
+        assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
+
+
 def test_a_folder_stands_for_the_results_in_it_each_once(results: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -13,6 +13,7 @@ from types import FrameType
 
 from qifsql.engine.settings import Progress, silent
 from qifsql.errors import (
+    NOT_UTF8,
     STARVED,
     EngineError,
     InputError,
@@ -110,7 +111,7 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
         talk(f"error: {unwritable(e.filename or 'the result', e)}")
         return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
     except UnicodeEncodeError:  # a byte of the command line that is no character
-        talk("error: a name or a text that was given is not UTF-8; write it with other characters")
+        talk(f"error: {NOT_UTF8}")
         return InputError.exit_code
     except Exception as e:
         if starved(e):

@@ -45,11 +45,12 @@ def answers(row: Row, own: Tables) -> list[Part]:
     parts: list[Part] = [best(own["best"])] if "best" in own else []
     if "releases" in own:
         parts.append(releases(own["releases"]))
-    if "drop_first" in own:
+    if "drop_first" in own and "shapley" in own:
         parts.append(drop_first(own["drop_first"], own["shapley"]))
         if "coarsen_first" in own:
             parts.append(coarsen_first(own["coarsen_first"]))
-        parts += pairs(own["interactions"])
+        if "interactions" in own:  # stored as JSON, a table without rows has no columns
+            parts += pairs(own["interactions"])
     if "borders" in own:
         parts += borders(own["borders"])
     if "best" in own and own["best"].height:

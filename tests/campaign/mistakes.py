@@ -88,7 +88,7 @@ def unknown_column(d: Draft, argv: Words) -> tuple[Words, str]:
     places = _places(argv, "--qids", "-q", "--secret", "-s", "--key", "--weight", "--by")
     places += _places(argv, "--member", "--columns", "--drop", "--useful", "--column")
     name = d.one("nosuch", "n o s u c h", "=x", "nosuch:5", "1:nosuch", "9:age", "no*such", "x\x1b")
-    if not places:
+    if not places or name in d.data.columns:
         return _with(d, argv, "--where", identifier("nosuch") + " = 1"), ""
     i = d.rng.choice(places)
     name = row([name]) if d.chance(0.5) else name
