@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _tell(outcome, len(outcomes), asked, began)
     summary = summarised(asked, outcomes, time.monotonic() - began)
     if asked.out:
-        asked.out.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        asked.out.write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
     print(table(summary))
     return 1 if summary["findings"] else 0
 
