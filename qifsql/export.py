@@ -194,7 +194,11 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
         raise OutputError(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
-    return path
+    try:
+        with unfinished(path.parent, path.suffix):
+            return path
+    except OSError as e:
+        raise OutputError(unwritable(path, e)) from e
 
 
 @contextmanager

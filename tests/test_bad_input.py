@@ -468,6 +468,24 @@ def test_bytes_that_are_no_characters_are_named(here: Path, arguments: tuple[str
     refused(here, *arguments, says="not UTF-8")
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no folder without files")
+def test_no_output_is_written_where_another_one_cannot_be(here: Path) -> None:
+    (here / "people.csv").write_text("age,zip\n" + "1,2\n2,3\n" * 9)
+    arguments = (
+        "anonymise",
+        "people.csv",
+        "--method",
+        "mdav",
+        "-q",
+        "age",
+        "--k",
+        "2",
+        "-o",
+        "out.csv",
+    )
+    refused(here, *arguments, "--summary", "/proc/self/x.csv", says="cannot be written")
+
+
 def test_a_name_of_control_characters_is_quoted(here: Path) -> None:
     (here / "people.csv").write_text("age\n1\n2\n")
     refused(here, "attack", "crs", "people.csv", "-q", "age", "-o", "\n", says='"\\n" must end')

@@ -113,7 +113,8 @@ def _safe(d: Draft, name: str) -> str:
     while True:
         value = str(d.rng.choice(ODD))
         huge = value.isdigit() and len(value) > 12
-        if not (huge and name in LONG) and not (value == "/" and name in PLACES):
+        outside = value == ".." or (value == "/" and name in PLACES)
+        if not (huge and name in LONG) and not outside:
             return value
 
 
@@ -180,7 +181,7 @@ def strange_words(d: Draft, argv: Words) -> tuple[Words, str]:
         return argv[:1], ""
     if kind == 3:
         return argv[: d.rng.randint(1, len(argv))], ""
-    return [*argv, d.rng.choice(ODD)], ""
+    return [*argv, _safe(d, "-o")], ""
 
 
 def contradiction(d: Draft, argv: Words) -> tuple[Words, str]:
