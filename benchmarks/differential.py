@@ -87,7 +87,7 @@ def runs(table: Table, charts: Path | None) -> list[dict[str, Any]]:
                 | {"above": above["share"][0]}
             )
         if charts is not None:
-            from qifsql.report import figures
+            from qifsql.commands.report import figures
 
             whole = qifsql.dit(source, **asked, k=list(KS))
             drawn = figures.of_inference(whole)

@@ -10,183 +10,112 @@ Every command of the command line is a function of the same name here.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from qifsql.commands import NAMES
+
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
-    from qifsql.assessment import Assessment
-    from qifsql.checking import Verdict, check
-    from qifsql.collection import Collection
-    from qifsql.comparison.compare import Comparison, compare
-    from qifsql.comparison.what_if import WhatIf, what_if
-    from qifsql.composition.compose import Composed, compose
-    from qifsql.dataset import Dataset
-    from qifsql.demonstration import demo
-    from qifsql.description import Description, describe
-    from qifsql.differential.testing import Inference, dit
-    from qifsql.engine.settings import Settings
-    from qifsql.errors import QifError
-    from qifsql.explanation import Explanation, explain
-    from qifsql.grading.levels import Levels, levels
-    from qifsql.inspection import sql
-    from qifsql.linkage.estimate import Estimates, estimate
-    from qifsql.linkage.keyless import attack
-    from qifsql.linkage.link import Linked, link
-    from qifsql.linkage.unhash import Unhashed, unhash
-    from qifsql.linkage.unicity import Unicity, unicity
-    from qifsql.linkage.wp29 import Opinion, wp29
-    from qifsql.mechanisms.tradeoff import Tradeoff, dp
-    from qifsql.objects import Hyper, hyper
-    from qifsql.partition import Blocks, blocks, records
-    from qifsql.prompt import shell
-    from qifsql.receipts import Receipt, receipt
-    from qifsql.refinement import Refinement, refines
-    from qifsql.report.report import report
-    from qifsql.sanitise.anonymise import Anonymised, anonymise
-    from qifsql.spec import Attack
-    from qifsql.study.draft import init
-    from qifsql.study.result import StudyResult
-    from qifsql.study.run import run
-    from qifsql.study.spec import Study
-    from qifsql.sweep.result import Sweep
-    from qifsql.sweep.run import sweep
-    from qifsql.treatment.treat import Treatment, treat
+    from qifsql.adversary.spec import Attack as Attack
+    from qifsql.commands.anonymise.anonymise import Anonymised as Anonymised
+    from qifsql.commands.anonymise.anonymise import anonymise as anonymise
+    from qifsql.commands.attack.attack import attack as attack
+    from qifsql.commands.blocks.blocks import Blocks as Blocks
+    from qifsql.commands.blocks.blocks import blocks as blocks
+    from qifsql.commands.check.check import Verdict as Verdict
+    from qifsql.commands.check.check import check as check
+    from qifsql.commands.compare.compare import Comparison as Comparison
+    from qifsql.commands.compare.compare import compare as compare
+    from qifsql.commands.compose.compose import Composed as Composed
+    from qifsql.commands.compose.compose import compose as compose
+    from qifsql.commands.demo.demo import demo as demo
+    from qifsql.commands.describe.describe import Description as Description
+    from qifsql.commands.describe.describe import describe as describe
+    from qifsql.commands.dit.dit import Inference as Inference
+    from qifsql.commands.dit.dit import dit as dit
+    from qifsql.commands.dp.dp import Tradeoff as Tradeoff
+    from qifsql.commands.dp.dp import dp as dp
+    from qifsql.commands.estimate.estimate import Estimates as Estimates
+    from qifsql.commands.estimate.estimate import estimate as estimate
+    from qifsql.commands.explain.explain import Explanation as Explanation
+    from qifsql.commands.explain.explain import explain as explain
+    from qifsql.commands.hyper.hyper import Hyper as Hyper
+    from qifsql.commands.hyper.hyper import hyper as hyper
+    from qifsql.commands.init.init import init as init
+    from qifsql.commands.levels.levels import Levels as Levels
+    from qifsql.commands.levels.levels import levels as levels
+    from qifsql.commands.link.link import Linked as Linked
+    from qifsql.commands.link.link import link as link
+    from qifsql.commands.receipt.receipt import Receipt as Receipt
+    from qifsql.commands.receipt.receipt import receipt as receipt
+    from qifsql.commands.records.records import records as records
+    from qifsql.commands.refines.refines import Refinement as Refinement
+    from qifsql.commands.refines.refines import refines as refines
+    from qifsql.commands.report.report import report as report
+    from qifsql.commands.run.result import StudyResult as StudyResult
+    from qifsql.commands.run.run import run as run
+    from qifsql.commands.shell.shell import shell as shell
+    from qifsql.commands.sql.sql import sql as sql
+    from qifsql.commands.sweep.result import Sweep as Sweep
+    from qifsql.commands.sweep.sweep import sweep as sweep
+    from qifsql.commands.treat.treat import Treatment as Treatment
+    from qifsql.commands.treat.treat import treat as treat
+    from qifsql.commands.unhash.unhash import Unhashed as Unhashed
+    from qifsql.commands.unhash.unhash import unhash as unhash
+    from qifsql.commands.unicity.unicity import Unicity as Unicity
+    from qifsql.commands.unicity.unicity import unicity as unicity
+    from qifsql.commands.what_if.what_if import WhatIf as WhatIf
+    from qifsql.commands.what_if.what_if import what_if as what_if
+    from qifsql.commands.wp29.wp29 import Opinion as Opinion
+    from qifsql.commands.wp29.wp29 import wp29 as wp29
+    from qifsql.data.collection import Collection as Collection
+    from qifsql.data.dataset import Dataset as Dataset
+    from qifsql.engine.settings import Settings as Settings
+    from qifsql.errors import QifError as QifError
+    from qifsql.results.assessment import Assessment as Assessment
+    from qifsql.study.spec import Study as Study
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Anonymised",
-    "Assessment",
-    "Attack",
-    "Blocks",
-    "Collection",
-    "Comparison",
-    "Composed",
-    "Dataset",
-    "Description",
-    "Estimates",
-    "Explanation",
-    "Hyper",
-    "Inference",
-    "Levels",
-    "Linked",
-    "Opinion",
-    "QifError",
-    "Receipt",
-    "Refinement",
-    "Settings",
-    "Study",
-    "StudyResult",
-    "Sweep",
-    "Tradeoff",
-    "Treatment",
-    "Unhashed",
-    "Unicity",
-    "Verdict",
-    "WhatIf",
-    "__version__",
-    "anonymise",
-    "attack",
-    "blocks",
-    "check",
-    "compare",
-    "compose",
-    "demo",
-    "describe",
-    "dit",
-    "dp",
-    "estimate",
-    "explain",
-    "hyper",
-    "init",
-    "levels",
-    "link",
-    "receipt",
-    "records",
-    "refines",
-    "report",
-    "run",
-    "shell",
-    "sql",
-    "sweep",
-    "treat",
-    "unhash",
-    "unicity",
-    "what_if",
-    "wp29",
-]
-
-_HOME = {
-    "Anonymised": "sanitise.anonymise",
-    "Assessment": "assessment",
-    "Attack": "spec",
-    "Blocks": "partition",
-    "Collection": "collection",
-    "Comparison": "comparison.compare",
-    "Composed": "composition.compose",
-    "Dataset": "dataset",
-    "Description": "description",
-    "Estimates": "linkage.estimate",
-    "Explanation": "explanation",
-    "Hyper": "objects",
-    "Inference": "differential.testing",
-    "Levels": "grading.levels",
-    "Linked": "linkage.link",
-    "Opinion": "linkage.wp29",
+_HOMES = {  # of what is no command: the class, and the module that has it
+    "Anonymised": "commands.anonymise.anonymise",
+    "Assessment": "results.assessment",
+    "Attack": "adversary.spec",
+    "Blocks": "commands.blocks.blocks",
+    "Collection": "data.collection",
+    "Comparison": "commands.compare.compare",
+    "Composed": "commands.compose.compose",
+    "Dataset": "data.dataset",
+    "Description": "commands.describe.describe",
+    "Estimates": "commands.estimate.estimate",
+    "Explanation": "commands.explain.explain",
+    "Hyper": "commands.hyper.hyper",
+    "Inference": "commands.dit.dit",
+    "Levels": "commands.levels.levels",
+    "Linked": "commands.link.link",
+    "Opinion": "commands.wp29.wp29",
     "QifError": "errors",
-    "Receipt": "receipts",
-    "Refinement": "refinement",
+    "Receipt": "commands.receipt.receipt",
+    "Refinement": "commands.refines.refines",
     "Settings": "engine.settings",
     "Study": "study.spec",
-    "StudyResult": "study.result",
-    "Sweep": "sweep.result",
-    "Tradeoff": "mechanisms.tradeoff",
-    "Treatment": "treatment.treat",
-    "Unhashed": "linkage.unhash",
-    "Unicity": "linkage.unicity",
-    "Verdict": "checking",
-    "WhatIf": "comparison.what_if",
-    "anonymise": "sanitise.anonymise",
-    "attack": "linkage.keyless",
-    "blocks": "partition",
-    "check": "checking",
-    "compare": "comparison.compare",
-    "compose": "composition.compose",
-    "demo": "demonstration",
-    "describe": "description",
-    "dit": "differential.testing",
-    "dp": "mechanisms.tradeoff",
-    "estimate": "linkage.estimate",
-    "explain": "explanation",
-    "hyper": "objects",
-    "init": "study.draft",
-    "levels": "grading.levels",
-    "link": "linkage.link",
-    "receipt": "receipts",
-    "records": "partition",
-    "refines": "refinement",
-    "report": "report.report",
-    "run": "study.run",
-    "shell": "prompt",
-    "sql": "inspection",
-    "sweep": "sweep.run",
-    "treat": "treatment.treat",
-    "unhash": "linkage.unhash",
-    "unicity": "linkage.unicity",
-    "what_if": "comparison.what_if",
-    "wp29": "linkage.wp29",
-}
+    "StudyResult": "commands.run.result",
+    "Sweep": "commands.sweep.result",
+    "Tradeoff": "commands.dp.dp",
+    "Treatment": "commands.treat.treat",
+    "Unhashed": "commands.unhash.unhash",
+    "Unicity": "commands.unicity.unicity",
+    "Verdict": "commands.check.check",
+    "WhatIf": "commands.what_if.what_if",
+} | {name: f"commands.{name}.{name}" for name in NAMES}
 
-
-for _package in ("report", "sweep"):
-    import_module(f"{__name__}.{_package}")  # binds the name to the package, once
-del report, sweep
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are names
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import qifsql`` stays fast."""
-    if name not in _HOME:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ def main() -> NoReturn:
     patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in a background
     if patient:
         signal.signal(signal.SIGINT, _leave)
-    from qifsql.cli import entry
+    from qifsql.app import entry
 
     if patient:
         signal.signal(signal.SIGINT, signal.default_int_handler)

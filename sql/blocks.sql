@@ -1,13 +1,21 @@
--- One row per block, the people whom the adversary cannot tell apart:
--- how many they are, what they weigh (here one each), how many share the most frequent value of
--- the secret (the adversary's best guess is right for these), how many values occur.
-CREATE OR REPLACE VIEW blocks AS
+-- Blocks to be shown, with how many of their people have each value.
+
+-- One row per block to be shown: the smallest ones. The command line orders and limits it.
+CREATE OR REPLACE VIEW chosen AS
+SELECT *
+FROM revealed
+ORDER BY size
+LIMIT 20;
+
+-- One row per block to be shown: how many of its people have each value of the secret,
+-- the most frequent first.
+CREATE OR REPLACE VIEW counts AS
 SELECT
-    qid,
-    sum(weight)::BIGINT AS size,
-    sum(weight)::BIGINT AS weight,
-    max(weight) AS mode,
-    1::BIGINT AS heaviest,
-    count(*) AS "values"
-FROM cells
-GROUP BY qid;
+    chosen.qid,
+    list(
+        {'value': cells.secret, 'records': cells.weight}
+        ORDER BY cells.weight DESC, cells.secret ASC NULLS LAST
+    ) AS counts
+FROM chosen
+JOIN cells ON cells.qid IS NOT DISTINCT FROM chosen.qid
+GROUP BY chosen.qid;

@@ -1,3 +1,51 @@
+-- The objects of information flow: numbered blocks, co-occurrences, inners, the hyper.
+
+-- One row per block, numbered from 1 in the order of its quasi-identifiers, missing last.
+CREATE OR REPLACE VIEW numbered AS
+SELECT
+    qid,
+    weight,
+    row_number() OVER (ORDER BY qid ASC NULLS LAST) AS block
+FROM blocks;
+
+-- One row per block and value of the secret that occur together: how many people, their weight,
+-- that of the block, of the value (with its number) and of everybody.
+CREATE OR REPLACE VIEW cooccurrences AS
+SELECT
+    numbered.block,
+    numbered.qid,
+    secret_values.code,
+    cells.secret,
+    cells.people,
+    cells.weight,
+    numbered.weight AS block_weight,
+    prior_cells.weight AS value_weight,
+    (SELECT sum(weight) FROM prior_cells) AS everybody
+FROM cells
+JOIN numbered ON numbered.qid IS NOT DISTINCT FROM cells.qid
+JOIN prior_cells ON prior_cells.secret IS NOT DISTINCT FROM cells.secret
+JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM cells.secret;
+
+-- One row per block: its inner, the distribution of the secret among its people, as counts of the
+-- numbered values divided by their greatest common divisor, so that equal inners are equal lists.
+CREATE OR REPLACE VIEW inners AS
+SELECT
+    block,
+    weight,
+    list_transform(parts, lambda p: {'code': p.code, 'part': p.part // divisor}) AS parts
+FROM (
+    SELECT
+        numbered.block,
+        any_value(numbered.weight) AS weight,
+        list({'code': secret_values.code, 'part': cells.weight} ORDER BY secret_values.code)
+            AS parts,
+        list_reduce(list(cells.weight), lambda a, b: gcd(a, b)) AS divisor
+    FROM cells
+    JOIN numbered ON numbered.qid IS NOT DISTINCT FROM cells.qid
+    JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM cells.secret
+    GROUP BY numbered.block
+) AS counted;
+
 -- One row per different inner: the weight of the blocks that have it (the outer, times everybody),
 -- how many they are, and the first of them.
 CREATE OR REPLACE VIEW hyper AS

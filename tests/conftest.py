@@ -4,16 +4,35 @@ import os
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, settings
+from places import ROOT, TESTS
 
-ROOT = Path(__file__).resolve().parent.parent
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]  # every attack opens an engine
 
-settings.register_profile("default", max_examples=40, deadline=None, suppress_health_check=SLOW)
-settings.register_profile("ci", settings.get_profile("default"), max_examples=60, derandomize=True)
+settings.register_profile(
+    "default", max_examples=examples(50), deadline=None, suppress_health_check=SLOW
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
+
+
+QUICK = (  # together less than a minute on two cores; every command is in the first
+    *("core/test_every_command.py", "core/test_architecture.py", "core/test_expressions.py"),
+    *("core/test_splice.py", "core/test_measures.py", "core/test_policy.py", "core/test_names.py"),
+    *("core/test_toml_lines.py", "core/test_frames.py", "core/test_golden_sql.py"),
+    *("oracles/test_oracle.py", "oracles/test_oracle_measures.py"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what ``make quick`` runs."""
+    quick = {TESTS / name for name in QUICK}
+    for item in items:
+        if item.path in quick:
+            item.add_marker(pytest.mark.quick)
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,16 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from qifsql.linkage.trails import wilson
-from qifsql.measures.superpopulation import Sizes, pitman, snb, zayatz
-from qifsql.sweep import estimates, strata
-from qifsql.sweep.strata import Stratum
-from qifsql.templates import folder
+from qifsql.commands.sweep import estimates, strata
+from qifsql.commands.sweep.strata import Stratum
+from qifsql.commands.unicity.traces import wilson
+from qifsql.measures.uniqueness import (
+    Sizes,
+    pitman,
+    snb,
+    zayatz,
+)
+from qifsql.query.templates import text
 
 SHAPES = ("uniform", "zipf", "lognormal", "half missing")
 OTHERS = ("b", "c")
@@ -92,7 +97,7 @@ class Draws:
         self.limits = strata.limits(share, self.people)
         self.con.execute(f"SET VARIABLE first = 0; SET VARIABLE limits = {self.limits}::BIGINT[]")
         for name in ("lots", "strata"):
-            self.con.execute((folder() / "sweep" / f"{name}.sql").read_text("utf-8"))
+            self.con.execute(text(f"sweep/{name}"))
         self.strata = [Stratum(*row) for row in self._rows("FROM strata")]
         self.drawn = strata.sampled(self.strata, share, len(self.limits) + 1)
         self.con.execute(f"SET VARIABLE drawn = {self.drawn}::BIGINT[]")

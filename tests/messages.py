@@ -16,10 +16,10 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment, nodes
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "qifsql"
-CATALOGUE = PACKAGE / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
+CATALOGUE = PACKAGE / "presentation" / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
 EXPLAINED = ("text['title']", "text['meaning']")  # in method.py: those of all explanations
 FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages
 
@@ -30,7 +30,7 @@ Nodes: TypeAlias = Sequence[ast.AST]
 def messages() -> dict[Message, list[str]]:
     """Every message, and the files that say it."""
     found: dict[Message, set[str]] = defaultdict(set)
-    sources = {"*.py": of_module, "*.html": of_page, "explanations.toml": of_explanations}
+    sources = {"*.py": of_module, "*.html": of_page, "measures.toml": of_explanations}
     for pattern, messages_of in sources.items():
         for path in sorted(PACKAGE.rglob(pattern)):
             for message in messages_of(path):
@@ -42,7 +42,7 @@ def of_module(path: Path) -> Iterator[Message]:
     """The messages of a module that speaks; other modules may have functions of the same names."""
     tree = ast.parse(path.read_text("utf-8"), str(path))
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    known = [a.name for n in imports if n.module == "qifsql.report.language" for a in n.names]
+    known = [a.name for n in imports if n.module == "qifsql.presentation.language" for a in n.names]
     for call, scope in _calls(tree, tree):
         if not isinstance(call.func, ast.Name) or call.func.id not in {*known} & {*FUNCTIONS}:
             continue

@@ -6,11 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from places import SAMPLES
 
 import qifsql
-from qifsql import checking
+from qifsql.commands.check import check
 
-PEOPLE = str(Path(__file__).parents[1] / "data-samples" / "thesis_table_3_2.csv")
+PEOPLE = str(SAMPLES / "thesis_table_3_2.csv")
 QIDS, SECRETS = ["age", "gender"], ["illness", "occupation"]
 NEGATIVE = {"min_entropy_leakage", "mutual_information"}  # but for rounding, at least 0
 HOSTILE = "a\"b'c]]>&<i>\x1b[31m\x00\x07\nnew\ttab \ufffe\u00e9\u2028"
@@ -43,7 +44,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Row]]:
         calls.append((models, options))
         return qifsql.attack(models, source, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(checking, "attack", attack)
+    monkeypatch.setattr(check, "attack", attack)
     return calls
 
 

@@ -4,8 +4,7 @@ import shutil
 from pathlib import Path
 
 import polars as pl
-
-SAMPLES = Path(__file__).resolve().parent.parent / "data-samples"
+from places import SAMPLES
 
 DATASETS = """\
 [datasets.people]

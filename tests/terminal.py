@@ -6,7 +6,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest.mock import patch
 
-from qifsql.cli import main
+from qifsql.app import main
 
 
 class Done(NamedTuple):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.collection import Collection
-from qifsql.dataset import Dataset
-from qifsql.dialect import setting
-from qifsql.relation import escaped
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import escaped
+from qifsql.query.render import setting
 
 CHANGEABLE = ("threads", "disabled_optimizers", "schema")  # settings that statements may change
 JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files that DuckDB keeps beside a database
@@ -42,13 +42,13 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
 
 def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
     """Return the datasets among the sources, and those of collections."""
-    found: list[Dataset] = []
+    datasets: list[Dataset] = []
     for source in sources:
         if isinstance(source, Collection):
-            found += source.datasets
+            datasets += source.datasets
         elif isinstance(source, Dataset):
-            found.append(source)
-    return found
+            datasets.append(source)
+    return datasets
 
 
 def _paths(source: Source) -> Iterable[str]:

@@ -11,12 +11,24 @@ from itertools import zip_longest
 
 from sqlglot import exp
 
-from qifsql.collection import Collection, together
-from qifsql.dataset import Column, Dataset, Schema, Writing
-from qifsql.datatypes import NUMBERS, comparable, family, nested
+from qifsql.data.collection import Collection, together
+from qifsql.data.dataset import (
+    Column,
+    Dataset,
+    Schema,
+    Writing,
+)
+from qifsql.data.expressions import SOURCE, identifier, read
+from qifsql.data.relation import header_line, relation
+from qifsql.data.types import (
+    NUMBERS,
+    comparable,
+    family,
+    nested,
+)
+from qifsql.engine.csv_types import read_writings, remarks
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.vetting import ALLOWED, functions_of
-from qifsql.engine.writings import read_writings, remarks
+from qifsql.engine.functions import ALLOWED, functions_of
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -26,15 +38,13 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.expressions import SOURCE, identifier, read
-from qifsql.relation import header_line, relation
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER = 100  # lines that the names of columns may take, where they contain line breaks
 
 
 class Catalog:
-    """What binding asks about one dataset (``qifsql.binding.Catalog``)."""
+    """What binding asks about one dataset (``qifsql.adversary.bind.Catalog``)."""
 
     def __init__(
         self,
@@ -56,11 +66,11 @@ class Catalog:
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """The types of expressions; ExpressionError where one cannot be evaluated."""
         types: list[str] = []
-        known = {c.source_name: c.type for c in self.schema.columns}
+        by_name = {c.source_name: c.type for c in self.schema.columns}
         self._use(read(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
-                types.append(known[tree.name])
+                types.append(by_name[tree.name])
                 continue
             self._vet(tree, what)
             source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
@@ -191,8 +201,8 @@ def _read_collection(
     """The collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for one, key in zip_longest(collection.datasets, collection.keys):
-        found = _found_table(engine, one) if one.format == "duckdb" else one
-        dataset, schema = _read_schema(engine, found, mentions)
+        source = _found_table(engine, one) if one.format == "duckdb" else one
+        dataset, schema = _read_schema(engine, source, mentions)
         datasets.append(dataset)
         schemas.append(schema)
         keys += [_key(schema, key, collection.keys)] if key is not None else []
@@ -211,8 +221,8 @@ def _read_collection(
             )
         if key.writing:
             engine.written[datasets[i].name, key.name] = key.writing
-    known = replace(collection, datasets=tuple(datasets), found=tuple(keys))
-    return known, together(known, schemas)
+    collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
+    return collection, together(collection, schemas)
 
 
 def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
@@ -269,9 +279,9 @@ def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):
-        wanted = same(dataset.table)
+        name = same(dataset.table)
         for schema, table, stored_ in tables:
-            if wanted not in (same(table), same(f"{schema}.{table}")):
+            if name not in (same(table), same(f"{schema}.{table}")):
                 continue
             if not stored_:
                 raise DatasetError(

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from sqlglot import exp
 
+from qifsql.data.relation import escaped
 from qifsql.errors import DatasetError
-from qifsql.relation import escaped
 
 BLOCK = 2**20  # bytes that are read at a time
 HEADER = 2**13  # bytes that the header of a page may take, at first
@@ -65,7 +65,7 @@ def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]
 
     DatasetError where a page does not fit its checksum.
     """
-    found = False
+    has_checksum = False
     try:
         with Path(path).open("rb") as file:
             for dictionary, data, size in rows:
@@ -73,15 +73,15 @@ def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]
                 for start, length, crc in _pages(file, begin, size or 0):
                     if crc is None:
                         continue
-                    found = True
+                    has_checksum = True
                     if _crc(file, start, length) != crc & 0xFFFFFFFF:
                         raise _damaged(path)
     except (IndexError, ValueError) as e:
-        if found:
+        if has_checksum:
             raise _damaged(path) from e
     except OSError as e:
         raise DatasetError(f"{path} cannot be read: {e.strerror}; check the file") from e
-    return found
+    return has_checksum
 
 
 def _damaged(path: str) -> DatasetError:
@@ -135,15 +135,15 @@ class _Compact:
 
     def struct(self) -> dict[int, int]:
         """Return the whole numbers among the fields; others are skipped."""
-        found: dict[int, int] = {}
+        numbers: dict[int, int] = {}
         field = 0
         while kind := self._byte():
             delta = kind >> 4
             field = field + delta if delta else self._zigzag()
             value = self._value(kind & 15)
             if value is not None:
-                found[field] = value
-        return found
+                numbers[field] = value
+        return numbers
 
     def _value(self, kind: int) -> int | None:
         if kind in (4, 5, 6):
@@ -170,14 +170,14 @@ class _Compact:
         return self.data[self.place - 1]
 
     def _varint(self) -> int:
-        shift = found = 0
+        shift = number = 0
         while True:
             byte = self._byte()
-            found |= (byte & 127) << shift
+            number |= (byte & 127) << shift
             if byte < 128:
-                return found
+                return number
             shift += 7
 
     def _zigzag(self) -> int:
-        found = self._varint()
-        return (found >> 1) ^ -(found & 1)
+        number = self._varint()
+        return (number >> 1) ^ -(number & 1)

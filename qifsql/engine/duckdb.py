@@ -13,14 +13,20 @@ import duckdb
 import polars as pl
 from sqlglot import exp
 
-from qifsql.collection import Collection
-from qifsql.dataset import Dataset, Writing
-from qifsql.dialect import copying, detaching, dropping, keeping, render, setting, statement
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.files import Identity, check_unchanged, identities
+from qifsql.data.relation import (
+    STORE,
+    attaching,
+    loading,
+    openings,
+)
 from qifsql.engine.access import Source, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
+from qifsql.engine.connections import WHERE, Stream, together
+from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, machine_memory, private_folder
-from qifsql.engine.streams import WHERE, Stream, together
-from qifsql.engine.trouble import translated
 from qifsql.errors import (
     STARVED,
     DatasetError,
@@ -31,9 +37,16 @@ from qifsql.errors import (
     QifError,
     starved,
 )
-from qifsql.inputs import Identity, check_unchanged, identities
-from qifsql.plan import Plan
-from qifsql.relation import KEPT, attaching, loading, openings
+from qifsql.query.plan import Plan
+from qifsql.query.render import (
+    copying,
+    detaching,
+    dropping,
+    keeping,
+    render,
+    setting,
+    statement,
+)
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
@@ -200,11 +213,11 @@ class DuckDB:
 
         ``path`` is the file that holds them; without one they go when the engine is closed.
         """
-        attach = attaching(str(path) if path else ":memory:", KEPT)
+        attach = attaching(str(path) if path else ":memory:", STORE)
         where = path.name if path else "kept tables"
         try:
             self._guarded(where, lambda: self._fetch(attach))
-            return self._tables(KEPT, where) if path else set()
+            return self._tables(STORE, where) if path else set()
         except InternalError as e:  # the engine takes the file for whole until it fails
             raise DatasetError(
                 f"{where} cannot be read: it is corrupt, truncated or not what its name says",
@@ -240,7 +253,7 @@ class DuckDB:
                 )
         return {name for (name,) in self.query(tables, where)}
 
-    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = KEPT) -> None:
+    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> None:
         """Keep the rows of a plan's result as a table that other plans can read."""
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
@@ -272,7 +285,7 @@ class DuckDB:
     def together(
         self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
     ) -> None:
-        """Let every stream work in a thread of its own (see ``qifsql.engine.streams``)."""
+        """Let every stream work in a thread of its own (see ``qifsql.engine.connections``)."""
         together(streams, work, look=look)
 
     @property
@@ -346,7 +359,7 @@ class DuckDB:
         Of a collection the columns that are ``used``, of each person.
         """
         loaded = loading(source, used, ordered=self.ordered)
-        self._run("loading", source.name, lambda: self._fetch(loaded.made))
+        self._run("loading", source.name, lambda: self._fetch(loaded.statement))
         return loaded
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
@@ -391,3 +404,9 @@ class DuckDB:
             ours = what not in (LOOKING, "running", "loading")
             raise translated(trouble[0], where, self.settings, ours=ours) from trouble[0]
         raise trouble[0]
+
+
+def remove(path: Path) -> None:
+    """Remove a DuckDB file, such as a workspace, and what the engine keeps beside it."""
+    for file in (path, path.with_name(path.name + ".wal")):
+        file.unlink(missing_ok=True)

@@ -11,10 +11,15 @@ from importlib.metadata import version
 
 from sqlglot import exp
 
-from qifsql.dialect import render
-from qifsql.engine.streams import Stream
-from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
-from qifsql.relation import KEPT
+from qifsql.data.relation import STORE
+from qifsql.engine.connections import Stream
+from qifsql.errors import (
+    DatasetError,
+    EngineError,
+    Interrupted,
+    QifError,
+)
+from qifsql.query.render import render
 
 LEDGER = "ledger"  # the table, in the file itself
 ENGINE = f"duckdb {version('duckdb')}"  # whose hash function makes the digests
@@ -49,8 +54,8 @@ def entering(name: str, rows: exp.Query | None = None, *, gone: bool = False) ->
 
 def strike(stream: Stream, name: str) -> None:
     """Forget the entries of a table that is dropped; part of the transaction that drops it."""
-    own = exp.EQ(this=exp.column("name"), expression=exp.Literal.string(name))
-    stream.rows(render(exp.delete(_table(LEDGER), where=own)))
+    condition = exp.EQ(this=exp.column("name"), expression=exp.Literal.string(name))
+    stream.rows(render(exp.delete(_table(LEDGER), where=condition)))
 
 
 def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
@@ -102,4 +107,4 @@ def _source(name: str, rows: exp.Query | None = None) -> exp.Expr:
 
 
 def _table(name: str) -> exp.Table:
-    return exp.table_(exp.to_identifier(name, quoted=True), db="main", catalog=KEPT)
+    return exp.table_(exp.to_identifier(name, quoted=True), db="main", catalog=STORE)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import InputError
-from qifsql.leftovers import PrivateFolder
 
 
 class Progress(Protocol):

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.dataset import Dataset
-from qifsql.datatypes import nested
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.relation import relation
+from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import ColumnError, InputError, quoted
-from qifsql.expressions import FLOATING, identifier, with_one_missing
-from qifsql.relation import relation
 
 WAVES = 100  # releases in one long table, at most
 
@@ -22,12 +22,12 @@ def waves(engine: DuckDB, dataset: Dataset, column: str) -> tuple[list[Dataset],
     """
     catalog = Catalog(engine, dataset)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-    found = catalog.schema[column]
-    if nested(found.type):
+    original = catalog.schema[column]
+    if nested(original.type):
         raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
-    this: exp.Expr = exp.column(identifier(found.source_name))
+    this: exp.Expr = exp.column(identifier(original.source_name))
     text = exp.cast(this.copy(), "VARCHAR")  # which tells 0.0 from -0.0, as the waves will
-    this = with_one_missing(this) if found.type in FLOATING else this
+    this = with_one_missing(this) if original.type in FLOATING else this
     missing = exp.paren(this).is_(exp.null())
     rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)
     ((without,),) = engine.query(rows, dataset.name)
@@ -47,7 +47,7 @@ def waves(engine: DuckDB, dataset: Dataset, column: str) -> tuple[list[Dataset],
             "such as a year: name another column"
         )
     parts = [
-        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(found.source_name, value))
+        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(original.source_name, value))
         for i, value in enumerate(values, 1)
     ]
     return parts, without

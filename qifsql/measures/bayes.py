@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import polars as pl
 
-from qifsql.profile import Profile
+from qifsql.measures.profile import Profile
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from qifsql.measures.bayes import Success, inference, reidentification
-from qifsql.profile import Profile
+from qifsql.measures.profile import Profile
 
 
 def success(profile: Profile, secret: int, gain: int) -> Success:

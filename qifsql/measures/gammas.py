@@ -19,10 +19,10 @@ def harmonic(x: float, terms: int) -> float:
     if terms <= 0:
         return total
     end = x + terms
-    found = math.log1p(terms / x) + (1 / x - 1 / end) / 2
+    tail = math.log1p(terms / x) + (1 / x - 1 / end) / 2
     for k, b in enumerate(DIGAMMA, 1):
-        found += b * (x ** (-2 * k) - end ** (-2 * k))
-    return total + found
+        tail += b * (x ** (-2 * k) - end ** (-2 * k))
+    return total + tail
 
 
 def log_rising(x: float, step: float) -> float:
@@ -31,7 +31,7 @@ def log_rising(x: float, step: float) -> float:
     while x < FROM:
         total, x = total - math.log1p(step / x), x + 1
     end = x + step
-    found = (end - 0.5) * math.log1p(step / x) + step * (math.log(x) - 1)
+    tail = (end - 0.5) * math.log1p(step / x) + step * (math.log(x) - 1)
     for k, b in enumerate(LOG_GAMMA, 1):
-        found += b * (end ** (1 - 2 * k) - x ** (1 - 2 * k))
-    return total + found
+        tail += b * (end ** (1 - 2 * k) - x ** (1 - 2 * k))
+    return total + tail

@@ -16,7 +16,7 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
     for end, value in ((low, at_low), (high, at_high)):
         if value == 0:
             return end
-    found = low
+    estimate = low
     for _ in range(STEPS):
         middle = (low + high) / 2
         at_middle = f(middle)
@@ -26,15 +26,15 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
         if slope == 0:  # too small to be told from 0
             return middle
         sign = 1 if at_low > at_high else -1
-        before, found = found, middle + (middle - low) * sign * at_middle / slope
-        at_found = f(found)
-        if at_found == 0 or found == before:
-            return found
-        if (at_found > 0) is not (at_middle > 0):
-            ends = sorted(((middle, at_middle), (found, at_found)))
-        elif (at_found > 0) is not (at_low > 0):
-            ends = [(low, at_low), (found, at_found)]
+        before, estimate = estimate, middle + (middle - low) * sign * at_middle / slope
+        at_estimate = f(estimate)
+        if at_estimate == 0 or estimate == before:
+            return estimate
+        if (at_estimate > 0) is not (at_middle > 0):
+            ends = sorted(((middle, at_middle), (estimate, at_estimate)))
+        elif (at_estimate > 0) is not (at_low > 0):
+            ends = [(low, at_low), (estimate, at_estimate)]
         else:
-            ends = [(found, at_found), (high, at_high)]
+            ends = [(estimate, at_estimate), (high, at_high)]
         (low, at_low), (high, at_high) = ends
-    return found
+    return estimate

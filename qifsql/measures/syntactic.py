@@ -38,17 +38,17 @@ class Level:
             return float(self._decimal())
         return self.part / self.whole
 
-    def beyond(self, wanted: Fraction) -> int:
+    def beyond(self, threshold: Fraction) -> int:
         """1 where the level is above what is wanted, 0 where it is that, else -1."""
         if self.whole == 0:
             return 1
-        mine: Fraction | Decimal = Fraction(self.part, self.whole)
-        other: Fraction | Decimal = wanted
+        value: Fraction | Decimal = Fraction(self.part, self.whole)
+        other: Fraction | Decimal = threshold
         if self.logarithm:
-            mine = self._decimal()
+            value = self._decimal()
             with localcontext(prec=DIGITS):
-                other = Decimal(wanted.numerator) / wanted.denominator
-        return (mine > other) - (mine < other)
+                other = Decimal(threshold.numerator) / threshold.denominator
+        return (value > other) - (value < other)
 
     def order(self) -> Decimal:
         """What levels are ordered by: different levels of a release never have the same."""
@@ -85,8 +85,8 @@ def entropy_l(counts: Sequence[int]) -> float:
         return float((Decimal(size).ln() - sum(terms, Decimal()) / size).exp())
 
 
-def meets_entropy(counts: Sequence[int], wanted: Fraction) -> bool:
-    """Whether exp(H) is at least ``wanted`` in a block of these counts, exactly.
+def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
+    """Whether exp(H) is at least ``threshold`` in a block of these counts, exactly.
 
     exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; in blocks whose
     powers would be too long, numbers of 50 digits. Source: as ``entropy_l``.
@@ -98,9 +98,9 @@ def meets_entropy(counts: Sequence[int], wanted: Fraction) -> bool:
         with localcontext(prec=DIGITS):
             terms = sum((n * Decimal(n).ln() for n in parts), Decimal())
             entropy = Decimal(size).ln() - terms / size
-            return entropy >= (Decimal(wanted.numerator) / wanted.denominator).ln()
+            return entropy >= (Decimal(threshold.numerator) / threshold.denominator).ln()
     held = math.prod(n**n for n in parts)
-    return bool((size * wanted.denominator) ** size >= wanted.numerator**size * held)
+    return bool((size * threshold.denominator) ** size >= threshold.numerator**size * held)
 
 
 def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field's own letter
@@ -208,7 +208,7 @@ def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
 
 def _above(counts: Counts, level: Mapping[str, str]) -> dict[str, int]:
     """The counts of the nodes of a level."""
-    found: dict[str, int] = {}
+    sums: dict[str, int] = {}
     for value, n in counts.items():
-        found[level[value]] = found.get(level[value], 0) + n
-    return found
+        sums[level[value]] = sums.get(level[value], 0) + n
+    return sums

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from qifsql.adversary.models import Model, model
+from qifsql.data.toml_lines import Route
 from qifsql.errors import InputError, quoted
-from qifsql.models import Model, model
 from qifsql.study.entry import Entry, Kind
 from qifsql.study.files import Files
 from qifsql.study.forms import ENTRIES, JOINED, ROLES
-from qifsql.study.reading import Reader
+from qifsql.study.read import Reader
 from qifsql.study.sources import Source, Sources
-from qifsql.toml_lines import Route
 
 WHOLE = "study"  # the name of the table of all entries
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
@@ -33,26 +33,26 @@ class Entries:
     def read(self) -> tuple[Entry, ...]:
         """All entries that are complete; what is wrong with the others is told."""
         reader = self.reader
-        tables = [found for kind in ENTRIES for found in reader.listed(kind)]
+        tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
             reader.wrong("there is nothing to run; write [[attack]], [[sweep]] or [[check]]")
-        tables.sort(key=lambda found: reader.lines.of(*found[0]))
-        entries = [self._entry(given, place) for place, given in tables]
+        tables.sort(key=lambda pair: reader.lines.of(*pair[0]))
+        entries = [self._entry(table, place) for place, table in tables]
         return tuple(entry for entry in entries if entry is not None)
 
-    def _entry(self, given: Any, place: Route) -> Entry | None:
+    def _entry(self, content: Any, place: Route) -> Entry | None:
         kind = cast("Kind", place[0])
         required = ["name", "model"] if kind == "attack" else ["name"]
-        table = self.reader.table(given, ENTRIES[kind], *place, required=required)
+        table = self.reader.table(content, ENTRIES[kind], *place, required=required)
         if table is None:
             return None
-        known = {*table}
-        name, source = table.pop("name", None), self._source(given, table, place)
+        valid_names = {*table}
+        name, source = table.pop("name", None), self._source(content, table, place)
         if name is not None:
             self._check_name(name, (*place, "name"))
         models = self._models(table.pop("model", None), (*place, "model"))
-        told = [n for n in given if n in ENTRIES[kind] and n not in known]
-        if source is None or name is None or models is None or told:
+        wrong_names = [n for n in content if n in ENTRIES[kind] and n not in valid_names]
+        if source is None or name is None or models is None or wrong_names:
             return None
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
@@ -66,8 +66,8 @@ class Entries:
     ) -> Entry:
         """The entry with the roles of its dataset about which neither it nor its policy speaks."""
         options, places = dict(entry.options), dict(entry.places)
-        said = {*table, *self.files.said(entry)}
-        for role in (r for r in (*ROLES, *JOINED) if source.roles.get(r) and r not in said):
+        names = {*table, *self.files.policy_keys(entry)}
+        for role in (r for r in (*ROLES, *JOINED) if source.roles.get(r) and r not in names):
             if _uses(role, source, table, models, entry.kind):
                 options[role] = source.roles[role]
                 places[role] = source.places.get(role, entry.place)
@@ -75,23 +75,25 @@ class Entries:
 
     def _complete(self, entry: Entry, models: tuple[Model, ...]) -> Entry | None:
         """The entry with its files; None, told, where something is missing."""
-        found = self.files.of(entry)
-        if found is None:
+        entry_with_files = self.files.of(entry)
+        if entry_with_files is None:
             return None
-        asked = found.options
+        options = entry_with_files.options
         if entry.kind == "check":
-            judged = self.files.policy(found)
+            judged = self.files.policy(entry_with_files)
             if judged is None:
                 return None
-            found = replace(found, files=(*found.files, *judged.files))
-            asked, models = judged.adversary, judged.models
-        self._check_missing(found, asked, models)
-        return found
+            entry_with_files = replace(
+                entry_with_files, files=(*entry_with_files.files, *judged.files)
+            )
+            options, models = judged.adversary, judged.models
+        self._check_missing(entry_with_files, options, models)
+        return entry_with_files
 
-    def _source(self, given: Any, table: dict[str, Any], place: Route) -> Source | None:
+    def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
         """What the entry is about; where the study has one dataset, that."""
         named = self.sources.named
-        if "dataset" in given:
+        if "dataset" in content:
             names = table.pop("dataset", None)
             return None if names is None else self.sources.of(names, *place, "dataset")
         if len(named) == 1:
@@ -120,49 +122,49 @@ class Entries:
             return () if place[0] != "attack" else None
         if not names:
             self.reader.wrong('there is no model; write model = "crs"', *place)
-        found: list[Model] = []
-        for name in (part.strip() for given in names for part in given.split(",")):
+        models: list[Model] = []
+        for name in (part.strip() for text in names for part in text.split(",")):
             try:
-                found.append(model(name))
+                models.append(model(name))
             except InputError as e:
                 self.reader.wrong(str(e), *place)
                 return None
-        return tuple(dict.fromkeys(found)) or None
+        return tuple(dict.fromkeys(models)) or None
 
     def _check_missing(
-        self, entry: Entry, asked: Mapping[str, Any], models: tuple[Model, ...]
+        self, entry: Entry, options: Mapping[str, Any], models: tuple[Model, ...]
     ) -> None:
         """What is known and wanted must be said, here or with the dataset."""
         wrong, individual = self.reader.wrong, any(m.individual for m in models)
-        if not (asked.get("qids") or asked.get("target")):
+        if not (options.get("qids") or options.get("target")):
             wrong("there are no quasi-identifiers; write qids = [...]", *entry.place)
         for m in models:
-            if m.goal == "attribute inference" and not asked.get("secret"):
+            if m.goal == "attribute inference" and not options.get("secret"):
                 wrong(f"{m.acronym} infers a secret; write secret = [...]", *entry.place)
                 break
         for name in ABOUT_EVERYBODY if individual else ():
-            if asked.get(name):
+            if options.get(name):
                 what = "is about everybody; leave it out, or use a collective model"
                 wrong(f"{name} {what}", *entry.place, name)
-        for name in ("presence", "truth", "one_to_one") if "link" not in asked else ():
-            if name in asked:
+        for name in ("presence", "truth", "one_to_one") if "link" not in options else ():
+            if name in options:
                 what = 'is about links without a key; write link = ["..."]'
                 wrong(f"{name} {what}", *entry.place, name)
-        if asked.get("search") and "threshold" not in asked:
+        if options.get("search") and "threshold" not in options:
             wrong("a search needs a threshold; write threshold = 0.5", *entry.place, "search")
 
 
 def _uses(
-    role: str, source: Source, asked: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
+    role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
     """Whether an entry uses a role of its dataset when it says nothing about it."""
     if role == "qids":
-        return not asked.get("target")
+        return not options.get("target")
     if role == "secret":
         return kind != "attack" or any(m.goal == "attribute inference" for m in models)
-    if role == "key" and asked.get("link"):
-        return any("?" in rule for rule in asked["link"])  # it is there to learn from
+    if role == "key" and options.get("link"):
+        return any("?" in rule for rule in options["link"])  # it is there to learn from
     if role == "key":
-        wave = asked.get("wave", source.roles.get("wave"))
+        wave = options.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)
     return True

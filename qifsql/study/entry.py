@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from qifsql.dataset import Dataset
-from qifsql.toml_lines import Route
+from qifsql.data.dataset import Dataset
+from qifsql.data.toml_lines import Route
 
 LAST = ("model", "dataset")  # words of many messages that are about something else
 Kind = Literal["attack", "sweep", "check"]
@@ -40,13 +40,13 @@ class Entry:
     @property
     def paths(self) -> tuple[str, ...]:
         """All files that are read, each once."""
-        own = [path for dataset in self.datasets for path in dataset.paths]
-        return tuple(dict.fromkeys([*own, *self.files]))
+        data_paths = [path for dataset in self.datasets for path in dataset.paths]
+        return tuple(dict.fromkeys([*data_paths, *self.files]))
 
     def as_written(self, text: str) -> str:
         """A text with the files of gains and link rules as they stand in the study."""
-        for moved, said in self.written.items():
-            text = text.replace(moved, said)
+        for moved, original in self.written.items():
+            text = text.replace(moved, original)
         return text
 
     def meant(self, message: str) -> Route:
@@ -58,7 +58,7 @@ class Entry:
             same += [place for text, place in texts if name in text]
             if same:
                 return same[0]
-        for option, place in sorted(self.places.items(), key=lambda found: found[0] in LAST):
+        for option, place in sorted(self.places.items(), key=lambda item: item[0] in LAST):
             if re.search(rf"(?<![\w.]){option.rstrip('s')}s?(?![\w.])", message):
                 return place
         return self.place
@@ -66,12 +66,12 @@ class Entry:
     def _texts(self) -> Iterator[tuple[str, Route]]:
         """The texts of all options, each with where it is written."""
         for option, place in self.places.items():
-            given = self.options.get(option, ())
-            if isinstance(given, str):
-                yield given, place
-            elif isinstance(given, Mapping):
-                yield from ((name, (*place, name)) for name in given)
-            for i, one in enumerate(given if isinstance(given, tuple) else ()):
+            setting = self.options.get(option, ())
+            if isinstance(setting, str):
+                yield setting, place
+            elif isinstance(setting, Mapping):
+                yield from ((name, (*place, name)) for name in setting)
+            for i, one in enumerate(setting if isinstance(setting, tuple) else ()):
                 if isinstance(one, Mapping):
                     yield from ((str(value), (*place, i, name)) for name, value in one.items())
                 else:

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qifsql import baseline, policy
-from qifsql.dataset import Dataset
+from qifsql.adversary.models import Model
+from qifsql.adversary.transitions import rules as rules_of
+from qifsql.data.dataset import Dataset
+from qifsql.data.toml_lines import Step, parse
 from qifsql.errors import InputError
-from qifsql.linkage.transitions import rules as rules_of
-from qifsql.models import Model
-from qifsql.policy import Policy
+from qifsql.results import baseline, policy
+from qifsql.results.policy import Policy
 from qifsql.study import rules
 from qifsql.study.entry import Entry
-from qifsql.study.reading import Reader
+from qifsql.study.read import Reader
 from qifsql.study.rules import RuleError
 from qifsql.study.sources import Sources, gain_file, resolved
-from qifsql.toml_lines import Step, parse
 
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 """Options of a check that its attacks do not have."""
@@ -40,37 +40,37 @@ class Files:
     def of(self, entry: Entry) -> Entry | None:
         """The entry with its files; None, told, where one is missing."""
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
-        found: list[tuple[str, ...] | None] = []
+        path_lists: list[tuple[str, ...] | None] = []
         written: dict[str, str] = {}
         for i, text in enumerate(options.get("gain", ())):
             gain = self.sources.gain(text, *place, "gain", i)
             if gain is None:
                 return None
             if (file := gain_file(gain)) is not None:
-                found.append(self._there(file, *place, "gain", i))
+                path_lists.append(self._there(file, *place, "gain", i))
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
                 written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
         if "link" in options:
-            law = [self._with_table(text, found, written, *place, "link", i)
+            law = [self._with_table(text, path_lists, written, *place, "link", i)
                    for i, text in enumerate(options["link"])]  # fmt: skip
             options["link"] = tuple(law)
         if "prior" in options:
-            found.append(self._there(options["prior"], *place, "prior"))
+            path_lists.append(self._there(options["prior"], *place, "prior"))
             options["prior"] = resolved(folder, options["prior"])
         if "population" in options:
             people = self.sources.one(options["population"], *place, "population")
-            found.append(None if people is None else people.paths)
+            path_lists.append(None if people is None else people.paths)
             options["population"] = people
         for name in ("store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])
-        if None in found:
+        if None in path_lists:
             return None
-        files = tuple(path for paths in found for path in paths or ())
+        files = tuple(path for paths in path_lists for path in paths or ())
         return replace(entry, options=options, files=files, written=written)
 
-    def said(self, entry: Entry) -> tuple[str, ...]:
+    def policy_keys(self, entry: Entry) -> tuple[str, ...]:
         """What the policy of a check says of the adversary: it wins over roles of datasets."""
         if "policy" not in entry.options:
             return ()
@@ -78,8 +78,8 @@ class Files:
             data, _ = parse(resolved(self.reader.folder, entry.options["policy"]))
         except InputError:
             return ()  # it is told when the policy is read
-        given = data.get("adversary")
-        return tuple(given) if isinstance(given, dict) else ()
+        adversary = data.get("adversary")
+        return tuple(adversary) if isinstance(adversary, dict) else ()
 
     def policy(self, entry: Entry) -> Judged | None:
         """The policy of a check that has its files; None, told, where it is wrong."""
@@ -94,45 +94,49 @@ class Files:
             wrong("unnamed stands in the policy itself; write it there", *entry.place, "unnamed")
             return None
         try:
-            found = policy_of(options)
+            levels = policy_of(options)
             files = [options["policy"]] if key == "policy" else []
             for name in ("prior", "population"):
-                if name in found.adversary and name not in options:
-                    files += Dataset.open(found.adversary[name]).paths
+                if name in levels.adversary and name not in options:
+                    files += Dataset.open(levels.adversary[name]).paths
         except RuleError as e:
             wrong(str(e), *entry.place, key, *e.place)
             return None
         except InputError as e:
             wrong(str(e), *entry.place, key)
             return None
-        last = options.get("baseline", found.baseline)
+        last = options.get("baseline", levels.baseline)
         if last is not None:
             try:
                 files += baseline.read(last).files
             except InputError as e:
                 wrong(str(e), *entry.place, "baseline" if "baseline" in options else key)
                 return None
-        elif any(rule.drifts for rule in found.rules):
+        elif any(rule.drifts for rule in levels.rules):
             wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)
             return None
-        models = tuple(dict.fromkeys(m for rule in found.rules for m in rule.models))
-        return Judged(found.adversary, models, tuple(files))
+        models = tuple(dict.fromkeys(m for rule in levels.rules for m in rule.models))
+        return Judged(levels.adversary, models, tuple(files))
 
     def _with_table(
-        self, text: str, found: list[tuple[str, ...] | None], written: dict[str, str], *place: Step
+        self,
+        text: str,
+        path_lists: list[tuple[str, ...] | None],
+        written: dict[str, str],
+        *place: Step,
     ) -> str:
         """Link rules with the tables of transitions that they name where they are."""
         try:
             law = rules_of(text)
         except InputError as e:
             self.reader.wrong(str(e), *place)
-            found.append(None)
+            path_lists.append(None)
             return text
         pieces = []
         for rule in law:
             moved = rule
             if rule.table:
-                found.append(self._there(rule.table, *place))
+                path_lists.append(self._there(rule.table, *place))
                 moved = replace(rule, table=resolved(self.reader.folder, rule.table))
                 written[moved.law] = rule.law
             pieces.append(moved.plain())
@@ -145,7 +149,7 @@ class Files:
 
 def policy_of(options: Mapping[str, Any]) -> Policy:
     """The policy that the options of a check name, or that its rules are."""
-    asked = {n: v for n, v in options.items() if n not in OF_CHECKS}
+    adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
-        return policy.read(options["policy"], **asked)
-    return rules.read(options["rule"], asked, unnamed=options.get("unnamed"))
+        return policy.read(options["policy"], **adversary)
+    return rules.read(options["rule"], adversary, unnamed=options.get("unnamed"))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any, Final
 
-from qifsql.collection import ABSENT, ABSENT_RULES
+from qifsql.adversary.spec import NULL_RULES
+from qifsql.data.collection import ABSENT, ABSENT_RULES
 from qifsql.errors import quoted
-from qifsql.export import ENDINGS
-from qifsql.policy import UNNAMED
-from qifsql.spec import NULL_RULES
+from qifsql.results.policy import UNNAMED
+from qifsql.results.storage import ENDINGS
 
 
 @dataclass(frozen=True)
@@ -28,78 +28,78 @@ FORMATS = tuple(ending[1:] for ending in ENDINGS)
 def one_of(*names: str) -> Form:
     """One text of a few."""
     says = f"{', '.join(map(quoted, names[:-1]))} or {quoted(names[-1])}"
-    return Form(says, lambda given: given if given in names else None)
+    return Form(says, lambda content: content if content in names else None)
 
 
-def _text(given: Any) -> str | None:
-    return given if isinstance(given, str) and "\0" not in given else None
+def _text(content: Any) -> str | None:
+    return content if isinstance(content, str) and "\0" not in content else None
 
 
-def _texts(given: Any) -> tuple[str, ...] | None:
-    several = given if isinstance(given, list) else [given] if given != "" else []
+def _texts(content: Any) -> tuple[str, ...] | None:
+    several = content if isinstance(content, list) else [content] if content != "" else []
     return tuple(several) if all(_text(text) is not None for text in several) else None
 
 
-def _number(given: Any) -> int | float | None:
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    return given if number and math.isfinite(given) else None
+def _number(content: Any) -> int | float | None:
+    number = isinstance(content, int | float) and not isinstance(content, bool)
+    return content if number and math.isfinite(content) else None
 
 
-def _numbers(given: Any) -> tuple[int | float, ...] | None:
-    several = given if isinstance(given, list) else [given]
+def _numbers(content: Any) -> tuple[int | float, ...] | None:
+    several = content if isinstance(content, list) else [content]
     return tuple(several) if all(_number(number) is not None for number in several) else None
 
 
-def _share(given: Any) -> float | None:
-    number = _number(given)
+def _share(content: Any) -> float | None:
+    number = _number(content)
     return number if number is not None and 0 <= number <= 1 else None
 
 
-def _seconds(given: Any) -> float | None:
-    number = _number(given)
+def _seconds(content: Any) -> float | None:
+    number = _number(content)
     return number if number is not None and number > 0 else None
 
 
-def _whole(given: Any) -> int | None:
-    return given if isinstance(given, int) and not isinstance(given, bool) else None
+def _whole(content: Any) -> int | None:
+    return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
-def _sizes(given: Any) -> str | None:
-    return str(given) if _whole(given) is not None else _text(given)
+def _sizes(content: Any) -> str | None:
+    return str(content) if _whole(content) is not None else _text(content)
 
 
-def _formats(given: Any) -> tuple[str, ...] | None:
-    several = _texts(given)
+def _formats(content: Any) -> tuple[str, ...] | None:
+    several = _texts(content)
     fits = several and all(name in FORMATS for name in several)
     return tuple(dict.fromkeys(several)) if several and fits else None
 
 
-def _target(given: Any) -> dict[str, object] | None:
+def _target(content: Any) -> dict[str, object] | None:
     """Column -> value; a missing value is ``{missing = true}``, for TOML has no word for it."""
-    if not isinstance(given, dict) or not given:
+    if not isinstance(content, dict) or not content:
         return None
-    found: dict[str, object] = {}
-    for name, value in given.items():
+    target: dict[str, object] = {}
+    for name, value in content.items():
         if value == {"missing": True}:
-            found[name] = None
+            target[name] = None
         elif value == {"absent": True}:
-            found[name] = ABSENT
+            target[name] = ABSENT
         elif isinstance(value, str | int | float | date | datetime | time):
-            found[name] = value
+            target[name] = value
         else:
             return None
-    return found
+    return target
 
 
-def _rules(given: Any) -> tuple[Mapping[str, Any], ...] | None:
+def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
     """Rules as a policy has them; what they say is read as a policy."""
-    rules = isinstance(given, list) and all(isinstance(rule, dict) for rule in given)
-    return tuple(given) if rules and given else None
+    rules = isinstance(content, list) and all(isinstance(rule, dict) for rule in content)
+    return tuple(content) if rules and content else None
 
 
 TEXT: Final = Form("a text in quotes", _text)
 NAMES: Final = Form("a text in quotes or a list of them", _texts)
-FLAG: Final = Form("true or false", lambda given: given if isinstance(given, bool) else None)
+FLAG: Final = Form("true or false", lambda content: content if isinstance(content, bool) else None)
 NUMBERS: Final = Form("a number or a list of numbers", _numbers)
 SHARE: Final = Form("a number from 0 to 1", _share)
 TARGET: Final = Form("a table such as { age = 49, city = { missing = true } }", _target)

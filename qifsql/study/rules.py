@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from qifsql import policy
+from qifsql.data.toml_lines import Route
 from qifsql.engine.settings import private_folder
 from qifsql.errors import InputError
-from qifsql.policy import Policy
-from qifsql.toml_lines import Route
+from qifsql.results import policy
+from qifsql.results.policy import Policy
 
 
 @contextmanager
@@ -38,18 +38,18 @@ class RuleError(InputError):
 
 
 def read(
-    rules: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], *, unnamed: str | None = None
+    rules: Sequence[Mapping[str, Any]], adversary: Mapping[str, Any], *, unnamed: str | None = None
 ) -> Policy:
     """The policy that rules are. RuleError says what is wrong with one, and with which."""
     with policy_file(rules, unnamed=unnamed) as path:
         try:
-            return policy.read(path, **asked)
+            return policy.read(path, **adversary)
         except InputError as e:
-            found = re.fullmatch(r".*?rules\.toml, line (\d+): (.*)", str(e), re.DOTALL)
-            if not found:
+            match = re.fullmatch(r".*?rules\.toml, line (\d+): (.*)", str(e), re.DOTALL)
+            if not match:
                 raise
-            written = [*_lines(rules, unnamed)][int(found[1]) - 1][1]
-            raise RuleError(found[2], written) from e
+            written = [*_lines(rules, unnamed)][int(match[1]) - 1][1]
+            raise RuleError(match[2], written) from e
 
 
 def toml(value: Any) -> str:

@@ -11,13 +11,20 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from qifsql.dataset import Dataset
-from qifsql.demonstration import samples
+from qifsql.adversary.gains import KINDS, parse
+from qifsql.data.bundled import bundled
+from qifsql.data.dataset import Dataset
+from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.gains import KINDS, parse
-from qifsql.study.forms import COLLECTION, CSV, DATASET, JOINED, ROLES, TEXT
-from qifsql.study.reading import Reader
-from qifsql.toml_lines import Route, Step
+from qifsql.study.forms import (
+    COLLECTION,
+    CSV,
+    DATASET,
+    JOINED,
+    ROLES,
+    TEXT,
+)
+from qifsql.study.read import Reader
 
 SAMPLE = "sample:"
 
@@ -46,18 +53,18 @@ class Sources:
         self.reader = reader
         self.named: dict[str, Source | None] = {}
         self.several: list[tuple[str, Route]] = []  # paths of many files: globs and folders
-        for name, given in reader.tables("datasets").items():
-            self.named[name] = self._dataset(given, "datasets", name)
+        for name, content in reader.tables("datasets").items():
+            self.named[name] = self._dataset(content, "datasets", name)
         self.alone = list(self.named)  # names of single datasets
-        for name, given in reader.tables("collections").items():
+        for name, content in reader.tables("collections").items():
             if name in self.named:
                 where = f"there is a dataset {quoted(name)} already; name the collection otherwise"
                 reader.wrong(where, "collections", name)
                 continue
-            self.named[name] = self._collection(given, "collections", name)
+            self.named[name] = self._collection(content, "collections", name)
         self.gains: dict[str, str | None] = {}
-        for name, given in reader.tables("gains").items():
-            self.gains[name] = self._gain(given, "gains", name)
+        for name, content in reader.tables("gains").items():
+            self.gains[name] = self._gain(content, "gains", name)
 
     @property
     def paths(self) -> list[str]:
@@ -77,8 +84,8 @@ class Sources:
                 self.reader.wrong(what, *place, i)
         if not names:
             self.reader.wrong("the list of datasets is empty; name one", *place)
-        found = [self.named.get(name) for name in names]
-        sources = [s for s in found if s is not None]
+        lookups = [self.named.get(name) for name in names]
+        sources = [s for s in lookups if s is not None]
         if len(sources) < len(names) or not sources:
             return None
         return _together(sources)
@@ -110,39 +117,39 @@ class Sources:
         try:
             return Dataset.open(path, **csv)
         except (InputError, OSError, ValueError) as e:
-            said = str(e) if isinstance(e, InputError) else f"{quoted(text)} cannot be read"
-            self.reader.wrong(said, *place)
+            message = str(e) if isinstance(e, InputError) else f"{quoted(text)} cannot be read"
+            self.reader.wrong(message, *place)
             return None
 
-    def _dataset(self, given: Any, *place: Step) -> Source | None:
-        if isinstance(given, str):
-            found = self.opened(given, {}, *place)
-            return None if found is None else Source((found,))
-        table = self.reader.table(given, DATASET, *place, required=["path"])
+    def _dataset(self, content: Any, *place: Step) -> Source | None:
+        if isinstance(content, str):
+            dataset = self.opened(content, {}, *place)
+            return None if dataset is None else Source((dataset,))
+        table = self.reader.table(content, DATASET, *place, required=["path"])
         if not table or "path" not in table:
             return None
         csv = {name: table[name] for name in CSV if name in table}
-        found = self.opened(table["path"], csv, *place, "path")
-        if found is None:
+        dataset = self.opened(table["path"], csv, *place, "path")
+        if dataset is None:
             return None
-        return Source((found,)).having({n: table[n] for n in ROLES if n in table}, *place)
+        return Source((dataset,)).having({n: table[n] for n in ROLES if n in table}, *place)
 
-    def _collection(self, given: Any, *place: Step) -> Source | None:
-        table = self.reader.table(given, COLLECTION, *place, required=["datasets"])
+    def _collection(self, content: Any, *place: Step) -> Source | None:
+        table = self.reader.table(content, COLLECTION, *place, required=["datasets"])
         if not table or "datasets" not in table:
             return None
         for i, name in enumerate(table["datasets"]):
             if name in self.reader.tables("collections") and name not in self.alone:
                 self.reader.wrong(f"{quoted(name)} is a collection itself", *place, "datasets", i)
                 return None
-        found = self.of(table["datasets"], *place, "datasets")
+        source = self.of(table["datasets"], *place, "datasets")
         roles = {name: table[name] for name in (*ROLES, *JOINED) if name in table}
-        return None if found is None else found.having(roles, *place)
+        return None if source is None else source.having(roles, *place)
 
-    def _gain(self, given: Any, *place: Step) -> str | None:
+    def _gain(self, content: Any, *place: Step) -> str | None:
         if place[-1] in KINDS:
             self.reader.wrong(f"{quoted(str(place[-1]))} is a gain; use another name", *place)
-        text = self.reader.value(given, TEXT, *place)
+        text = self.reader.value(content, TEXT, *place)
         return None if text is None else self._checked_gain(text, *place)
 
     def gain(self, text: str, *place: Step) -> str | None:
@@ -168,13 +175,13 @@ def gain_file(text: str) -> str | None:
 def resolved(folder: Path, text: str) -> str:
     """A path as seen from the folder of the study."""
     if text.startswith(SAMPLE):
-        return str(samples() / text.removeprefix(SAMPLE))
+        return str(bundled("data-samples") / text.removeprefix(SAMPLE))
     if re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text) or not text:
         return text
     if (folder / text).exists():
         return str(folder / text)
-    if found := re.fullmatch(r"(.+)@(.+)", text, re.DOTALL):
-        return f"{found[1]}@{folder / found[2]}"
+    if match := re.fullmatch(r"(.+)@(.+)", text, re.DOTALL):
+        return f"{match[1]}@{folder / match[2]}"
     if glob.has_magic(text):
         return str(Path(glob.escape(str(folder))) / text)
     return str(folder / text)
@@ -182,11 +189,11 @@ def resolved(folder: Path, text: str) -> str:
 
 def _matches(file: Path, pattern: str) -> bool:
     """Whether a glob would find a file."""
-    parts, wanted = file.parts, Path(pattern).absolute().parts
-    if "**" in wanted:
-        return fnmatchcase(str(file), str(Path(*wanted)).replace("**/", "*"))
-    pairs = zip(parts, wanted, strict=False)
-    return len(parts) == len(wanted) and all(fnmatchcase(part, want) for part, want in pairs)
+    parts, pattern_parts = file.parts, Path(pattern).absolute().parts
+    if "**" in pattern_parts:
+        return fnmatchcase(str(file), str(Path(*pattern_parts)).replace("**/", "*"))
+    pairs = zip(parts, pattern_parts, strict=False)
+    return len(parts) == len(pattern_parts) and all(fnmatchcase(part, want) for part, want in pairs)
 
 
 def _together(sources: Sequence[Source]) -> Source:

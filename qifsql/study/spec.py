@@ -5,12 +5,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from qifsql.data.toml_lines import Lines
 from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
-from qifsql.study.forms import ENTRIES, OUTPUT, SEED, TOP
-from qifsql.study.reading import Reader, on_one_line
-from qifsql.toml_lines import Lines
+from qifsql.study.forms import (
+    ENTRIES,
+    OUTPUT,
+    SEED,
+    TOP,
+)
+from qifsql.study.read import Reader, on_one_line
 
 FORMATS = ("parquet", "csv")
 
@@ -37,7 +42,7 @@ class Study:
         Raises InputError with a line for each thing that is wrong.
         """
         reader = Reader(Path(path))
-        reader.known(reader.data, TOP)
+        reader.check_names(reader.data, TOP)
         output = reader.table(reader.data.get("output", {}), OUTPUT, "output") or {}
         seed = None
         if "seed" in reader.data:
@@ -75,8 +80,10 @@ class Study:
 
         def key(option: re.Match[str]) -> str:
             name = option[1].replace("-", "_")
-            return next((known for known in (name, f"{name}s") if known in keys), option[0])
+            return next(
+                (spelling for spelling in (name, f"{name}s") if spelling in keys), option[0]
+            )
 
-        said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
-        what = f"{entry.kind} {quoted(entry.name)}: {said}"
-        return str(self.lines.wrong(on_one_line(what), *entry.meant(said)))
+        text = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
+        what = f"{entry.kind} {quoted(entry.name)}: {text}"
+        return str(self.lines.wrong(on_one_line(what), *entry.meant(text)))

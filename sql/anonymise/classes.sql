@@ -1,3 +1,5 @@
+-- Classes as cells: what a record of a class shows, and what that loses.
+
 -- One row per class: how many records it has, whether their cells are suppressed, and for each
 -- quasi-identifier the first and last place in it, and the last that is not of the missing value.
 CREATE OR REPLACE VIEW classes AS
@@ -10,3 +12,137 @@ SELECT
     max(place) AS high
 FROM done LEFT JOIN refused ON done.part = refused.part
 GROUP BY done.part;
+
+-- One row per record: its position, and its class.
+CREATE OR REPLACE VIEW membership AS
+SELECT
+    record,
+    part
+FROM coded JOIN done USING (place);
+
+-- One row: the classes, how many records they have together, the smallest and the largest; how many
+-- records are suppressed.
+CREATE OR REPLACE VIEW sizes AS
+SELECT
+    count(*) FILTER (WHERE NOT suppressed) AS classes,
+    coalesce(sum(size) FILTER (WHERE NOT suppressed), 0)::BIGINT AS records,
+    min(size) FILTER (WHERE NOT suppressed) AS smallest,
+    max(size) FILTER (WHERE NOT suppressed) AS largest,
+    coalesce(sum(size) FILTER (WHERE suppressed), 0)::BIGINT AS suppressed
+FROM classes;
+
+-- One row per class: the values of one quasi-identifier in it, in their order, missing last.
+CREATE OR REPLACE VIEW sets AS
+SELECT
+    part,
+    count(*) AS "values",
+    list(value ORDER BY code) AS cell
+FROM (SELECT DISTINCT part, own_place AS place FROM done) AS different
+JOIN scale ON different.place = scale.place
+GROUP BY part;
+
+-- One row: the records whose cell of one quasi-identifier stands for several values, and the length
+-- of all intervals together, each as often as it has records; the cells that are written.
+CREATE OR REPLACE VIEW spans AS
+SELECT
+    coalesce(sum(size) FILTER (WHERE low < high), 0)::BIGINT AS generalised,
+    coalesce(sum(size::HUGEINT * (high - low)), 0)::HUGEINT AS spanned,
+    coalesce(sum(size), 0)::HUGEINT AS written
+FROM classes
+WHERE NOT suppressed;
+
+-- One row: the records whose cell of one quasi-identifier is a set of several values, and the values
+-- of all such sets together, each as often as it has records; the values that are to be written.
+CREATE OR REPLACE VIEW counted AS
+SELECT
+    coalesce(sum(size) FILTER (WHERE "values" > 1), 0)::BIGINT AS generalised,
+    coalesce(sum(size::HUGEINT * "values") FILTER (WHERE "values" > 1), 0)::HUGEINT AS spanned,
+    coalesce(sum(size::HUGEINT * "values"), 0)::HUGEINT AS written
+FROM classes JOIN sets ON classes.part = sets.part
+WHERE NOT suppressed;
+
+-- One row per class: the mean of the values of one quasi-identifier over its records, without those
+-- that are missing. Values are added in their order, so that the sum is the same each time.
+CREATE OR REPLACE VIEW means AS
+SELECT
+    part,
+    count(DISTINCT different.place) AS "values",
+    list_sum(list(value::DOUBLE * different.people ORDER BY code) FILTER (WHERE value IS NOT NULL))
+    / nullif(sum(different.people) FILTER (WHERE value IS NOT NULL), 0)::DOUBLE AS cell
+FROM (SELECT part, own_place AS place, sum(people)::BIGINT AS people FROM done GROUP BY part, place)
+    AS different
+JOIN scale ON different.place = scale.place
+GROUP BY part;
+
+-- One row per class: the median of the values of one quasi-identifier over its records, the lower
+-- one of two; missing comes last.
+CREATE OR REPLACE VIEW medians AS
+SELECT
+    part,
+    count(*) AS "values",
+    arg_min_null(value, code) FILTER (WHERE 2 * upto >= size) AS cell
+FROM (
+    SELECT
+        part,
+        code,
+        value,
+        sum(different.people) OVER (PARTITION BY part ORDER BY code) AS upto,
+        sum(different.people) OVER (PARTITION BY part) AS size
+    FROM (
+        SELECT
+            part,
+            own_place AS place,
+            sum(people)::BIGINT AS people
+        FROM done
+        GROUP BY part, place
+    ) AS different
+    JOIN scale ON different.place = scale.place
+) AS added
+GROUP BY part;
+
+-- One row per class: the values of one quasi-identifier in it as a text: one value as it is, several
+-- as {a,b}, where nothing between two commas is the missing value. Values with signs of their own
+-- are quoted; one value that reads like a generalised cell stands in braces, too.
+CREATE OR REPLACE VIEW texts AS
+SELECT
+    part,
+    count(*) AS "values",
+    CASE
+        WHEN count(*) > 1 THEN concat('{', string_agg(item, ',' ORDER BY code), '}')
+        WHEN any_value(special) THEN concat('{', any_value(item), '}')
+        ELSE any_value(told)
+    END AS cell
+FROM (
+    SELECT
+        part,
+        code,
+        told,
+        special,
+        CASE
+            WHEN told IS NULL THEN ''
+            WHEN special OR regexp_matches(told, '[,{}"\r\n]')
+            THEN concat('"', replace(told, '"', '""'), '"')
+            ELSE told
+        END AS item
+    FROM (
+        SELECT
+            part,
+            code,
+            told,
+            coalesce(
+                regexp_matches(
+                    told, '^$|^[\[\](){}<>*]|[*?]$|^[0-9]+-[0-9]+$|^[\s\p{Z}]|[\s\p{Z}]$'
+                ),
+                FALSE
+            ) AS special
+        FROM (
+            SELECT
+                part,
+                code,
+                value::VARCHAR AS told
+            FROM (SELECT DISTINCT part, own_place AS place FROM done) AS different
+            JOIN scale ON different.place = scale.place
+        ) AS values_of_class
+    ) AS looked_at
+) AS items
+GROUP BY part;

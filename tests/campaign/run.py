@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 if __package__ in (None, ""):
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)  # as the tests have it
+    tests = Path(__file__).resolve().parent.parent
+    sys.path[:1] = [str(tests), str(tests / "oracles")]  # as the tests have it
 
 from campaign import work
 

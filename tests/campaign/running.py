@@ -94,7 +94,7 @@ class Place:
 
 def captured(step: Step) -> tuple[int | str, str, str]:
     """The exit code, or the exception that came through, and both streams."""
-    from qifsql.cli import main
+    from qifsql.app import main
 
     streams = sys.argv, sys.stdin, sys.stdout, sys.stderr
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))

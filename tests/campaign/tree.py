@@ -5,7 +5,7 @@ from functools import cache
 
 import typer
 
-from qifsql.cli import app
+from qifsql.app import app
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,328 @@
+"""Binding: an attack as it was written meets the columns that are there, once.
+
+Names are looked up, expressions parsed, types checked. What comes out can be trusted by everything
+that follows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.adversary import (
+    bind_gains,
+    roles,
+    value_files,
+)
+from qifsql.adversary import (
+    names as naming,
+)
+from qifsql.adversary import (
+    target as targets,
+)
+from qifsql.adversary.models import Model, model
+from qifsql.adversary.names import Attributes
+from qifsql.adversary.spec import (
+    NULL_RULES,
+    Attack,
+    Attribute,
+    BoundAttack,
+    ColumnRoles,
+)
+from qifsql.data.collection import ABSENT_RULES, Collection, tagged
+from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.expressions import parse, split_name
+from qifsql.data.schema import Catalog
+from qifsql.data.types import (
+    NUMBERS,
+    family,
+    generalised,
+    nested,
+)
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    WeightError,
+    quoted,
+    several,
+)
+
+
+def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
+    """Check an attack against the columns of its dataset, once.
+
+    Raises ColumnError, ExpressionError, WeightError or TargetError.
+    """
+    schema = catalog.schema
+    models = _models(attack)
+    _check_rules(attack)
+    absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
+    qids = naming.attributes(
+        attack.qids or tuple(attack.target),
+        schema,
+        naming.QID,
+        distinct="distinct" in (attack.absent, absent),
+        again=not attack.qids,
+    )
+    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+    if models[0].goal != "membership" and attack.member is not None:
+        raise InputError(
+            "member says who is in the release, for models of membership (cms, ims, cml, iml); "
+            f"leave it out of {models[0].acronym}"
+        )
+    if models[0].goal == "membership":
+        secrets = _member(attack, schema)
+    key = naming.of_column(attack.key, schema)
+    weight = naming.weight(attack.weight, schema)
+    where = None
+    if attack.where is not None:
+        where = parse(attack.where, schema, "the filter (where)")
+    if not qids:
+        raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
+    _disjoint(qids, secrets, key)
+    if any(m.goal == "attribute inference" for m in models) and not secrets:
+        raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
+    group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
+    if len(group) > 1:
+        raise ColumnError("groups are made by one column or expression; name one")
+    typed = {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group}
+    typed = with_types(typed, where, catalog, cells=isinstance(attack.dataset, Dataset))
+    qids, secrets = typed["qid"], typed["secret"]
+    key, weight, group = typed["key"], typed["weight"], typed["by"]
+    columns = _columns(attack, schema, typed, where, membership=models[0].goal == "membership")
+    target = targets.bind(models[0], attack.target, qids, catalog)
+    zoned = any("TIME ZONE" in c.type for c in schema.columns)
+    notes = _notes(models, qids, secrets, _keys(attack.dataset, key))
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()
+    by_member = models[0].goal == "membership" and not models[0].individual
+    gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
+    listed = [b.gain.source for b in gains if b.listed and b.gain.source]
+    files = tuple(path for path in (*listed, attack.prior) if path)
+    return BoundAttack(
+        models,
+        attack.dataset,
+        qids,
+        secrets,
+        _first(key),
+        _first(weight),
+        where,
+        attack.null,
+        target,
+        (*notes, *catalog.remarks),
+        zoned,
+        gains,
+        order,
+        _beliefs(attack, secrets, catalog),
+        _first(group or (secrets if by_member else ())),
+        bind_gains.numbers(attack.thresholds, "threshold"),
+        bind_gains.numbers(attack.quantiles, "quantile"),
+        files,
+        models[0].goal == "membership",
+        tuple(part.dataset for part in schema.parts) or (schema.dataset,),
+        columns,
+    )
+
+
+def _columns(
+    attack: Attack,
+    schema: Schema,
+    typed: Mapping[str, Attributes],
+    where: exp.Expr | None,
+    *,
+    membership: bool,
+) -> tuple[ColumnRoles, ...]:
+    """All columns of the datasets with their roles."""
+    names = {"qid": roles.QID, "key": roles.KEY, "weight": roles.WEIGHT, "by": roles.GROUP}
+    names["secret"] = roles.MEMBER if membership else roles.SECRET
+    apart: dict[int, exp.Expr] = {}
+    if isinstance(attack.dataset, Collection) and "distinct" in (
+        attack.absent,
+        attack.dataset.absent,
+    ):
+        apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)}
+    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
+    return roles.columns(
+        schema,
+        {names[role]: attributes for role, attributes in typed.items()},
+        where=where,
+        wave=wave,
+        keys=_keys(attack.dataset, typed["key"]),
+        there=apart,
+    )
+
+
+def _check_rules(attack: Attack) -> None:
+    """Refuse rules of missing values and absent people that there are not."""
+    if attack.null not in NULL_RULES:
+        rules = " or ".join(NULL_RULES)
+        raise InputError(
+            f"missing values cannot be treated as {quoted(attack.null)} here; use {rules}"
+        )
+    if attack.absent not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+
+
+def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
+    """The lines of the prior's file, by the number of the secret that it is about."""
+    if attack.prior is None:
+        return {}
+    if not secrets:
+        raise InputError("a prior is about a secret; name one with --secret, in model cas")
+    j, lines = value_files.beliefs(secrets, *catalog.beside(attack.prior))
+    return {j: lines}
+
+
+def _models(attack: Attack) -> tuple[Model, ...]:
+    models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
+    if not models:
+        raise InputError("no model is named; name one, such as crs")
+    if len({m.individual for m in models}) > 1:
+        raise InputError("models of one person and of everybody are run apart")
+    if len({m.goal == "membership" for m in models}) > 1:
+        raise InputError("models of membership are run apart from others: their secret is another")
+    datasets = there = 1
+    if isinstance(attack.dataset, Collection):
+        datasets, there = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
+    if attack.wave is not None and len(attack.keys) > 1:
+        raise InputError(
+            f"{several(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
+        )
+    if len(attack.keys) > there:
+        raise InputError(
+            f"{several(len(attack.keys), 'key')} for {several(there, 'dataset')}; name one key for "
+            "all of them, or one for each"
+        )
+    for m in models:
+        if datasets > 1 and not m.longitudinal:
+            raise InputError(
+                f"model {m.acronym} attacks a single dataset, and here are {datasets}; for the "
+                f"collection use {m.acronym[:2]}l"
+            )
+    return models
+
+
+def _member(attack: Attack, schema: Schema) -> Attributes:
+    """The flag that says who is in the release: a column, or being in the release's file."""
+    has_release = isinstance(attack.dataset, Collection) and attack.dataset.release
+    if attack.secrets:
+        raise InputError(
+            f"model {attack.models[0]} asks whether somebody is in the release; leave the secret "
+            "out, or name the flag with --member"
+        )
+    if has_release and isinstance(attack.dataset, Collection):
+        there = naming.there(len(attack.dataset.datasets))
+        return (Attribute("member", exp.paren(there), "BOOLEAN"),)
+    if attack.member is None:
+        raise InputError(
+            f"model {attack.models[0]} needs to know who is in the release: a flag (--member "
+            "COLUMN), or everybody who may be in it (--population FILE) and a --key"
+        )
+    flags = naming.attributes([attack.member], schema, "member")
+    if len(flags) > 1:
+        raise InputError("who is in the release is said by one flag; name one")
+    return flags
+
+
+def _first(attributes: Attributes) -> Attribute | None:
+    return attributes[0] if attributes else None
+
+
+def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
+    for secret in secrets:
+        for qid in qids:
+            if secret.expression == qid.expression:
+                raise ColumnError(
+                    f"secret {quoted(secret.name)} is among the quasi-identifiers; what the "
+                    f"adversary knows is no secret: take it out of one of them{_others(qid, qids)}"
+                )
+            if secret.name == qid.name:
+                raise ColumnError(
+                    f"secret {quoted(secret.name)} has the name of a quasi-identifier; give it "
+                    "another, as in NAME=EXPRESSION"
+                )
+        if key and secret.expression == key[0].expression:
+            raise ColumnError(
+                f"secret {quoted(secret.name)} is the key; re-identification needs no secret"
+            )
+
+
+def _others(qid: Attribute, qids: Attributes) -> str:
+    """How the same column of the other datasets is written, where one name stood for all."""
+    name = qid.name.removeprefix(tagged(1, ""))
+    others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
+    return (
+        f"; to know it of another dataset, write {', '.join(map(quoted, others))}" if others else ""
+    )
+
+
+def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
+    """The columns that identify people, by the engine's names: how they are called."""
+    names = {a.expression.name: a.name for a in key}
+    if isinstance(dataset, Collection):
+        every = enumerate(dataset.key_columns, 1)
+        names |= {tagged(i, k.source_name): tagged(i, k.name) for i, k in every}
+    return names
+
+
+def with_types(
+    roles: Mapping[str, Attributes],
+    where: exp.Expr | None,
+    catalog: Catalog,
+    *,
+    cells: bool = False,
+) -> dict[str, Attributes]:
+    """Ask the engine for all types in one go, and refuse types that no question can use.
+
+    Nested values are of no use, but for quasi-identifiers that are generalised ``cells``.
+    """
+    every = [attribute for attributes in roles.values() for attribute in attributes]
+    types = catalog.types(
+        [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
+    )
+    if where is not None:
+        catalog.condition(where)
+    iterator = iter(types)
+    typed = {
+        role: tuple(replace(a, type=next(iterator)) for a in attributes)
+        for role, attributes in roles.items()
+    }
+    for role, attribute in ((role, a) for role, attributes in typed.items() for a in attributes):
+        a_cell = cells and role == "qid" and generalised(attribute.type)
+        if nested(attribute.type) and not a_cell:
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
+                "use one of its parts as an expression, as in NAME=column.part"
+            )
+    for weight in typed.get("weight", ()):
+        if (kind := family(weight.type)) not in NUMBERS:
+            raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
+    return typed
+
+
+def _notes(
+    models: Sequence[Model],
+    qids: Sequence[Attribute],
+    secrets: Sequence[Attribute],
+    keys: Mapping[str, str],
+) -> tuple[str, ...]:
+    """What the user should know before reading the numbers."""
+    columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
+    notes = [
+        f"the key {quoted(keys[name])} is among the quasi-identifiers: "
+        "a key that is unique singles out everybody"
+        for name in columns
+        if name in keys
+    ]
+    if cells := [quoted(q.name) for q in qids if generalised(q.type)]:
+        notes.append(
+            f"cells of {', '.join(cells)} stand for several values; the adversary is taken to know "
+            "in which one a person is, which is too much where cells overlap, as they do when a "
+            "release is attacked with fewer quasi-identifiers than it was made for (see compose)"
+        )
+    if secrets and all(m.goal == "re-identification" for m in models):
+        notes.append(
+            f"{models[0].acronym} needs no secret; to infer one at the same time, "
+            f"ask for {models[0].acronym},{models[0].acronym.replace('r', 'a', 1)}"
+        )
+    return tuple(notes)

@@ -1,0 +1,86 @@
+"""Gain functions meet the secrets: expressions are parsed, files are opened, types are checked."""
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+from sqlglot import exp
+
+from qifsql.adversary import gains, value_files
+from qifsql.adversary.gains import IDENTITY, OF_VALUES, Gain
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import Attribute, BoundGain
+from qifsql.data.dataset import Column, Schema
+from qifsql.data.expressions import parse
+from qifsql.data.schema import Catalog
+from qifsql.data.types import NUMBERS, family
+from qifsql.errors import ExpressionError, InputError, quoted
+
+
+def bind(
+    texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
+) -> tuple[tuple[BoundGain, ...], tuple[int, ...]]:
+    """The gain functions that are not identity, and the numbers of all in the order asked for."""
+    bound: list[BoundGain] = []
+    order: list[int] = []
+    seen: set[tuple[object, ...]] = set()
+    for gain in map(gains.parse, texts):
+        same = gain.kind, gain.number, gain.source
+        if same in seen:
+            raise InputError(f"gain {quoted(gain.text)} is given twice; name it once")
+        seen.add(same)
+        if gain.kind in OF_VALUES and any(m.goal == "re-identification" for m in models):
+            raise InputError(
+                f"gain {gain.kind} is about values of a secret; re-identification takes "
+                "identity, tries:K and penalty:C: ask for the models apart"
+            )
+        if gain != IDENTITY:
+            bound.append(_bound(gain, secrets, catalog))
+        order.append(len(bound) if gain != IDENTITY else 0)
+    return tuple(bound), tuple(order)
+
+
+def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
+    """Thresholds (from 0) or quantiles (in [0, 1]) as plain decimals, in order, each once."""
+    decimals: set[Decimal] = set()
+    for text in texts:
+        try:
+            number = Decimal(text)
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if not number.is_finite() or number < 0 or (what == "quantile" and number > 1):
+            limits = "from 0 to 1" if what == "quantile" else "from 0, such as 0.5"
+            raise InputError(f"{what} {quoted(text)} is no number {limits}")
+        if what == "quantile" and number != round(number, 9):
+            raise InputError(f"{what} {quoted(text)} has more than 9 decimals")
+        decimals.add(number)
+    return tuple(f"{number:f}" for number in sorted(decimals))
+
+
+def _bound(gain: Gain, secrets: Sequence[Attribute], catalog: Catalog) -> BoundGain:
+    numbered = list(enumerate(secrets, 1))
+    if gain.kind == "tolerance":
+        for _, secret in numbered:
+            if (kind := family(secret.type)) not in NUMBERS:
+                raise InputError(
+                    f"gain tolerance needs a number, but secret {quoted(secret.name)} is {kind}; "
+                    "make one of it, as in --secret YEAR=year(day)"
+                )
+    if gain.kind == "sql":
+        return BoundGain(gain, {}, {j: _expression(gain, s, catalog) for j, s in numbered})
+    if gain.file is None:
+        return BoundGain(gain)
+    dataset, schema = catalog.beside(gain.file)
+    return BoundGain(gain, {j: value_files.gains(gain, s, dataset, schema) for j, s in numbered})
+
+
+def _expression(gain: Gain, secret: Attribute, catalog: Catalog) -> exp.Expr:
+    """The gain as an expression over ``guess`` and ``secret``, both of the secret's type."""
+    types = {"guess": secret.type, "secret": secret.type}
+    schema = Schema("a gain", tuple(Column(n, n, t) for n, t in types.items()))
+    tree = parse(gain.source or "", schema, f"gain {quoted(gain.text)}")
+    if not list(tree.find_all(exp.Column)):
+        raise ExpressionError(
+            f"gain {quoted(gain.text)} uses neither guess nor secret; every guess is worth the same"
+        )
+    catalog.number(tree, types, f"gain {quoted(gain.text)}")
+    return tree

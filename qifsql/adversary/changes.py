@@ -1,0 +1,111 @@
+"""Changes to a release before they are made, as people write them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from qifsql.adversary.spec import Attribute
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    did_you_mean,
+    quoted,
+)
+
+HOW = "drop=NAME, NAME:5, NAME:month, NAME:@1, top(NAME)=90, NAME=EXPRESSION or sample=0.1"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change: its text, its kind, the number of its quasi-identifier (0: none), and how.
+
+    ``kind`` is ``drop``, ``top``, ``bottom``, ``coarser``, ``level``, ``expression`` or ``sample``.
+    """
+
+    text: str
+    kind: str
+    qid: int
+    how: str
+
+    @property
+    def rate(self) -> Fraction:
+        """The share of the records that a sample keeps."""
+        return Fraction(self.how)
+
+
+def read(text: str, qids: Sequence[Attribute]) -> Change:
+    """The change that a text says; InputError where it says none."""
+    if match := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
+        return Change(text, "sample", 0, str(_rate(match[1])))
+    if match := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
+        return Change(text, "drop", _number(match[1], text, qids), "")
+    if match := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
+        return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
+    beginnings = [(_beginning(text, sign, qids), sign) for sign in "=:"]
+    (length, number), sign = max(beginnings)  # the longest name
+    if number:
+        how = text[text.index(sign, length) + 1 :].strip()
+        if sign == "=":
+            return Change(text, "expression", number, how)
+        return Change(text, "level" if how.startswith("@") else "coarser", number, how)
+    name = re.split(r"[=:]", text, maxsplit=1)[0].strip()
+    if name == text:
+        raise InputError(f"{quoted(text)} is no change; write {HOW}")
+    raise ColumnError(
+        f"change {quoted(text)} is of {quoted(name)}, which is no quasi-identifier"
+        f"{did_you_mean(name, (q.name for q in qids))}"
+    )
+
+
+def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
+    """The quasi-identifier that a text begins with, before the sign: its length and number; 0, 0.
+
+    Names are looked for as they are written, and only then without regard to case.
+    """
+    names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
+    for same in (str, str.casefold):
+        matches = [
+            (len(name), i)
+            for name, i in names
+            if same(text).startswith(same(name)) and text[len(name) :].lstrip().startswith(sign)
+        ]
+        if matches:
+            return max(matches)
+    return 0, 0
+
+
+def _in_quotes(name: str) -> str:
+    """A name as a row of CSV has it where it holds a comma."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _unquoted(text: str) -> str:
+    """The name that is written in quotes; the text itself where it is not."""
+    name = text[1:-1].replace('""', '"')
+    return name if _in_quotes(name) == text else text
+
+
+def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
+    """The number of the quasi-identifier of that name."""
+    for form in (name, name.strip(), _unquoted(name.strip())):
+        for same in (str, str.casefold):
+            numbers = [i for i, q in enumerate(qids, 1) if same(q.name) == same(form)]
+            if len(numbers) == 1:
+                return numbers[0]
+    hint = did_you_mean(name.strip(), (q.name for q in qids))
+    raise ColumnError(
+        f"change {quoted(text)} is of {quoted(name.strip())}, which is no quasi-identifier{hint}"
+    )
+
+
+def _rate(text: str) -> Fraction:
+    try:
+        rate = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError) as e:
+        raise InputError(
+            f"sample={quoted(text)[1:-1]} is no share; write one such as sample=0.1"
+        ) from e
+    if not 0 < rate <= 1:
+        raise InputError("a sample keeps a share above 0 and at most 1; write such as sample=0.1")
+    return rate

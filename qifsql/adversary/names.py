@@ -1,0 +1,182 @@
+"""Names as people write them become attributes: columns, named expressions, patterns, with tags.
+
+In a collection ``2:school`` is the school of the second dataset. A quasi-identifier without a tag
+is that of every dataset that has it; anything else without a tag is of the focal dataset.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qifsql.adversary.spec import Attribute
+from qifsql.data.coarsen import coarsened
+from qifsql.data.collection import tag_of, tagged
+from qifsql.data.dataset import Column, Schema
+from qifsql.data.expressions import (
+    SOURCE,
+    column,
+    identifier,
+    not_an_expression,
+    parse,
+    split_name,
+)
+from qifsql.errors import ColumnError, InputError, quoted
+
+Attributes = tuple[Attribute, ...]
+QID, SECRET = "quasi-identifier", "secret"
+
+
+def attributes(
+    names: Sequence[str],
+    schema: Schema,
+    role: str,
+    *,
+    distinct: bool = False,
+    again: bool = False,
+) -> Attributes:
+    """The attributes of a role, each once. ``distinct``: absent people are told from missing ones.
+
+    ``again``: several names may mean the same, as those of a target do (``school``, ``2:school``).
+    Raises ColumnError or ExpressionError where a name is not there, not clear or given twice.
+    """
+    each: dict[str, Attribute] = {}
+    for attribute in (a for name in names for a in _meant(name, schema, role)):
+        if attribute.name in each and not again:
+            raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
+        each.setdefault(attribute.name, attribute)
+    sequence = sorted(each.values(), key=lambda a: a.number)  # the datasets in their order
+    if distinct:
+        sequence = [replace(a, there=there(a.number)) if a.number > 1 else a for a in sequence]
+    return tuple(sequence)
+
+
+def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
+    """What a name means; where it was taken for one with a tag and is not, the error says so."""
+    if not schema.parts:
+        return named(text, schema, role)
+    try:
+        return (_in_collection if role == QID else _of_focal)(text, schema, role)
+    except InputError as e:
+        for number, part in enumerate(schema.parts if role == QID else schema.parts[:1], 1):
+            if re.match(r"\s*\d+\s*:", text) and any(c.name == text for c in part.columns):
+                phrase = f"the column {quoted(text)} of {part.dataset}"
+                hint = f"{phrase} is written {quoted(tagged(number, text))}"
+                raise type(e)(f"{e}; {hint}", detail=e.detail) from e
+        raise
+
+
+def there(number: int) -> exp.Column:
+    """Whether the person is in a dataset of the collection."""
+    return exp.Column(this=identifier(tagged(number, "")), table=exp.to_identifier(SOURCE))
+
+
+def named(text: str, schema: Schema, role: str) -> list[Attribute]:
+    """One name: a column, else a named expression, a coarser form or a pattern over columns."""
+    if (original := _column(text, schema)) is not None:
+        return [Attribute(original.name, column(original), original.type)]
+    if (parts := split_name(text)) is not None:
+        name, expression = parts
+        return [Attribute(name, parse(expression, schema, f"{role} {quoted(name)}"), "")]
+    if (coarser := coarsened(text, schema)) is not None:
+        return [Attribute(*coarser, "")]
+    if matches := _matching(text, schema):
+        return [Attribute(c.name, column(schema[c.name]), c.type) for c in matches]
+    if re.fullmatch(r"[\w*?]+", text) and set(text) & set("*?"):
+        raise ColumnError(
+            f"no column of {schema.dataset} matches {quoted(text)}; check the pattern"
+        )
+    if hint := not_an_expression(text):
+        raise ColumnError(f"column {quoted(text)} is not in {schema.dataset}{hint}")
+    return [Attribute(text, column(schema[text]), "")]  # raises: it was not found above
+
+
+def of_column(name: str | None, schema: Schema) -> Attributes:
+    """A column of the focal dataset; none where no name is given."""
+    if name is None:
+        return ()
+    original = _focal(schema)[name]
+    return (Attribute(original.name, column(original), original.type),)
+
+
+def weight(text: str | None, schema: Schema) -> Attributes:
+    """A column of the focal dataset, or an expression over it that needs no name."""
+    if text is None:
+        return ()
+    focal = _focal(schema)
+    if focal.find(text) is None and schema.find(text) is not None:  # it has a tag
+        return tuple(_of_focal(text, schema, "weight"))
+    has_name = focal.find(text) or split_name(text)
+    return tuple(named(text if has_name else f"weight={text}", focal, "weight")[:1])
+
+
+def _focal(schema: Schema) -> Schema:
+    return schema.parts[0] if schema.parts else schema
+
+
+def _column(text: str, schema: Schema) -> Column | None:
+    return schema.find(text) or schema.find(text.strip())
+
+
+def _matching(text: str, schema: Schema) -> list[Column]:
+    """The columns that a pattern means, if it is one; case counts where some match with it."""
+    pattern = text.strip()
+    if not any(c in pattern for c in "*?["):
+        return []
+    matches = [c for c in schema.columns if fnmatchcase(c.name, pattern)]
+    return matches or [
+        c for c in schema.columns if fnmatchcase(c.name.casefold(), pattern.casefold())
+    ]
+
+
+def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
+    """With a tag: of that dataset; without: of every dataset that has it.
+
+    A text that is a column of one dataset is no expression or pattern in another.
+    """
+    tag = tag_of(text, len(schema.parts))
+    if tag is not None:
+        number, name = tag
+        return _tagged(named(name, schema.parts[number - 1], role), number)
+    parts = list(enumerate(schema.parts, 1))
+    having = [(n, part) for n, part in parts if _column(text, part)]
+    having = having or [(n, part) for n, part in parts if _has_all(text, part)]
+    if not having:
+        every = {c.name.casefold(): c for _, part in parts for c in part.columns}
+        named(text, Schema("any dataset of the collection", tuple(every.values())), role)
+        raise ColumnError(
+            f"no dataset of the collection has all columns of {role} {quoted(text)}; an expression "
+            "is about one dataset"
+        )
+    return [a for n, part in having for a in _tagged(named(text, part, role), n)]
+
+
+def _has_all(text: str, part: Schema) -> bool:
+    """Whether a dataset has the columns of an expression or pattern, without a doubt which."""
+    parts = split_name(text)
+    if parts is None:
+        return bool(_matching(text, part)) or part.find(text.rpartition(":")[0].strip()) is not None
+    try:
+        tree = sqlglot.parse_one(parts[1], read="duckdb")
+    except (SqlglotError, RecursionError):
+        return True  # it is none, which is said when it is looked at
+    return all(part.find(c.parts[0].name) for c in tree.find_all(exp.Column))
+
+
+def _of_focal(text: str, schema: Schema, role: str) -> list[Attribute]:
+    """A secret, group or weight: of the focal dataset, whether that is said or not."""
+    tag = tag_of(text, len(schema.parts))
+    if tag is not None and tag[0] != 1:
+        raise ColumnError(
+            f"{role} {quoted(text)} is of an auxiliary dataset; it must be of the focal one, as "
+            f"in {tagged(1, quoted(tag[1])[1:-1])}"
+        )
+    return named(tag[1] if tag else text, schema.parts[0], role)
+
+
+def _tagged(matches: Sequence[Attribute], number: int) -> list[Attribute]:
+    return [replace(a, name=tagged(number, a.name), number=number) for a in matches]

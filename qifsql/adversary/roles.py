@@ -1,0 +1,139 @@
+"""The roles that the columns of a file have in an attack.
+
+A column is *covered* where it has a role as it is: the adversary knows it, infers it, or it says
+who somebody is or who counts. Where only a coarser form or an expression of it is known or
+inferred (``age:5``), the column itself is not covered, because the file has more than that.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, ColumnRoles
+from qifsql.data.collection import tagged
+from qifsql.data.dataset import Column, Schema
+from qifsql.data.expressions import column, read, with_one_missing
+from qifsql.errors import quoted
+
+QID, SECRET, KEY, WEIGHT = "quasi-identifier", "secret", "key", "weight"
+GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
+IN_NO_RULE = "secret (in no rule)"
+LEFT_OUT = "left out"  # of a release
+NAMED = 40  # names of columns that are listed in a remark
+ROLES = (QID, SECRET, KEY, WEIGHT, GROUP, MEMBER, FILTER, WAVE, LINK, IN_NO_RULE)
+SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, IN_NO_RULE})
+"""Roles of columns that the adversary knows, wants to know, or that say who somebody is.
+
+The columns of other roles (weight, group, filter) are in the file, but the adversary is not taken
+to know them."""
+
+
+def columns(
+    schema: Schema,
+    attributes: Mapping[str, Sequence[Attribute]],
+    *,
+    where: exp.Expr | None = None,
+    wave: str | None = None,
+    keys: Iterable[str] = (),
+    there: Mapping[int, exp.Expr] | None = None,
+) -> tuple[ColumnRoles, ...]:
+    """Return all columns of a file with their roles; of a collection those of each dataset.
+
+    ``attributes`` are those of each role, ``keys`` the engine's names of further keys. ``there``
+    says of a dataset, by its number, whether a person is in it.
+    """
+    users = _users(attributes)
+    filtering = read(where) if where is not None else frozenset()
+    identifying = frozenset(keys)
+    listing = []
+    for number, name, original in _listed(schema):
+        source = original.source_name
+        roles, forms = _used(users.get(source, {}))
+        if source in identifying and KEY not in roles:
+            roles.append(KEY)
+        if source in filtering:
+            roles.append(FILTER)
+        if wave is not None and original.name.casefold() == wave.casefold():
+            roles.append(WAVE)
+        itself = _attribute(name, original, number, (there or {}).get(number))
+        listing.append(ColumnRoles(name, tuple(roles), tuple(forms), itself))
+    return tuple(listing)
+
+
+def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> list[ColumnRoles]:
+    """Return the columns of the first attack with the roles that they have in any of the attacks.
+
+    All attacks are on the same file, so their columns stand in the same order.
+    """
+    merged = []
+    for same in zip(first, *others, strict=True):
+        roles = dict.fromkeys(role for column in same for role in column.roles)
+        forms = dict.fromkeys(form for column in same for form in column.forms)
+        left = [form for form in forms if not any(form.startswith(f"{r} (") for r in roles)]
+        merged.append(replace(same[0], roles=tuple(roles), forms=tuple(left)))
+    return merged
+
+
+def of_files(files: Iterable[Sequence[ColumnRoles]]) -> list[ColumnRoles]:
+    """Return the columns of several files, with their numbers as tags."""
+    numbered = enumerate(files, 1)
+    return [replace(c, name=tagged(number, c.name)) for number, file in numbered for c in file]
+
+
+def unnamed(columns: Iterable[ColumnRoles]) -> str:
+    """Return the names of the columns that are not covered, for a remark; empty without any."""
+    names = [quoted(column.name) for column in columns if not column.covered]
+    more = f" and {len(names) - NAMED} more (the manifest lists all)" if names[NAMED:] else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
+    """The columns with the numbers of their datasets and their names, with tags where needed."""
+    if not schema.parts:
+        return [(1, original.name, original) for original in schema.columns]
+    return [
+        (number, tagged(number, original.name), original)
+        for number, part in enumerate(schema.parts, 1)
+        for original in part.columns
+    ]
+
+
+def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
+    """The attributes that use each column, by the engine's name of the column and by role."""
+    users: dict[str, dict[str, list[Attribute]]] = {}
+    for role, several in attributes.items():
+        for attribute in several:
+            for source in read(attribute.expression):
+                users.setdefault(source, {}).setdefault(role, []).append(attribute)
+    return users
+
+
+def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str]]:
+    """The roles of a column as it is, and those that only forms of it have."""
+    roles: list[str] = []
+    forms: list[str] = []
+    for role, several in users.items():
+        if role not in (QID, SECRET) or any(_is_whole(a.expression) for a in several):
+            roles.append(role)
+        else:
+            forms.append(f"{role} (only as {', '.join(a.name for a in several)})")
+    return roles, forms
+
+
+def _is_whole(tree: exp.Expr) -> bool:
+    """Whether an expression is a column as it is; NaN may be missing in it."""
+    inner = tree.unnest()
+    if isinstance(inner, exp.Column):
+        return True
+    first = inner.find(exp.Column)
+    return first is not None and inner == with_one_missing(first)
+
+
+def _attribute(
+    name: str, original: Column, number: int, there: exp.Expr | None
+) -> Attribute | None:
+    """The column as an attribute; None where it has no name to be asked for by."""
+    if not original.source_name:
+        return None
+    return Attribute(name, column(original), original.type, number, there)

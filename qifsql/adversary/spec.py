@@ -1,0 +1,347 @@
+"""What is attacked and how: the spec as the user wrote it, and bound to the columns there are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack, get_args
+
+from sqlglot import exp
+
+from qifsql.adversary.gains import IDENTITY, Gain, parse
+from qifsql.adversary.models import Model
+from qifsql.data.collection import Absent, Collection, Source
+from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.expressions import FLOATING
+from qifsql.data.files import path_text
+from qifsql.errors import InputError, did_you_mean
+
+NullRule = Literal["distinct", "drop"]
+NULL_RULES = get_args(NullRule)
+NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
+MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
+
+
+class Options(TypedDict, total=False):
+    """What an adversary knows and wants, as people write it: options of most functions.
+
+    ``qids``: quasi-identifiers, what she knows: columns, patterns such as ``CO_*`` or named
+    expressions such as ``decade=birth_year//10``; of a collection ``2:school`` is that of the
+    second dataset, and ``school`` that of every dataset that has it. ``secret``: one or several
+    secrets (sensitive attributes), as columns or named expressions; of a collection they are those
+    of the focal dataset. ``key``: the column that identifies a person, one for all datasets or one
+    for each. ``absent``: ``null`` (not being in a dataset is like a missing value) or
+    ``distinct``. ``wave``: the column that makes a collection of one long table, ``year`` or
+    ``year=2018,2019``. ``member``: for membership, a flag, a column or named expression that says
+    who is in the release.
+    ``weight``: a column or expression >= 0, her prior on records. ``where``: a SQL condition; other
+    records are left out. ``null``: ``distinct`` (a missing value is a value) or ``drop`` (such
+    records are left out). ``target``: for individual models, quasi-identifier -> value (None:
+    missing). ``gain``: one or several gain functions (``qifsql.adversary.gains``); each gives a
+    row. ``prior``: a file of what she believed of the secret before, with a column named like the
+    secret (or ``value``) and ``probability``. ``by``: a column or named expression whose values are
+    groups of people. ``thresholds``: count people whose success is at least that. ``quantiles``:
+    the success that these shares of the people do not exceed.
+    """
+
+    qids: str | Sequence[str]
+    secret: str | Sequence[str]
+    key: str | Sequence[str] | None
+    absent: Absent
+    wave: str | None
+    member: str | None
+    weight: str | None
+    where: str | None
+    null: NullRule
+    target: Mapping[str, object] | None
+    gain: str | Sequence[str]
+    prior: str | Path | None
+    by: str | None
+    thresholds: float | Sequence[float | str]
+    quantiles: float | Sequence[float | str]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack, or several of the same kind of target at once, as the user wrote it.
+
+    ``models`` are acronyms of one kind of target (``crs``, ``cas``). ``qids`` and ``secrets`` are
+    names of columns, patterns (``CO_*``) or named expressions (``decade=birth_year//10``).
+    ``target`` maps quasi-identifiers to the target's values (None: missing), for individual
+    models. ``null`` says what a missing value is: ``distinct`` a value of its own, ``drop`` a
+    reason to leave the record out. ``gains`` are gain functions (``qifsql.adversary.gains``),
+    ``prior`` a file of what the adversary believed before, ``by`` the column whose values are
+    groups. ``wave`` makes a collection of one long table, whose ``key`` tells people apart.
+    """
+
+    models: tuple[str, ...]
+    dataset: Dataset | Collection
+    qids: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    key: str | None = None
+    weight: str | None = None
+    where: str | None = None
+    null: NullRule = "distinct"
+    target: Mapping[str, object] = field(default_factory=dict)
+    gains: tuple[str, ...] = ("identity",)
+    prior: str | None = None
+    by: str | None = None
+    thresholds: tuple[str, ...] = ()
+    quantiles: tuple[str, ...] = ()
+    wave: str | None = None
+    absent: Absent = "null"
+    member: str | None = None
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, model: str | Sequence[str], source: Source, **options: Unpack["Options"]
+    ) -> "Attack":
+        """The spec from what people type: one name or several, a path or several, or datasets."""
+        _check_options(options)
+        prior = options.get("prior")
+        keys = _several(options.get("key") or ())
+        return cls(
+            _several(model.split(",") if isinstance(model, str) else model),
+            _opened(source, keys, options.get("absent", "null")),
+            _several(options.get("qids", ())),
+            _several(options.get("secret", ())),
+            keys[0] if keys else None,
+            options.get("weight"),
+            options.get("where"),
+            options.get("null", "distinct"),
+            dict(options.get("target") or {}),
+            _several(options.get("gain") or ()) or ("identity",),
+            None if prior is None else path_text(prior),
+            options.get("by"),
+            _numbers(options.get("thresholds", ())),
+            _numbers(options.get("quantiles", ())),
+            options.get("wave"),
+            options.get("absent", "null"),
+            options.get("member"),
+            keys,
+        )
+
+    @property
+    def tables(self) -> tuple[Dataset, ...]:
+        """The small files that are read beside the dataset: of the prior and of gains."""
+        files = [gain.file for gain in map(parse, self.gains) if gain.file is not None]
+        return tuple(map(Dataset.open, [*files, *([self.prior] if self.prior else [])]))
+
+    def mentions(self, name: str) -> bool:
+        """Return whether a column of that name may be used: at least where its name is written.
+
+        A pattern may name any column. Marks and case are left out, so that quoted names are found.
+        """
+        named = (*self.qids, *self.secrets, *self.keys, *self.target)
+        single = (self.key, self.weight, self.where, self.by, self.wave, self.member)
+        texts = [text for text in (*named, *single) if text is not None]
+        if any(mark in text for text in self.qids + self.secrets for mark in "*?["):
+            return True
+        return _letters(name) in _letters(" ".join(texts))
+
+    @property
+    def of_collection(self) -> bool:
+        """Whether there are several datasets, or waves of one."""
+        return isinstance(self.dataset, Collection) or self.wave is not None
+
+    @property
+    def asked_of_collection(self) -> dict[str, object]:
+        """How the people of a collection are joined, as plain data; nothing for one dataset."""
+        if not self.of_collection:
+            return {}
+        source = self.dataset if isinstance(self.dataset, Collection) else self
+        return {"keys": list(source.keys), "absent": source.absent, "wave": self.wave}
+
+    def fitting(self) -> "Attack":
+        """The same with the longitudinal twins of its models where there is a collection."""
+        if not self.of_collection:
+            return self
+        return replace(self, models=tuple(f"{name[:2]}l" for name in self.models))
+
+    @property
+    def of_membership(self) -> bool:
+        """Whether the question is who is in the release."""
+        return {name.strip().casefold() for name in self.models} <= MEMBERSHIP
+
+    def among(self, population: str | Path | Dataset) -> "Attack":
+        """The same where the people are those of a population, some of whom are in the release.
+
+        The release is the dataset that was focal; auxiliary ones stay what they are. Of several
+        keys that of the population is the last.
+        """
+        release, *others = (
+            self.dataset.datasets if isinstance(self.dataset, Collection) else (self.dataset,)
+        )
+        first, last = self.keys[:1], self.keys[1:][-1:]
+        keys = (*last, *self.keys[1:-1], *first)
+        everybody = Collection.of(
+            [population, *others, release], key=keys, absent=self.absent, release=True
+        )
+        return replace(self, dataset=everybody, key=everybody.keys[0])
+
+    def over(self, datasets: Sequence[Dataset]) -> "Attack":
+        """The same attack on the waves of its long table."""
+        return replace(self, dataset=Collection.of(datasets, key=self.key, absent=self.absent))
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A quasi-identifier, secret, key or weight: its name, what it is in SQL, and its type.
+
+    ``number`` is that of its dataset in a collection. ``there`` is the column that says whether the
+    person is in that dataset, where being absent is not the same as a missing value.
+    """
+
+    name: str
+    expression: exp.Expr
+    type: str
+    number: int = 1
+    there: exp.Expr | None = None
+
+    @property
+    def floating(self) -> bool:
+        """Whether values may be NaN, which counts as missing."""
+        return self.type in FLOATING
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """A column of the file that is attacked, and the roles that it has in the attack.
+
+    ``roles`` are such as ``quasi-identifier`` or ``group`` (``qifsql.adversary.roles``). ``forms``
+    are roles that only a coarser form or an expression of the column has. A column without
+    ``roles`` is not covered by the attack. ``attribute`` is the column itself, where the data are
+    at hand.
+    """
+
+    name: str
+    roles: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    attribute: Attribute | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the column as it is has a role."""
+        return bool(self.roles)
+
+    @property
+    def role(self) -> str:
+        """All roles in words."""
+        return ", ".join((*self.roles, *self.forms)) or NOT_CONSIDERED
+
+    def plain(self) -> dict[str, object]:
+        """The column as plain data for manifests and JSON."""
+        return {"name": self.name, "role": self.role, "covered": self.covered}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "ColumnRoles":
+        """The column that ``plain`` wrote."""
+        role = (str(plain["role"]),)
+        if plain["covered"]:
+            return cls(str(plain["name"]), role)
+        return cls(str(plain["name"]), (), () if role == (NOT_CONSIDERED,) else role)
+
+
+@dataclass(frozen=True)
+class BoundGain:
+    """A gain function other than identity, with what it needs for each secret by its number.
+
+    ``listed`` are the lines of its file, ``expressions`` its expression over guess and secret.
+    """
+
+    gain: Gain
+    listed: Mapping[int, exp.Query] = field(default_factory=dict)
+    expressions: Mapping[int, exp.Expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BoundAttack:
+    """An attack whose names are all looked up and whose rules are all checked.
+
+    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
+    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
+    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
+    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
+    all columns of the datasets with their roles.
+    """
+
+    models: tuple[Model, ...]
+    dataset: Dataset | Collection
+    qids: tuple[Attribute, ...]
+    secrets: tuple[Attribute, ...]
+    key: Attribute | None
+    weight: Attribute | None
+    where: exp.Expr | None
+    null: NullRule
+    target: Mapping[str, str | None]
+    notes: tuple[str, ...] = ()
+    zoned: bool = False
+    gains: tuple[BoundGain, ...] = ()
+    asked_gains: tuple[int, ...] = (0,)
+    beliefs: Mapping[int, exp.Query] = field(default_factory=dict)
+    by: Attribute | None = None
+    thresholds: tuple[str, ...] = ()
+    quantiles: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    member: bool = False
+    releases: tuple[str, ...] = ("",)
+    columns: tuple[ColumnRoles, ...] = ()
+
+    @property
+    def datasets(self) -> int:
+        """How many datasets have columns that the adversary may know."""
+        return len(self.releases)
+
+    def first(self, n: int) -> "BoundAttack":
+        """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
+        qids = tuple(q for q in self.qids if q.number <= n)
+        if not qids:
+            raise InputError(
+                "a progressive attack begins with the focal dataset alone, of which there is no "
+                "quasi-identifier; name one"
+            )
+        target = {q.name: self.target[q.name] for q in qids} if self.target else {}
+        return replace(self, qids=qids, target=target, releases=self.releases[:n])
+
+    def gain(self, number: int) -> Gain:
+        """The gain function of that number; 0 is identity."""
+        return self.gains[number - 1].gain if number else IDENTITY
+
+
+def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
+    """One dataset, or the collection of several."""
+    if isinstance(source, Collection):
+        return source
+    sources = datasets(source)
+    if len(sources) == 1:
+        return sources[0]
+    return Collection.of(sources, key=keys[: len(sources)], absent=absent)
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, without regard to case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:
+    return tuple(map(str, [value] if isinstance(value, int | float) else value))
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Refuse what a misspelt keyword would leave out in silence."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"unknown option {name!r}{did_you_mean(name, Options.__annotations__)}")
+    if not isinstance(options.get("target") or {}, Mapping):
+        raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
+
+
+def refuse(options: Mapping[str, object], what: str, *names: str) -> None:
+    """Refuse options that a function does not use."""
+    for name in names:
+        if options.get(name):
+            raise InputError(f"{what} does not take {name}; leave it out")

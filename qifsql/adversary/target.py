@@ -1,0 +1,125 @@
+"""The target of an individual model: its values, as texts that fit the quasi-identifiers."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import Attribute
+from qifsql.data.collection import ABSENT
+from qifsql.data.schema import Catalog
+from qifsql.data.types import INTEGERS, family
+from qifsql.errors import TargetError, quoted
+
+
+def bind(
+    kind: Model, target: Mapping[str, object], qids: Sequence[Attribute], catalog: Catalog
+) -> dict[str, str | None]:
+    """The target's values in the order of the quasi-identifiers, as texts that fit their types."""
+    if not kind.individual:
+        if target:
+            raise TargetError(
+                f"model {kind.acronym} attacks everybody and takes no target; "
+                f"use i{kind.acronym[1:]} for one person"
+            )
+        return {}
+    values = _assign(target, qids)
+    if missing := [q.name for q in qids if q.name not in values]:
+        raise TargetError(
+            f"the target has no value for {', '.join(map(quoted, missing))}; "
+            "give --target COLUMN=VALUE for every quasi-identifier" + _if_absent(qids)
+        )
+    return {q.name: _fitting(q, values[q.name], catalog) for q in qids}
+
+
+def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str, object]:
+    """The value for each quasi-identifier: what is said of one dataset goes before what is of all.
+
+    Raises TargetError where a name is no quasi-identifier, or two say the same one.
+    """
+    exact: dict[str, object] = {}
+    every: dict[str, object] = {}
+    for name, value in target.items():
+        one = _named(name, {q.name: q for q in qids})
+        matches = one or [
+            qid
+            for number in sorted({q.number for q in qids})
+            for qid in _named(name, _untagged(qids, number))
+        ]
+        if not matches:
+            raise TargetError(f"the target names {quoted(name)}, which is no quasi-identifier")
+        values = exact if one else every
+        if any(q.name in values for q in matches):
+            raise TargetError(f"the target's {quoted(name)} is given twice; give it once")
+        values |= {q.name: value for q in matches}
+    return every | exact
+
+
+def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
+    """The quasi-identifier of that name, else the one that differs from it in case alone."""
+    matches = {name: qids[name]} if name in qids else {}
+    matches = matches or {k: q for k, q in qids.items() if k.casefold() == name.casefold()}
+    if len(matches) > 1:
+        raise TargetError(
+            f"the target names {quoted(name)}, which could be {', '.join(map(quoted, matches))}; "
+            "write the exact name"
+        )
+    return list(matches.values())
+
+
+def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
+    """The quasi-identifiers of one dataset of a collection, without their tags."""
+    return {q.name.partition(":")[2]: q for q in _tagged(qids) if q.number == number}
+
+
+def _if_absent(qids: Sequence[Attribute]) -> str:
+    """How to say that the person is not in a dataset of the collection."""
+    if not _tagged(qids):
+        return ""
+    word = "absent" if any(q.there is not None for q in qids) else "null"
+    return f', "COLUMN is {word}" for a dataset that the person is not in'
+
+
+def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:
+    """The quasi-identifiers of a collection, whose names have tags."""
+    return [q for q in qids if q.name.startswith(f"{q.number}:")]
+
+
+def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
+    if value is None:
+        return None
+    if value is ABSENT:
+        if qid.there is None:
+            raise TargetError(
+                f"the target is absent for {quoted(qid.name)}, but not being in a dataset is not "
+                "told from a missing value here: write COLUMN is null, or ask for --absent distinct"
+            )
+        return ABSENT
+    if qid.type == '"NULL"':
+        raise TargetError(
+            f"column {quoted(qid.name)} has no type, because every value is missing; write "
+            "COLUMN is null, or leave it out"
+        )
+    text = str(value)
+    if isinstance(value, bytes):
+        text = "".join(f"\\x{byte:02X}" for byte in value)
+    if not (is_exact(text, qid.type) and catalog.fits(text, qid.type)):
+        raise TargetError(
+            f"the target's value for {quoted(qid.name)} does not fit its type {family(qid.type)}"
+        )
+    return text
+
+
+def is_exact(text: str, type_: str) -> bool:
+    """Whether reading the text as that type would neither round it nor cut it."""
+    text, kind = text.strip(), family(type_)
+    if kind == "DECIMAL":
+        scale = int(type_.rstrip(")").split(",")[1])
+        match = re.fullmatch(r"[-+]?\d*(?:\.(\d*?)0*)?", text)
+        return match is not None and len(match[1] or "") <= scale
+    if kind == "DATE":
+        return re.fullmatch(r"[-+]?\d+-\d\d?-\d\d?|-?infinity", text) is not None
+    if kind.startswith("TIME"):
+        fraction = re.search(r"\.(\d*?)0*(?:[^\d.].*)?$", text)
+        digits = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3, "TIMESTAMP_NS": 9}.get(kind, 6)
+        return fraction is None or len(fraction[1]) <= digits
+    return kind not in INTEGERS or re.fullmatch(r"[-+]?\d+", text) is not None

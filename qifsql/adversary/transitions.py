@@ -1,0 +1,141 @@
+"""Link rules: how what is known of a person in one release may have changed in the next.
+
+``sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv``: rules are parted by semicolons
+(a comma or semicolon inside double quotes belongs to the name), each is about one column or
+several. Without a colon the columns match exactly. The others drift: ``+1`` and ``-1`` are what is
+added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn
+anew from the values that the next release has, as often as it has them, which may give the same
+value again; ``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the
+columns from, to, probability. Source: spec section 8 (PoPETs section 7 leaves the case as future
+work).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Literal
+
+from qifsql.errors import InputError, quoted
+
+Kind = Literal["exact", "shift", "stay", "table"]
+FORMS = "sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one column may change: not at all, by ``shift``, with probability, or by a table.
+
+    ``stay`` is None where it is to be learned.
+    """
+
+    column: str
+    kind: Kind
+    shift: Decimal = Decimal(0)
+    stay: Fraction | None = None
+    table: str = ""
+
+    @property
+    def drifts(self) -> bool:
+        """Whether several values may follow one."""
+        return self.kind in ("stay", "table")
+
+    @property
+    def law(self) -> str:
+        """What stands after the colon; nothing where the column matches exactly."""
+        if self.kind == "exact":
+            return ""
+        if self.kind == "shift":
+            return f"{self.shift:+}"
+        if self.kind == "table":
+            return f"table={_quoted(self.table)}"
+        return f"stay={'?' if self.stay is None else float(self.stay)}"
+
+    def plain(self) -> str:
+        """The rule as it would be written."""
+        return f"{_quoted(self.column)}:{self.law}".removesuffix(":")
+
+
+def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
+    """The rules that a text says, each column once; InputError where it cannot be understood."""
+    pieces = [text] if isinstance(text, str) else list(text)
+    link_rules: list[Rule] = []
+    for piece in (part for one in pieces for part in _split(one, ";")):
+        link_rules += _rule(piece)
+    if not link_rules:
+        raise InputError(f"there are no link rules; write some, as in {quoted(FORMS)}")
+    names = [rule.column.casefold() for rule in link_rules]
+    for rule in link_rules:
+        if names.count(rule.column.casefold()) > 1:
+            raise InputError(
+                f"link rules name column {quoted(rule.column)} twice; each column has one rule"
+            )
+    return tuple(link_rules)
+
+
+def probability(text: str | float, what: str) -> Fraction:
+    """A probability as it was written: 0.93 is 93/100. InputError outside [0, 1]."""
+    try:
+        number = Fraction(Decimal(str(text).strip()))
+    except (InvalidOperation, ValueError, OverflowError) as e:
+        raise InputError(f"{what} is a probability from 0 to 1, such as 0.93") from e
+    if not 0 <= number <= 1:
+        raise InputError(f"{what} is outside 0 to 1; a probability is between them, such as 0.93")
+    return number
+
+
+def _rule(piece: str) -> list[Rule]:
+    names, colon, law = _last_colon(piece)
+    columns = [_unquoted(name) for name in _split(names, ",")]
+    if not all(columns) or (colon and not columns):
+        raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")
+    if not colon:
+        return [Rule(column, "exact") for column in columns]
+    law = law.strip()
+    kind, equals, value = law.partition("=")
+    value = value.strip()
+    if re.fullmatch(r"[+-]\s*[0-9]+(\.[0-9]+)?", law):
+        return [Rule(c, "shift", shift=Decimal(law.replace(" ", ""))) for c in columns]
+    if kind.strip().casefold() == "stay" and equals:
+        stay = None if value == "?" else probability(value, f"stay of column {quoted(columns[0])}")
+        return [Rule(c, "stay", stay=stay) for c in columns]
+    if kind.strip().casefold() == "table" and value:
+        return [Rule(c, "table", table=_unquoted(value)) for c in columns]
+    raise InputError(
+        f"the link rule {quoted(piece)} is not understood: after the colon stands +1, stay=0.93, "
+        "stay=? or table=FILE; a name with a colon is written in double quotes"
+    )
+
+
+def _last_colon(piece: str) -> tuple[str, str, str]:
+    """The columns of a rule, and its law after the first colon that is in no name."""
+    parts = _split(piece, ":", most=2, keep=True)
+    return (parts[0], ":", parts[1]) if len(parts) == 2 else (piece, "", "")
+
+
+def _split(text: str, mark: str, *, most: int = 0, keep: bool = False) -> list[str]:
+    """The pieces between marks that are not inside double quotes, without blanks around them."""
+    pieces, inside = [""], False
+    for character in text:
+        inside ^= character == '"'
+        if character == mark and not inside and (not most or len(pieces) < most):
+            pieces.append("")
+        else:
+            pieces[-1] += character
+    if inside:
+        raise InputError("a double quote in the link rules is not closed; names may stand in them")
+    pieces = [piece.strip() for piece in pieces]
+    return pieces if keep or mark == "," else [piece for piece in pieces if piece]
+
+
+def _quoted(name: str) -> str:
+    """A name as it would be written: in double quotes where a mark is in it."""
+    plain = name == name.strip() and not any(mark in name for mark in ',;:"')
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _unquoted(name: str) -> str:
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        return name[1:-1].replace('""', '"')
+    return name

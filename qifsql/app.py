@@ -1,0 +1,100 @@
+"""The command line: parse, call the function of the same name, show what it gives."""
+
+import os
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from qifsql import __version__, commands
+from qifsql.errors import Interrupted, unwritable
+from qifsql.options.grouping import grouped
+from qifsql.options.runtime import check_address_space, guarded, talk
+
+app = typer.Typer(
+    name="qifsql",
+    help="Privacy risk of published microdata, measured exactly with DuckDB SQL.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+for _name in commands.NAMES:
+    _module = import_module(f"qifsql.commands.{_name}.cli")
+    app.command()(grouped(getattr(_module, _name)))
+
+
+def _version(flag: bool) -> None:
+    if flag:
+        print(f"qifsql {__version__}")  # noqa: T201 - this is the result
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=_version, is_eager=True
+    ),
+) -> None:
+    """Privacy risk of published microdata, measured exactly with DuckDB SQL."""
+    if context.invoked_subcommand is None:
+        sys.stdout.write(context.get_help() + "\n")
+    elif "--help" not in sys.argv:
+        check_address_space()
+
+
+def main() -> int:
+    """Run the command line; its exit code (0, 1, 2, 3, 4 or 130)."""
+    code = guarded(_run, debug="--debug" in sys.argv)
+    try:
+        sys.stdout.flush()
+    except OSError as e:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(e, BrokenPipeError):
+            talk(f"error: {unwritable('the result', e)}")
+            return code or 3
+    return code
+
+
+def entry() -> NoReturn:
+    """Run the command line and leave at once.
+
+    All that is ours is closed and removed by then; taking the libraries apart would only take
+    time (a tenth of a small attack) and have them talk about it on stderr.
+    """
+    _open_streams()
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _open_streams() -> None:
+    """Streams that the caller closed lead nowhere; names that a stream cannot say are escaped."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run() -> int | None:
+    try:
+        result: int | None = app(standalone_mode=False)
+    except typer.TyperException as e:
+        words = " ".join(str(e.format_message()).split()).rstrip(".")
+        context = getattr(e, "ctx", None)  # of the command that was meant, where there is one
+        command = (
+            f" {context.info_name}" if context is not None and context.parent is not None else ""
+        )
+        talk(f"error: {words}; see qifsql{command} --help")
+        return 2
+    except typer.Abort:
+        result = Interrupted.exit_code
+    if result == Interrupted.exit_code:  # typer makes a KeyboardInterrupt this, and says nothing
+        talk("error: interrupted; nothing was left behind")
+    return result

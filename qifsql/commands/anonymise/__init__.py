@@ -1,0 +1,1 @@
+"""``qifsql anonymise``: a generalised release."""

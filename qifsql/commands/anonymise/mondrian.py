@@ -1,0 +1,47 @@
+"""Mondrian: parts are cut at medians as long as both sides keep every limit.
+
+Strict multidimensional partitioning of LeFevre, DeWitt and Ramakrishnan (ICDE 2006, figure 3): a
+part is cut by its widest quasi-identifier, measured by what share of the whole scale it spans; of
+equally wide ones by the first. The cut is the one nearest to the median: equal values stay on one
+side, and of two cuts as near the one that leaves more below is taken. Where a side would break a
+limit, the next widest quasi-identifier is tried; a part that none can cut is a class.
+
+For k alone this finds a cut wherever any value of any quasi-identifier allows one, because the cut
+nearest to the median is the last to leave a side too small.
+
+All open parts are cut at once, by a few statements per pass over those of their people that are
+different; finished parts leave the table.
+"""
+
+from sqlglot import exp
+
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import own_table
+
+
+def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
+    """Cut until no part can be cut: make the table ``done`` of parts, places and people.
+
+    A part of at most ``small`` different people is not cut further.
+    """
+    now, then, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
+    open_ = passes.make(now, "people")
+    nothing(passes, now)
+    while open_:
+        passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, people=now)
+        passes.add("done", "done", people=now)
+        passes.make("cuts", "cuts", numbers, people=now)
+        passes.judge(wishes, "sides", people=now)
+        open_ = passes.make(then, "people_next", people=now)
+        passes.look(passes.people(then))
+        passes.drop(now, "chosen", "cuts", "refused")
+        now, then = then, now
+    passes.drop(now)
+
+
+def nothing(passes: Passes, people: str) -> None:
+    """Make the empty table ``done``, with the places of another table."""
+    places = [f"place_{i}" for i in range(1, passes.coded.width + 1)]
+    table = exp.select("part", *places, "people").from_(own_table(people))
+    passes.keep("done", table.where("FALSE"))

@@ -1,0 +1,248 @@
+"""The work of anonymising: what was asked, what is checked before, the steps, what came out."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.commands.anonymise import mdav, mondrian
+from qifsql.commands.anonymise.generalise import Loss, Shape, make_cells
+from qifsql.counting import scales
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.cuts import fit_secret
+from qifsql.counting.passes import Coded, Passes
+from qifsql.counting.scales import Scale, Secret, own_table
+from qifsql.engine.connections import Stream
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Progress
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    InternalError,
+    several,
+)
+from qifsql.query.plan import Plan
+
+SUMMARY: dict[str, pl.DataType] = {
+    "method": pl.String(),
+    "records": pl.Int64(),
+    "classes": pl.Int64(),
+    "smallest_class": pl.Int64(),
+    "average_class": pl.Float64(),
+    "largest_class": pl.Int64(),
+    "suppressed": pl.Int64(),
+    "generalised": pl.Float64(),
+    "certainty_penalty": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""One row: the records that are written; the classes, without that of the suppressed records, which
+stand for everybody; how many records are suppressed. ``generalised`` is the share of the cells of
+quasi-identifiers that stand for several values, ``certainty_penalty`` the mean of their normalised
+certainty penalty (see ``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]."""
+
+COLUMNS: dict[str, pl.DataType] = {
+    "quasi_identifier": pl.String(),
+    "values": pl.Int64(),
+    "cells": pl.String(),
+    "generalised": pl.Float64(),
+    "certainty_penalty": pl.Float64(),
+}
+"""One row per quasi-identifier: its different values, what its cells are (``intervals``, ``sets``,
+``centroids``), and the same two shares."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a release is made: by which method, with which limits, cells and columns."""
+
+    method: str
+    wishes: Wishes
+    cells: Shape
+    drop: tuple[str, ...] = ()
+    suppress: bool = False
+    within: int = 0
+
+    def check(self, *, secret: bool) -> None:
+        """Refuse wishes that do not go together."""
+        if self.wishes.of_secret and not secret:
+            raise InputError("l and t are about a secret; name one with --secret")
+        if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
+            raise InputError(
+                "mdav makes classes by their size alone; to have the records of classes that "
+                "break a limit on the secret replaced by *, add --suppress, or use mondrian"
+            )
+        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
+            raise InputError(
+                "only mdav makes classes to suppress, where a limit is about a secret; leave "
+                "suppress out"
+            )
+        if self.within and self.method != "mdav":
+            raise InputError("within is for mdav alone; leave it out")
+
+    def remarks(self, *, secret: bool) -> list[str]:
+        """What of the wishes changes nothing."""
+        if secret and not self.wishes.of_secret:
+            return [
+                "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
+                "--l-recursive, --t, --t-ordered)"
+            ]
+        return []
+
+
+class Meter:
+    """Progress of the whole work: how far the stage is, and what is done now."""
+
+    def __init__(self, show: Progress) -> None:
+        self._draw = show
+        self._share = 0.0
+        self._detail = "reading"
+
+    def __call__(self, _what: str, share: float, _detail: str = "", /) -> None:
+        """Show where the work is, whatever the engine says of one statement."""
+        self._draw("anonymising", self._share, self._detail)
+
+    def show(self) -> None:
+        """Show where the work is."""
+        self("", 0.0)
+
+    def at(self, detail: str, share: float) -> None:
+        """Say what is done now, and how much is done before it, 0 to 1."""
+        self._share, self._detail = max(self._share, share), detail
+
+
+class Work:
+    """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
+
+    def __init__(self, engine: DuckDB, attack: BoundAttack, request: Request, meter: Meter) -> None:
+        self.engine = engine
+        self.attack = attack
+        self.request = request
+        self.meter = meter
+        self.name = attack.dataset.name
+        self.scales: list[Scale] = []
+        self.notes: list[str] = []
+
+    def run(self, ending: str) -> tuple[dict[str, Any], pl.DataFrame]:
+        """Make the tables ``membership`` and ``cells``; the summary without time, and its columns.
+
+        Raises InputError where no release can keep the limits.
+        """
+        coded = self._code()
+        self._check(coded)
+        stream = self.engine.stream(self.name)
+        self.passes = Passes(stream, coded, self._looked(coded.records))
+        results: list[tuple[tuple[int, ...], list[Loss]]] = []
+
+        def work(_stream: Stream) -> None:
+            results.append(self._make(ending))
+
+        try:
+            self.engine.together([stream], work, self.meter.show)
+        finally:
+            stream.close()
+        ((classes, records, smallest, largest, suppressed), losses) = results[0]
+        shares = [(loss.generalised, loss.penalty) for loss in losses]
+        generalised, penalty = (math.fsum(s) / len(shares) for s in zip(*shares, strict=True))
+        row = {
+            "method": self.request.method,
+            "records": coded.records,
+            "classes": classes,
+            "smallest_class": smallest,
+            "average_class": records / classes if classes else None,
+            "largest_class": largest,
+            "suppressed": suppressed,
+            "generalised": generalised,
+            "certainty_penalty": penalty,
+        }
+        return row, self._columns(shares)
+
+    def _make(self, ending: str) -> tuple[tuple[int, ...], list[Loss]]:
+        """Make the classes and their cells; the sizes of the classes, what the cells cost."""
+        passes, coded = self.passes, self.passes.coded
+        if coded.secrets and passes.broken(self.request.wishes):
+            raise InputError(
+                f"not even one class of all {several(coded.records, 'record')} of {self.name} "
+                f"keeps {self.request.wishes.diversity}: the most frequent values of the secret "
+                "are too frequent; ask for less"
+            )
+        self._partition()
+        self.meter.at("writing cells", 0.8)
+        passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
+        sizes = passes.row(passes.query("sizes"))
+        if sizes[1] + sizes[4] != coded.records:
+            raise InternalError("some records are in no class; please report this")
+        shape = self.request.cells
+        losses = make_cells(passes, self.scales, ending, shape, records=sizes[1])
+        passes.make("membership", "membership")
+        passes.drop("coded", "done", "classes", "refused")
+        return sizes, losses
+
+    def _code(self) -> Coded:
+        """Make the table ``coded``, after what can be said without it."""
+        self.meter.at("reading", 0.0)
+        self.scales = scales.make_scales(self.engine, self.attack)
+        attack, secrets = self.attack, tuple[Secret, ...]()
+        if self.request.wishes.of_secret:
+            secrets = tuple(scales.make_secrets(self.engine, attack))
+        scales.code(self.engine, replace(attack, secrets=attack.secrets[: len(secrets)]))
+        self.meter.at("reading", 0.1)
+        counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
+        ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
+        return Coded(self.name, len(self.scales), records, secrets)
+
+    def _check(self, coded: Coded) -> None:
+        """Refuse limits that not even one class of all records keeps."""
+        wishes, records = self.request.wishes, coded.records
+        if not records:
+            after = " under the filter (where)" if self.attack.where is not None else ""
+            raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
+        if wishes.k > records:
+            raise InputError(
+                f"k is {wishes.k:,}, and {self.name} has {several(records, 'record')}; "
+                "no class can have so many"
+            )
+        for secret in coded.secrets:
+            fit_secret(wishes, secret)
+
+    def _partition(self) -> None:
+        """Make the tables ``done``, of the classes, and ``refused``, of those to suppress."""
+        wishes, passes = self.request.wishes, self.passes
+        within = self.request.within or mdav.WITHIN
+        if self.request.method == "mondrian":
+            mondrian.partition(passes, wishes)
+            passes.judge(Wishes(wishes.k), "sides_of_classes")
+            return
+        if mdav.group(passes, wishes, within):
+            self.notes.append(
+                f"there are more than {within:,} different people, so the release was first cut at "
+                "medians into parts of at most so many; more at once (--within) take longer"
+            )
+        passes.judge(wishes, "sides_of_classes")
+
+    def _looked(self, records: int) -> Callable[[int], None]:
+        """What tells how far the passes are, from the number of people in open parts."""
+        enough = math.log2(max(2, records / self.request.wishes.k)) + 8
+        done = 0
+
+        def look(open_: int) -> None:
+            nonlocal done
+            done += 1
+            detail = f"pass {done}: {open_:,} records to part"
+            self.meter.at(detail, 0.1 + 0.7 * (1 - math.exp(-2 * done / enough)))
+
+        return look
+
+    def _columns(self, shares: list[tuple[float, float]]) -> pl.DataFrame:
+        """What is said of each quasi-identifier (``COLUMNS``)."""
+        kinds = ["intervals" if scale.interval else "sets" for scale in self.scales]
+        if self.request.cells == "centroid":
+            kinds = ["centroids"] * len(kinds)
+        rows = [
+            (scale.attribute.name, scale.values, kind, *share)
+            for scale, kind, share in zip(self.scales, kinds, shares, strict=True)
+        ]
+        return pl.DataFrame(rows, schema=COLUMNS, orient="row")

@@ -1,0 +1,145 @@
+"""The release as a file: which columns it has, and the query that gives its records in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary import roles
+from qifsql.adversary.spec import BoundAttack, ColumnRoles
+from qifsql.counting.scales import own_table
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import identifier, read
+from qifsql.data.relation import relation
+from qifsql.errors import ColumnError, did_you_mean, quoted
+from qifsql.query.plan import Plan
+from qifsql.results import release
+
+RECORD = "record"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of the release: of the input, or the cells of a quasi-identifier by its number."""
+
+    name: str
+    column: int | None = None
+    qid: int | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the records stand, where they were read from, their columns, and what is shown."""
+
+    dataset: Dataset
+    read: Dataset
+    columns: tuple[Column, ...]
+    shown: tuple[Shown, ...]
+
+
+def columns(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -> tuple[Shown, ...]:
+    """The columns of the release, in the order of the input; those that are made come last.
+
+    Raises ColumnError where a column that is to be left out is not there, or has a role.
+    """
+    qid_columns = {
+        q.expression.name: i for i, q in enumerate(attack.qids, 1) if _plain(q.expression)
+    }
+    expressions = {q.name: i for i, q in enumerate(attack.qids, 1) if not _plain(q.expression)}
+    used = read(*(attack.qids[i - 1].expression for i in expressions.values()))
+    out = _dropped(attack, there, drop)
+    parts: list[Shown] = []
+    for n, column in enumerate(there, 1):
+        if column.source_name in qid_columns:
+            parts.append(Shown(column.name, qid=qid_columns[column.source_name]))
+        elif column.name in expressions:
+            parts.append(Shown(column.name, qid=expressions.pop(column.name)))
+        elif n not in out and column.source_name not in used:
+            parts.append(Shown(column.name, column=n))
+    return (*parts, *(Shown(name, qid=i) for name, i in expressions.items()))
+
+
+def notes(attack: BoundAttack, rows: Rows, ending: str) -> list[str]:
+    """What the reader of a release should know of its columns."""
+    plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
+    names = {s.name for s in rows.shown}
+    sources = read(*(q.expression for q in attack.qids if not _plain(q.expression)))
+    gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
+    lines = [
+        f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
+        for c in gone
+    ]
+    if others := roles.unnamed(released(attack, rows)):
+        lines.append(
+            f"released as they are, and no part of what makes a class: {others}; leave out "
+            "with --drop what tells people apart"
+        )
+    return [*lines, *(release.changed(plain_columns) if ending == ".parquet" else ())]
+
+
+def released(attack: BoundAttack, rows: Rows) -> list[ColumnRoles]:
+    """Return the columns of the input and of the release, with what became of them."""
+    secrets = read(*(s.expression for s in attack.secrets))
+    shown = {s.name: s for s in rows.shown}
+    column_roles = []
+    for column in rows.columns:
+        part = shown.pop(column.name, None)
+        if part is None:
+            column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
+        elif part.qid is not None:
+            column_roles.append(ColumnRoles(column.name, (roles.QID,)))
+        else:
+            of_secret = (roles.SECRET,) * (column.source_name in secrets)
+            column_roles.append(ColumnRoles(column.name, of_secret))
+    return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in shown)]
+
+
+def plan(rows: Rows, ending: str) -> Plan:
+    """The records of the release, in the order of the input, for a file of that ending.
+
+    The cells of CSV made from CSV are the texts of the input.
+    """
+    dataset = rows.read
+    if rows.dataset.format == "csv" and ending != ".parquet":
+        dataset = replace(rows.dataset, all_varchar=True)
+    texts = dataset is not rows.read
+    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
+    for n, column in enumerate(rows.columns, 1):
+        if any(s.column == n for s in rows.shown):
+            cell = exp.Column(this=identifier(column.source_name))
+            inner.append(exp.alias_(cell, f"column_{n}"))
+    numbered = exp.select(*inner).from_(relation(dataset)).subquery("numbered")
+    names = release.aliases([s.name for s in rows.shown])
+    outer: list[exp.Expr] = []
+    for shown, name in zip(rows.shown, names, strict=True):
+        value: exp.Expr = exp.column(f"cell_{shown.qid}", table="cells")
+        if shown.column is not None:
+            value = exp.column(f"column_{shown.column}", table="numbered")
+            if not texts and release.as_text(rows.columns[shown.column - 1].type, ending):
+                value = exp.cast(value, "VARCHAR")
+        outer.append(exp.alias_(value, identifier(name)))
+    query = exp.select(*outer).from_(numbered)
+    for table, key, other in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
+        same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=other))
+        query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
+    return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
+
+
+def _plain(tree: exp.Expr) -> bool:
+    """Whether a quasi-identifier is a column as it is."""
+    return isinstance(tree, exp.Column)
+
+
+def _dropped(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -> set[int]:
+    """The numbers of the columns to leave out."""
+    by_name = {c.name: n for n, c in enumerate(there, 1)}
+    roles = {"a quasi-identifier": attack.qids, "the secret": attack.secrets}
+    for name in drop:
+        if name not in by_name:
+            hint = did_you_mean(name, by_name)
+            raise ColumnError(f"column {quoted(name)} is not in {attack.dataset.name}{hint}")
+        source = there[by_name[name] - 1].source_name
+        for role, attributes in roles.items():
+            if source in read(*(a.expression for a in attributes)):
+                raise ColumnError(f"column {quoted(name)} is {role}; it cannot be left out")
+    return {by_name[name] for name in drop}

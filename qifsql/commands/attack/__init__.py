@@ -1,0 +1,1 @@
+"""``qifsql attack``: what one adversary gains."""

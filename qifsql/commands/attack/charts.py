@@ -1,0 +1,112 @@
+"""A chart of one attack: success before the release, after it, and with each dataset more."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from qifsql.commands.attack.keyless.charts import calibration
+from qifsql.errors import InputError
+from qifsql.presentation import people_charts
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    distinct,
+    dressed,
+    extra,
+    grid,
+    hints,
+    labels,
+    measures,
+    word_questions,
+)
+from qifsql.presentation.words import percent
+
+DETAILS = {
+    "histogram": people_charts.histograms,
+    "thresholds": people_charts.thresholds,
+    "groups": people_charts.groups,
+}
+
+
+def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
+    """Success before and after, a bar for each number of datasets (thesis, Figs. 5.6 and 5.9).
+
+    ``frame`` has the columns of ``results.assessment.SCHEMA``, a row for each question and number
+    of ``datasets``; ``releases`` are the names of the datasets, the focal one first. Success before
+    is that on the focal dataset alone.
+    """
+    alt, _ = extra()
+    rows = _bars(word_questions(frame), _names(frame, releases))
+    amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
+    rows = rows.with_columns(amounts)
+    x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
+    x = x.stack(None).axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    y = alt.Y("known:N", title=None, sort=None)
+    tooltip = hints(alt, {"known:N": said("known"), "success:Q": said("success")})
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
+    color = alt.when(alt.datum.place == 0).then(alt.value(ORANGE)).otherwise(alt.value(BLUE))
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    chart = grid(alt, bars.mark_bar().encode(color=color) + texts, rows)
+    words = []
+    for key, lines in rows.group_by("question", "measure", maintain_order=True):
+        names = {"question": key[0], "measure": measures()[str(key[1])]}
+        first, last = lines["amount"][0], lines["amount"][-1]
+        message = "{question}, {measure}: {first} before, {last} after."
+        words.append(said(message, first=first, last=last, **names))
+    below = said("Orange: before the release. Blue: after it, with what the adversary then knows.")
+    return dressed(chart, said("Success before and after"), below, words)
+
+
+def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
+    """What each number of datasets is called: the release that is the last of them."""
+    numbers = sorted(set(frame["datasets"]))
+    if len(numbers) == 1:
+        return {numbers[0]: said("after")}
+    if max(numbers) > len(releases):
+        return {n: counted("{n} dataset", "{n} datasets", n) for n in numbers}
+    shown = [labels([name])[name] for name in releases]
+    texts = [shown[0] if n == 1 else said("and {release}", release=shown[n - 1]) for n in numbers]
+    return dict(zip(numbers, distinct(texts), strict=True))
+
+
+def _bars(frame: pl.DataFrame, names: dict[int, str]) -> pl.DataFrame:
+    """A row for each bar, in the order in which they are drawn."""
+    rows = []
+    for row in frame.sort("order", "datasets", maintain_order=True).iter_rows(named=True):
+        for measure in measures():
+            key = {"order": row["order"], "question": row["question"], "measure": measure}
+            n = row["datasets"]
+            if n == min(names):
+                before = {"known": said("before"), "success": row[f"prior_{measure}"], "place": 0}
+                rows.append(key | before)
+            after = {"known": names[n], "success": row[f"posterior_{measure}"], "place": n}
+            rows.append(key | after)
+    return pl.DataFrame(rows).sort("order", "measure", "place", maintain_order=True)
+
+
+def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
+    """Return the charts of an attack, by name.
+
+    Raises:
+        InputError: All gain functions are other than the chance to be right.
+    """
+    if "calibration" in details:  # of linked releases
+        return {"calibration": calibration(details["calibration"])}
+    frame = people_charts.chances(frame)
+    if frame.is_empty():
+        raise InputError("charts are of the chance to be right; leave the gain functions out")
+    drawn = {"success": steps(frame, releases(spec))}
+    for name, chart in DETAILS.items():
+        rows = people_charts.with_questions(frame, details, name)
+        if not rows.is_empty():
+            drawn[chart.__name__] = chart(rows)
+    return drawn
+
+
+def releases(spec: Spec) -> list[str]:
+    """Return the names of the datasets of a collection, the focal one first."""
+    return list((spec.get("collection") or {}).get("datasets", ()))

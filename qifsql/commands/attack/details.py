@@ -1,0 +1,194 @@
+"""What is found beside success: measures of information, distributions over people, groups."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.attack.spec import Extras
+from qifsql.counting.counts import Counts
+from qifsql.errors import InputError
+from qifsql.measures import entropy
+from qifsql.measures.gain import success
+from qifsql.measures.profile import Profile
+from qifsql.query.compiler import Question
+from qifsql.results.assessment import DETAILS, MEASURES
+
+Profiles = Mapping[Question, Profile]
+GROUPS = 10_000  # groups that one table may show
+
+
+def measures(
+    counts: Counts, extras: Extras, secret: int, prior: Profile, after: Profile
+) -> dict[str, Any]:
+    """The measures asked for of one secret, whatever the gain function."""
+    values: dict[str, Any] = {}
+    doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
+    if doubts:
+        both = uncertain(counts, secret, prior, after)
+        values |= {c: both[c] for name in doubts for c in MEASURES[name]}
+    if "capacity" in extras.measures:
+        values |= capacity(counts, secret, after)
+    if "risks" in extras.measures:
+        values |= risks(counts, secret, after, population=extras.population is not None)
+    return values
+
+
+def details(
+    counts: Counts, questions: Sequence[Question], extras: Extras, prior: Profiles
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables of details asked for; each row with its question."""
+    names = ["histogram"] if extras.histogram else []
+    names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
+    tables = distribution(counts, questions, names, prior)
+    return tables | ({"groups": groups(counts, questions, prior)} if counts.bound.by else {})
+
+
+def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+    """Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
+
+    Guessing entropy is the expected number of guesses until one is right, the likeliest first.
+    """
+    entropies, guesses = [], []
+    for profile, is_prior in ((prior, True), (after, False)):
+        if not secret and not counts.bound.weight:
+            entropies.append(entropy.owner_entropy(profile))
+            guesses.append(float(entropy.owner_guessing(profile)))
+            continue
+        row = counts.frame("uncertainty", [(secret, 0)], prior=is_prior).row(0, named=True)
+        entropies.append(row["entropy"])
+        total = row["guessing"]
+        weighted = counts.bound.weight is not None or secret in counts.bound.beliefs
+        guesses.append(float(total) if weighted else int(total) / profile.individuals)
+    return {
+        "prior_entropy": entropies[0],
+        "posterior_entropy": entropies[1],
+        "mutual_information": entropies[0] - entropies[1],
+        "prior_guessing": guesses[0],
+        "posterior_guessing": guesses[1],
+    }
+
+
+def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
+    """Multiplicative Bayes capacity: sum_b max_v C(v, b), over values that are possible.
+
+    Of whose record it is: the number of blocks. Nothing for one target.
+    """
+    if counts.bound.target:
+        return {"capacity": None, "capacity_bits": None}
+    value = float(after.blocks)
+    if secret:
+        parts = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
+        value = math.fsum(sorted(int(people) / int(everybody) for people, everybody in parts))
+    return {"capacity": value, "capacity_bits": math.log2(value)}
+
+
+def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
+    """The risks of disclosure control by their names, of re-identification.
+
+    Prosecutor: the largest 1 / size of a block. Journalist: the same in blocks of the population.
+    Marketer: the share of people expected to be matched right, of the population if there is one.
+    """
+    names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
+    if secret:
+        return dict.fromkeys(names)
+    highest = 1 / int(after.frame["size"].min())  # type: ignore[arg-type]
+    if not population:
+        return dict(zip(names, (highest, None, after.blocks / after.individuals), strict=True))
+    row = counts.frame("journalist", [(0, 0)]).row(0, named=True)
+    if row["too_small"]:
+        raise InputError(
+            f"the population has fewer people than the release in {row['too_small']:,} of "
+            f"{after.blocks:,} blocks; it must hold everybody who may be in the release"
+        )
+    return dict(zip(names, (highest, row["highest"], row["mean"]), strict=True))
+
+
+def distribution(
+    counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
+) -> dict[str, list[dict[str, Any]]]:
+    """Histograms, thresholds and quantiles, each row with its question."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for name in names:
+        questions = list(all_questions)
+        if name == "histogram":
+            questions = [q for q in all_questions if _is_chance(counts, q)]
+        frame = counts.frame(name, questions) if questions else pl.DataFrame()
+        tables[name] = frame.to_dicts()
+    for row in tables.get("thresholds", ()):
+        people = prior[row["secret"], row["gain"]].individuals
+        row["share"] = row["individuals"] / people
+    if "histogram" in tables:
+        tables["histogram"] = _all_bins(tables["histogram"])
+    place = {q: i for i, q in enumerate(all_questions)}
+    return {name: sorted(rows, key=partial(_place, place)) for name, rows in tables.items()}
+
+
+def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
+    """What holds of the people of each group; each row with its question."""
+    by = counts.bound.by
+    rows = counts.frame("groups", questions).to_dicts()
+    if len(rows) > GROUPS * len(questions):
+        raise InputError(
+            f"{by.name if by else ''} makes more than {GROUPS:,} groups; group its values by an "
+            "expression, as in --by NAME=value//10"
+        )
+    identity = [(j, g) for j, g in questions if j and not g]
+    right = counts.frame("guessed_right", identity).to_dicts() if identity else []
+    shares = {(r["secret"], _key(r["member_of"])): r["guessed_right"] for r in right}
+    lowest: dict[Question, float] = {}
+    for row in rows:
+        q = row["secret"], row["gain"]
+        lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])
+    for row in rows:
+        q = row["secret"], row["gain"]
+        before = float(success(prior[q], *q).probabilistic)
+        share = None if row["gain"] else shares.get((row["secret"], _key(row["member_of"])))
+        row |= {
+            "by": by.name if by else None,
+            "group": row["member_of"],
+            "individuals_certain": row["certain"],
+            "posterior_deterministic": row["deterministic"],
+            "prior_probabilistic": before,
+            "posterior_probabilistic": row["probabilistic"],
+            "degradation_probabilistic": row["probabilistic"] / before if before else None,
+            "guessed_right": share,
+            "gap": row["probabilistic"] - lowest[q],
+        }
+    place = {q: i for i, q in enumerate(questions)}
+    rows.sort(key=lambda r: (-r["probabilistic"], _key(r["member_of"])))
+    return sorted(rows, key=lambda r: place[r["secret"], r["gain"]])
+
+
+def table(
+    name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
+) -> pl.DataFrame:
+    """A table of details with its own columns and no others, joined to results by ``ids``."""
+    schema = DETAILS[name]
+    lines = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
+    return pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
+
+
+def _place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
+    within = row.get("bin", row.get("threshold", row.get("quantile")))
+    return place[row["secret"], row["gain"]], float(within or 0)
+
+
+def _key(value: object) -> tuple[bool, str]:
+    return value is None, str(value)
+
+
+def _is_chance(counts: Counts, question: Question) -> bool:
+    """Whether what the guess gains is the chance to be right, in [0, 1]."""
+    return counts.bound.gain(question[1]).kind in ("identity", "tries", "tolerance")
+
+
+def _all_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
+    return [
+        {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}
+        for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
+        for b in range(101)
+    ]

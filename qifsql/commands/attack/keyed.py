@@ -1,0 +1,293 @@
+"""Running an attack: SQL counts, Python divides."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack, cast
+
+import polars as pl
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.commands.attack import details as findings
+from qifsql.commands.attack.spec import Extras
+from qifsql.counting import population, secret_values
+from qifsql.counting.counts import Counts
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.errors import (
+    InputError,
+    InternalError,
+    TargetError,
+    several,
+)
+from qifsql.measures import bayes, gain
+from qifsql.measures.profile import Profile
+from qifsql.query import compiler
+from qifsql.query.compiler import Question
+from qifsql.results.assessment import (
+    GAIN,
+    INDIVIDUAL,
+    MEASURES,
+    SCHEMA,
+    Assessment,
+    together,
+)
+from qifsql.results.storage import Origin
+
+
+def attack(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    progressive: bool = False,
+    measures: str | Sequence[str] = (),
+    histogram: bool = False,
+    unit: str | None = None,
+    population: str | Path | Dataset | None = None,
+    store: str | Path | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Assessment:
+    """Attack one release, or a collection that is joined by a key, as ``qifsql.attack`` says."""
+    spec = Attack.of(model, source, **options)
+    if population is not None and spec.of_membership:
+        spec, population = spec.among(population), None
+    if population is not None and spec.of_collection:
+        raise InputError(
+            "the journalist's risk is about one release; leave the population out, or ask for it "
+            "with a model of membership"
+        )
+    extras = Extras.of(
+        measures,
+        histogram=histogram,
+        unit=unit,
+        population=population,
+        store=store,
+        progressive=progressive,
+    )
+    return run(spec, extras, settings)
+
+
+def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Assessment:
+    """Run an attack as it is specified (see ``attack``)."""
+    origin = Origin.now(settings, "attack")
+    extras = extras or Extras()
+    with (
+        masked(PRIVATE if extras.store else None),
+        opened(spec, settings, sources=extras.files) as (engine, bound),
+    ):
+        if not extras.progressive:
+            return _Run(engine, spec, bound, extras).assess(origin)
+        parts = []
+        for n in range(1, bound.datasets + 1):
+            part = _Run(engine, spec, bound.first(n), extras)
+            parts.append(part.assess(origin))
+            part.counts.forget()
+        return together(parts)
+
+
+def fit(
+    model: str | Sequence[str], source: Source, settings: Settings | None = None, **options: Any
+) -> None:
+    """Look up every name of an attack in its data, without attacking; InputError where wrong."""
+    adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
+    extras = Extras.of(**{n: v for n, v in options.items() if n not in adversary})
+    spec = Attack.of(model, source, **cast("Options", adversary))
+    people = options.get("population")
+    if people is not None and spec.of_membership:
+        spec = spec.among(people)
+    with opened(spec, settings, joined=False) as (_, bound):
+        if extras.progressive:
+            bound.first(1)
+
+
+class _Run:
+    """One run: the bound attack, what is wanted of it, and its counts."""
+
+    def __init__(self, engine: DuckDB, spec: Attack, bound: BoundAttack, extras: Extras) -> None:
+        self.spec = spec
+        self.bound = bound
+        self.extras = extras
+        self.questions = compiler.questions(bound)
+        details = bool(bound.thresholds or bound.quantiles or extras.histogram or bound.by)
+        if bound.target and (details or extras.store or extras.population):
+            raise InputError(
+                "groups, histograms, thresholds, quantiles, populations and stores are about "
+                "everybody; ask for them with a collective model"
+            )
+        again = bool(bound.gains or extras.measures or details)
+        people = extras.population
+        plan = population.blocks_plan(engine, spec, bound, people) if people else None
+        self.counts = Counts(engine, bound, again=again, store=extras.store)
+        if plan is not None:
+            self.counts.keep_rows("population", plan)
+
+    def assess(self, origin: Origin) -> Assessment:
+        """All rows and details."""
+        bound = self.bound
+        notes = secret_values.check(self.counts)
+        prior = self.counts.profiles(self.questions, prior=True)
+        after = self.counts.profiles(self.questions, prior=False)
+        self._check(prior, after)
+        guesses = self._guesses()
+        measured = {
+            j: findings.measures(self.counts, self.extras, j, prior[j, g], after[j, g])
+            for j, g in reversed(self.questions)
+        }
+        details = findings.details(self.counts, self.questions, self.extras, prior)
+        options = _describe(self.spec) | self.extras.plain()
+        origin = origin.of(bound, self.spec, *self.counts.plans, **options)
+        if self.extras.population:
+            origin = origin.reading(self.extras.population.paths)
+        rows = []
+        for m, j, g in self._rows():
+            row = self._row(m, j, g, prior, after) | measured[j]
+            row |= {"seconds": origin.seconds, "attack_id": attack_id(origin, m, j, g)}
+            row |= self._individual(m, j, g, after, guesses)
+            rows.append(row)
+        schema = self._schema(details)
+        frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
+        ids = {(j, g): attack_id(origin, m, j, g) for m, j, g in self._rows()}
+        notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
+        notes += self._groups_of_nobody(details)
+        tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
+        notes += remarks(self.counts.engine)
+        return Assessment(frame, origin, tuple(dict.fromkeys(notes)), tables)
+
+    def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
+        schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
+        schema |= GAIN if self.bound.gains else {}
+        for name in self.extras.measures:
+            schema |= MEASURES[name]
+        return schema | ({"attack_id": pl.String()} if details else {})
+
+    def _rows(self) -> list[tuple[Model, int, int]]:
+        return [
+            (m, j, g)
+            for m in self.bound.models
+            for j in compiler.numbers(self.bound, m)
+            for g in self.bound.asked_gains
+        ]
+
+    def _individuals(self, prior: Mapping[Question, Profile]) -> int:
+        """How many people the release has, ruled out by a prior or not."""
+        raw = [self.counts.domain(j).people for j in self.bound.beliefs]
+        return max([p.individuals for p in prior.values()] + raw)
+
+    def _check(self, prior: Mapping[Question, Profile], after: Mapping[Question, Profile]) -> None:
+        everybody = max(p.individuals for p in prior.values())
+        if self.bound.target:
+            if not any(p.individuals for p in after.values()):
+                raise TargetError(
+                    f"the target matches none of the {everybody:,} records of "
+                    f"{self.bound.dataset.name}, so there is nothing to infer; "
+                    "check the values, or ask for fewer quasi-identifiers"
+                )
+            if set(after) != set(prior):
+                raise InputError("the prior rules out every value that people like the target have")
+        elif any(after[q].individuals != prior[q].individuals for q in prior):
+            raise InternalError("the blocks do not add up to the records; please report this")
+
+    def _row(
+        self,
+        m: Model,
+        j: int,
+        g: int,
+        prior: Mapping[Question, Profile],
+        after: Mapping[Question, Profile],
+    ) -> dict[str, Any]:
+        names = [q.name for q in self.bound.qids]
+        profile = after[j, g]
+        before, then = (gain.success(p, j, g) for p in (prior[j, g], profile))
+        if j in self.bound.beliefs:
+            then = then.not_below(before)
+        return {
+            "model": m.acronym.upper(),
+            "datasets": self.bound.datasets,
+            "n_qids": len(names),
+            "qids": names,
+            "secret": self.bound.secrets[j - 1].name if j else None,
+            "records": self._individuals(prior),
+            "blocks": profile.blocks,
+            "singled_out": profile.singled_out,
+            "gain": self.bound.gain(g).text,
+            "unit": self.extras.unit,
+            **bayes.row(before, then),
+        }
+
+    def _guesses(self) -> dict[int, str | None]:
+        """The best guess about the target, for each secret and (0) the owner of the record."""
+        if not self.bound.target or not (self.bound.secrets or self.bound.key):
+            return {}
+        plan = compiler.guess_plan(self.bound)
+        self.counts.plans.append(plan)
+        rows = self.counts.engine.rows(plan, "guessing", self.bound.dataset.name)
+        return {j: guess for j, _, guess in rows}
+
+    def _individual(
+        self,
+        m: Model,
+        j: int,
+        g: int,
+        after: Mapping[Question, Profile],
+        guesses: Mapping[int, str | None],
+    ) -> dict[str, Any]:
+        if not m.individual:
+            return {}
+        values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
+        return {
+            "target": ", ".join(values),
+            "matches": after[j, g].individuals,
+            "best_guess": None if g else guesses.get(j),
+        }
+
+    def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
+        """A remark about groups in which everybody weighs nothing: there is no number for them."""
+        if self.bound.by is None or self.bound.weight is None:
+            return []
+        plan = compiler.everyone_plan(self.bound)
+        ((there,),) = self.counts.engine.rows(plan, "counting groups", self.bound.dataset.name)
+        empty = there - len({row["group"] for row in details["groups"]})
+        if not empty:
+            return []
+        groups = f"{several(empty, 'group')} of {self.bound.by.name}"
+        return [f"nobody in {groups} has any weight, so nothing can be said there"]
+
+    def _dropped(self, prior: Mapping[Question, Profile]) -> tuple[str, ...]:
+        people, records = max(p.individuals for p in prior.values()), self.counts.records
+        if self.bound.null != "drop" or self.bound.weight is not None or people == records:
+            return ()
+        return (f"{records - people:,} of {records:,} records with missing values are left out",)
+
+
+def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"the prior gain with {row['gain']} is 0, so posterior over prior is undefined"
+        for row in rows
+        if row["prior_probabilistic"] == 0
+    ]
+
+
+def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
+    """What joins details to their row: a digest of all that was asked, the same every time."""
+    parts = [dict(origin.spec), model.acronym, secret, gain]
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _describe(spec: Attack) -> dict[str, object]:
+    """What was asked beside the simple question, for the manifest."""
+    fields: dict[str, object] = {
+        "gains": list(spec.gains) if spec.gains != ("identity",) else None,
+        "prior": spec.prior,
+        "by": spec.by,
+        "thresholds": list(spec.thresholds),
+        "quantiles": list(spec.quantiles),
+    }
+    return {name: value for name, value in fields.items() if value}

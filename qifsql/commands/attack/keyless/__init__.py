@@ -1,0 +1,1 @@
+"""Attacks on releases without a person key: the releases are linked by what people keep."""

@@ -1,0 +1,227 @@
+"""The releases that are linked without a person key: their columns by role, checked once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sqlglot import exp
+
+from qifsql.adversary import names, roles
+from qifsql.adversary.names import QID, SECRET
+from qifsql.adversary.spec import Attribute, ColumnRoles
+from qifsql.adversary.transitions import Rule
+from qifsql.counting.matching_columns import condition, person_key, typed
+from qifsql.data.collection import Collection, together
+from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.expressions import SOURCE, column
+from qifsql.data.relation import relation
+from qifsql.data.types import (
+    INTEGERS,
+    NUMBERS,
+    comparable,
+    family,
+    nested,
+)
+from qifsql.engine.catalog import Catalog
+from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.query.microdata import normal
+from qifsql.query.plan import Step
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release: what links it, what is observed in it, and of the focal one the secrets.
+
+    ``exact`` are trees that must be the same in all releases, ``drift`` the columns that may
+    change, in the order of their rules. ``has_absence`` says that a person who is not in it is told
+    from one whose observed values are all missing.
+    """
+
+    dataset: Dataset
+    number: int
+    exact: tuple[exp.Expr, ...]
+    drift: tuple[Attribute, ...]
+    qids: tuple[Attribute, ...]
+    secrets: tuple[Attribute, ...]
+    key: Attribute | None
+    where: exp.Expr | None
+    has_absence: bool
+    columns: tuple[ColumnRoles, ...] = ()
+
+    @property
+    def step(self) -> Step:
+        """The one generated step: a row per record, all under names of our own."""
+        values = [normal(q) for q in self.qids]
+        columns = [exp.alias_(_together(self.exact), "exact")]
+        columns += [exp.alias_(plain(a), f"qid_{i}") for i, a in enumerate(self.drift, 1)]
+        columns.append(exp.alias_(_together(values), "observed"))
+        columns.append(exp.alias_(self._unseen(values), "unseen"))
+        columns += [exp.alias_(plain(s), f"secret_{j}") for j, s in enumerate(self.secrets, 1)]
+        if self.key is not None:
+            columns.append(exp.alias_(plain(self.key), "key"))
+        rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        query = exp.select(*columns).from_(rows)
+        query = query if self.where is None else query.where(exp.paren(self.where))
+        return Step("given", "One row per record of a release.", query)
+
+    def _unseen(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        """Whether what is observed cannot be told from not being in the release."""
+        if self.number == 1:
+            return exp.false()
+        if not values:
+            return exp.true()
+        if self.has_absence:
+            return exp.false()
+        return exp.and_(*(exp.paren(v.copy()).is_(exp.null()) for v in values))
+
+    def observation(self, values: Sequence[str | None]) -> exp.Expr:
+        """The observation of a target, of which these are the values as texts (None: missing)."""
+        trees: list[exp.Expr] = []
+        for qid, value in zip(self.qids, values, strict=True):
+            kind = exp.DataType.build(qid.type, dialect="duckdb")
+            text = exp.null() if value is None else exp.Literal.string(value)
+            attribute = replace(qid, expression=exp.cast(text, kind))
+            trees.append(normal(attribute))
+        return _together(trees)
+
+
+def releases(
+    catalogs: Sequence[Catalog],
+    rules: Sequence[Rule],
+    *,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+    keys: Sequence[str],
+    where: str | None,
+    has_absence: bool,
+) -> tuple[Release, ...]:
+    """The releases, the focal one first, with their columns looked up and their types compared."""
+    datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
+    both = together(Collection(datasets), [c.schema for c in catalogs])
+    attributes = names.attributes(qids, both, QID)
+    if not attributes:
+        raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
+    hidden = names.attributes(secrets, both, SECRET)
+    sequence: list[Release] = []
+    first: dict[Rule, Attribute] = {}
+    for i, catalog in enumerate(catalogs):
+        number = i + 1
+        quasi_identifiers = typed([q for q in attributes if q.number == number], catalog)
+        sought = typed(hidden, catalog) if number == 1 else ()
+        _disjoint(sought, quasi_identifiers)
+        columns = {rule: _linking(rule, catalog.schema) for rule in rules}
+        first = first or columns
+        _check_types(columns, first, catalogs[0].schema, catalog.schema)
+        exact = tuple(_fixed(r, a, i) for r, a in columns.items() if not r.drifts)
+        drift = tuple(a for r, a in columns.items() if r.drifts)
+        key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
+        if key and comparable(key.type) != comparable(
+            (sequence[0].key or key).type if sequence else key.type
+        ):
+            raise ColumnError(
+                f"key {quoted(key.name)} is {family(key.type)} in {catalog.schema.dataset} and of "
+                "another type in the focal release; write both with one type"
+            )
+        row_filter = condition(where, catalog) if number == 1 else None
+        used = {
+            roles.QID: quasi_identifiers,
+            roles.SECRET: sought,
+            roles.LINK: tuple(columns.values()),
+            roles.KEY: (key,) if key else (),
+        }
+        listed = roles.columns(catalog.schema, used, where=row_filter)
+        release = Release(
+            datasets[i],
+            number,
+            exact,
+            drift,
+            quasi_identifiers,
+            sought,
+            key,
+            row_filter,
+            has_absence,
+            listed,
+        )
+        sequence.append(release)
+    return tuple(sequence)
+
+
+def plain(attribute: Attribute) -> exp.Expr:
+    """The attribute with one missing value and one zero; what has a list of values as its text."""
+    tree = normal(attribute)
+    return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree
+
+
+def _linking(rule: Rule, schema: Schema) -> Attribute:
+    """The column of a rule in one release; ColumnError where it is not there or has no such law."""
+    field = schema[rule.column]
+    if nested(field.type):
+        raise ColumnError(
+            f"column {quoted(field.name)} of {schema.dataset} is nested; it cannot link records"
+        )
+    whole = family(field.type) in INTEGERS
+    if rule.kind == "shift" and family(field.type) not in NUMBERS:
+        raise ColumnError(
+            f"column {quoted(field.name)} of {schema.dataset} is {family(field.type)}, not a "
+            f"number, so {rule.shift:+} cannot be added to it"
+        )
+    if rule.kind == "shift" and whole and rule.shift != rule.shift.to_integral_value():
+        raise InputError(
+            f"column {quoted(field.name)} of {schema.dataset} has whole numbers, to which "
+            f"{rule.shift:+} is never added"
+        )
+    return Attribute(field.name, column(field), field.type)
+
+
+def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
+    """What stays the same from release to release: the value less all that was added to it."""
+    tree = plain(attribute)
+    if rule.kind == "exact":
+        return tree
+    less = rule.shift * steps
+    if family(attribute.type) in INTEGERS:
+        number = exp.Literal.number(abs(int(less)))
+        tree = exp.cast(tree, "HUGEINT")
+    else:
+        number = exp.Literal.number(format(abs(less), "f"))
+        tree = exp.paren(tree)
+    return (
+        exp.Sub(this=tree, expression=number)
+        if less >= Decimal(0)
+        else exp.Add(this=tree, expression=number)
+    )
+
+
+def _together(trees: Sequence[exp.Expr]) -> exp.Expr:
+    """Several values as one; a tuple of none is the same for everybody."""
+    if not trees:
+        return exp.true()
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(f"part_{i}"), expression=tree)
+        for i, tree in enumerate(trees, 1)
+    ]
+    return exp.Struct(expressions=fields)
+
+
+def _disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
+    for secret in secrets:
+        if any(secret.expression == q.expression or secret.name == q.name for q in qids):
+            raise ColumnError(
+                f"secret {quoted(secret.name)} is among the quasi-identifiers; what the adversary "
+                "knows is no secret: take it out of one of them"
+            )
+
+
+def _check_types(
+    columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, other: Schema
+) -> None:
+    """Refuse to compare what would have to be made something else first."""
+    for rule, attribute in columns.items():
+        reference = first[rule]
+        numbers = rule.kind == "shift"  # numbers of any type are shifted
+        if not numbers and comparable(reference.type) != comparable(attribute.type):
+            raise ColumnError(
+                f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
+                f"but {family(attribute.type)} in {other.dataset}: neither is made the other, as "
+                "the text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
+            )

@@ -1,0 +1,216 @@
+"""Stay probabilities learned from the data, and how often the best links are right.
+
+A value stays with probability p, and else is drawn anew from the m(b) of the later release, which
+may give the same value b again. So of people known in both releases the share s that has one value
+is expected to be p + (1 - p) c, where c is the mean of m over their earlier values, and p is
+estimated by (s - c) / (1 - c), kept within [0, 1]: by moments, over all consecutive releases.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.transitions import Rule
+from qifsql.commands.attack.keyless.chain import UNIT, Chain
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+
+FEW = 100  # pairs of records that may be two people tell too little if there are fewer
+
+LINKS: dict[str, pl.DataType] = {
+    "step": pl.Int64(),
+    "records": pl.Int64(),
+    "with_candidates": pl.Int64(),
+    "link_vulnerability": pl.Float64(),
+    "link_accuracy": pl.Float64(),
+}
+"""One row per step from one release to the next: the records of the earlier one, those of them with
+a candidate, the chance that the best link of a record is right by the model, and the share that is
+(NULL without the truth)."""
+
+CALIBRATION: dict[str, pl.DataType] = {
+    "step": pl.Int64(),
+    "bin": pl.Int64(),
+    "links": pl.Int64(),
+    "predicted": pl.Float64(),
+    "right": pl.Float64(),
+}
+"""One row per step and chance of the best link in percent, rounded half to even: how many records
+have it, the mean chance, and the share of best links that are right (of equally good ones a share
+each). A model that fits has ``right`` near ``predicted``."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The rules with all probabilities known, and what is to be said about them."""
+
+    rules: tuple[Rule, ...]
+    notes: tuple[str, ...] = ()
+
+
+def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
+    """The rules with the stay probabilities that were asked to be learned.
+
+    With a key from people in both releases; without one from those whom the exactly matching
+    columns alone tell from everybody else in both: some of these are two people, so that too few
+    seem to stay. InputError where there is nobody to learn from.
+    """
+    law: list[Rule] = []
+    notes: list[str] = []
+    k = 0
+    for rule in rules:
+        k += rule.drifts
+        if rule.kind != "stay" or rule.stay is not None:
+            law.append(rule)
+            continue
+        pairs, above, room = 0, Fraction(0), Fraction(0)
+        for later in range(2, chain.last + 1):
+            n, same, alike, others = _pairs(chain, later, k, keyed=keyed)
+            pairs += n
+            above += same - Fraction(alike, others)
+            room += n - Fraction(alike, others)
+        if not pairs:
+            source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
+            raise InputError(
+                f"nothing says how often {quoted(rule.column)} stays: {source} in two releases; "
+                "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
+            )
+        if not keyed and pairs < FEW:
+            raise InputError(
+                f"only {several(pairs, 'pair')} of records are alone with their exact columns in "
+                f"two releases: too few to learn how often {quoted(rule.column)} stays; write a "
+                "number, as in stay=0.93, or name a --key"
+            )
+        stay = min(max(above / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
+        stay = Fraction(round(float(stay), 6)).limit_denominator(10**6)
+        law.append(replace(rule, stay=stay))
+        whom = "of one key" if keyed else "alike in the exact columns and alone with that in both"
+        notes.append(
+            f"{rule.column} stays with probability {float(stay):.6g}, learned from "
+            f"{several(pairs, 'pair')} of records {whom}"
+            + ("" if keyed else ": a pair may be two people, so it may be too low")
+        )
+    return Learned(tuple(law), tuple(notes))
+
+
+def check_keys(chain: Chain, key: str) -> None:
+    """Refuse a key that a release has several records of."""
+    for release in chain.releases:
+        keyed = Step(
+            "keyed", "One row per record.", exp.select("key").from_(f"people_{release.number}")
+        )
+        plan = Plan((keyed,), load("collection/repeated").query)
+        ((keys, records, _),) = chain.rows(plan, "checking keys")
+        if keys:
+            raise DatasetError(
+                f"{release.dataset.name} has {several(records, 'record')} of "
+                f"{several(keys, 'person')} with several: key {quoted(key)} must be unique in each "
+                "release; first choose one record per person with qifsql treat"
+            )
+
+
+def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
+    """Pairs of records, those with one value, records alike over all pairs, records."""
+    steps = [_valued(f"people_{later}", k, "everybody", keyed=keyed)]
+    for name, i in (("mine", later - 1), ("theirs", later)):
+        people = _valued(f"people_{i}", k, f"valued_{name}", keyed=keyed)
+        steps.append(people)
+        if keyed:
+            steps.append(Step(name, people.doc, exp.select("*").from_(people.name)))
+        else:
+            alone = chain.query("alone", valued=people.name)
+            steps.append(Step(name, load("keyless/alone").doc, alone))
+    ((pairs, same, alike, others),) = chain.rows(
+        Plan(tuple(steps), chain.query("stays")), "learning how often values stay"
+    )
+    return int(pairs), int(same), int(alike), int(others)
+
+
+def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
+    columns = ["key" if keyed else "exact", exp.alias_(exp.column(f"qid_{k}"), "value")]
+    query = exp.select(*columns).from_(table)
+    return Step(name, "One row per record: a value that may change.", query)
+
+
+def vulnerability(chain: Chain) -> float:
+    """The chance that the best chain of records, one in every release, is all of one person.
+
+    In [0, 1]; for two releases the mean over records x of the largest link(y|x) (spec section 8).
+    """
+    last = chain.last
+    query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")
+    chain.keep(f"prospects_{last - 1}", Plan((), query))
+    for i in range(last - 2, 0, -1):
+        steps = chain.weighed([(i, i + 1)])
+        names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
+        chain.keep(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
+    mass, _ = _best(chain, 1, "prospects_1")
+    return float(Fraction(mass, UNIT * chain.records[0]))
+
+
+def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """What the best links of each step are worth (``LINKS``), and ``CALIBRATION`` with a truth."""
+    rows, points = [], []
+    for i in range(1, chain.last):
+        query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
+        steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
+        mass, linkable = _best(chain, i, "prospects", steps)
+        records = chain.records[i - 1]
+        row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
+        row |= {"link_vulnerability": float(Fraction(mass, UNIT * records))}
+        if truth:
+            best_links = _hits(chain, i)
+            right = sum((Fraction(hits, ties) for _, ties, _, hits in best_links), Fraction(0))
+            row["link_accuracy"] = float(right / records)
+            points += _bins(i, best_links)
+        rows.append(row)
+    return pl.DataFrame(rows, schema=LINKS), (
+        pl.DataFrame(points, schema=CALIBRATION) if truth else None
+    )
+
+
+def _best(chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()) -> tuple[int, int]:
+    names = {"prospects": prospects, "kinds": f"kinds_{i}"}
+    ((mass, records),) = chain.rows(Plan(steps, chain.query("vulnerability", **names)), "measuring")
+    return int(mass), int(records)
+
+
+def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
+    """Chance of the best link, how many are equally good, records with it, true ones among them."""
+    for name, j in (("mine", i), ("theirs", i + 1)):
+        names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
+        placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
+        chain.keep(name, Plan((placed,), exp.select("key", "kind").from_("own")))
+    weighed = chain.weighed([(i, i + 1)])
+    totals = Step(
+        "totals", load("keyless/totals").doc, exp.select("*").from_(f"totals_{i}_{i + 1}")
+    )
+    chain.keep("tied", Plan((*weighed, totals), chain.query("tied")))
+    chain.keep("paired", Plan((*weighed, totals), chain.query("paired")))
+    plan = Plan((totals,), chain.query("best_links"))
+    rows = chain.engine.rows(plan, "comparing links with the truth", chain.where)
+    chain.drop("mine", "theirs", "tied", "paired")
+    return [(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
+
+
+def _bins(step: int, best_links: Sequence[tuple[float, int, int, int]]) -> list[dict[str, object]]:
+    bins: dict[int, list[tuple[float, int, int, int]]] = {}
+    for one in best_links:
+        bins.setdefault(round(100 * one[0]), []).append(one)
+    rows: list[dict[str, object]] = []
+    for number, group in sorted(bins.items()):
+        n = sum(records for _, _, records, _ in group)
+        predicted = sum((Fraction(c) * records for c, _, records, _ in group), Fraction(0)) / n
+        right = sum((Fraction(hits, ties) for _, ties, _, hits in group), Fraction(0)) / n
+        row = {"step": step, "bin": number, "links": n}
+        rows.append(row | {"predicted": float(predicted), "right": float(right)})
+    return rows

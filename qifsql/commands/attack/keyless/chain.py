@@ -1,0 +1,261 @@
+"""Releases as tables of the engine's own, grouped: kinds of records, and how likely each follows.
+
+Records that link alike are one kind; only kinds are compared, never records. Likelihoods are double
+precision numbers of a fixed order, and become whole numbers at once: every sum is of whole numbers,
+so that results do not depend on threads or order. With n records and k drifting columns a chance
+differs from the exact one by less than (4 + 3k) 2^-53 of itself, and by n 2^-100 at most besides.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.adversary.transitions import Rule
+from qifsql.commands.attack.keyless.bind import Release
+from qifsql.data.relation import LOADED, openings
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError, quoted
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+UNIT = 2**80  # parts of one record of the focal release
+BITS = 125  # of a sum of weights
+NUMBERS = 10**12  # kinds of a release, at most: the numbers of each release begin with its own
+PAIRS = 1_000_000_000  # kinds that are compared with one another, at most
+SLICE = 12_000_000  # pairs that are looked at in one go
+LIKELIHOODS = "One row per kind of record and candidates alike in a later release: the likelihood."
+
+
+class Chain:
+    """The releases in their sequence, with the law that leads from one to the next."""
+
+    def __init__(self, engine: DuckDB, releases: Sequence[Release]) -> None:
+        self.engine = engine
+        self.releases = releases
+        self.statements: list[str] = []
+        self.where = releases[0].dataset.name
+        self.last = len(releases)
+        self.width = len(releases[0].drift)
+        self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
+        self.matched = False  # whether the weights are those of links one to one
+        self.records = [self._read(r) for r in releases]
+        self._number()
+
+    def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
+        """How records follow one another; the drifting columns in the order of the releases'."""
+        self.rules = [rule for rule in rules if rule.drifts]
+        self.presence = presence
+        scale = 2.0 ** (BITS - max(self.records).bit_length())
+        numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
+        columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
+        columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
+        self.keep("asked", Plan((), exp.select(*columns)))
+        self.estimates = {u: self._explosion(u - 1, u) for u in range(2, self.last + 1)}
+        for earlier, later in self.pairs:
+            steps = self.weighed([(earlier, later)])
+            self.keep(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
+
+    def _read(self, release: Release) -> int:
+        """Keep the records of a release; how many there are."""
+        i = release.number
+        plan = Plan((), release.step.query, tuple(openings(release.dataset)))
+        self.keep(f"given_{i}", plan)
+        counted = exp.select(exp.Count(this=exp.Star())).from_(f"given_{i}")
+        ((records,),) = self.rows(Plan((), counted), "counting records")
+        if not records:
+            after = " under the filter (where)" if release.where is not None else ""
+            raise InputError(f"{release.dataset.name} has no records{after}; nobody can be linked")
+        self.keep(f"sights_{i}", Plan((), self.query("sights", given=f"given_{i}")))
+        return int(records)
+
+    def _number(self) -> None:
+        """Give numbers to what must match exactly, then to the kinds of records."""
+        every = [exp.select("exact").from_(f"given_{r.number}") for r in self.releases]
+        union: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
+        doc = "One row per record of any release: what must match exactly."
+        self.keep("exacts", Plan((Step("matched", doc, union),), self.query("exacts")))
+        for i in range(1, self.last + 1):
+            names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
+            self.keep(f"people_{i}", Plan((), self.query("people", **names)))
+            self.engine.drop(f"given_{i}", LOADED)
+            beginning = exp.alias_(exp.Literal.number(i * NUMBERS), "beginning")
+            numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
+            kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
+            self.keep(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
+            self.keep(f"spots_{i}", Plan((), self.query("spots", **names)))
+        names = {"people": "people_1", "kinds": "kinds_1"}
+        self.keep("placed", Plan((), self.query("placed", **names)))
+        self.keep("crowd", Plan((), self.query("crowd")))
+        for j in range(1, len(self.releases[0].secrets) + 1):
+            secret = self.of_secret("secret_crowd", j)
+            renamed = exp.select(
+                "first_sight", "kind", exp.alias_(exp.column(f"secret_{j}"), "secret"), "records"
+            ).from_(secret.subquery("own"))
+            self.keep(f"secret_crowd_{j}", Plan((), renamed))
+
+    def _frequencies(self) -> exp.Select:
+        """The kinds, each with the share of the release that has its value of every column."""
+        total = exp.Window(this=exp.Sum(this=exp.column("records")))
+        query = exp.select("*").from_("kinds")
+        columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
+        for column, name in {"exact": "exact_share", **columns}.items():
+            window = exp.Window(
+                this=exp.Sum(this=exp.column("records")), partition_by=[exp.column(column)]
+            )
+            share = exp.Div(
+                this=exp.cast(window, "DOUBLE"), expression=exp.cast(total.copy(), "DOUBLE")
+            )
+            query = query.select(exp.alias_(share, name))
+        return query
+
+    def _explosion(self, earlier: int, later: int) -> int:
+        """How many kinds are compared from one release to the next; InputError where too many."""
+        names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
+        ((pairs,),) = self.rows(Plan((), self.query("explosion", **names)), "counting candidates")
+        tables = any(rule.kind == "table" for rule in self.rules)
+        if pairs > PAIRS and not tables:
+            raise InputError(
+                f"{int(pairs):,} kinds of candidates would be compared from "
+                f"{self.releases[earlier - 1].dataset.name} to "
+                f"{self.releases[later - 1].dataset.name}, more than {PAIRS:,}; "
+                f"{self._advice(earlier, later)}"
+            )
+        return int(pairs)
+
+    def _advice(self, earlier: int, later: int) -> str:
+        """The column whose exact match would leave the fewest candidates."""
+        least: tuple[int, str] | None = None
+        for k, column in enumerate(self.releases[0].drift, 1):
+            both = [exp.column("exact"), exp.column(f"qid_{k}")]
+            tables = (f"kinds_{earlier}", f"spots_{later}")
+            one, other = (
+                exp.select(*both, exp.alias_(exp.Count(this=exp.Star()), "n"))
+                .from_(table)
+                .group_by(*both)
+                .subquery(name)
+                for table, name in zip(tables, ("one", "other"), strict=True)
+            )
+            same = [
+                exp.NullSafeEQ(
+                    this=exp.column(c.name, "one"), expression=exp.column(c.name, "other")
+                )
+                for c in both
+            ]
+            product = exp.Mul(this=exp.column("n", "one"), expression=exp.column("n", "other"))
+            query = exp.select(exp.cast(exp.Sum(this=product), "BIGINT")).from_(one)
+            query = query.join(other, on=exp.and_(*same))
+            ((pairs,),) = self.rows(Plan((), query), "counting candidates")
+            option = (int(pairs or 0), column.name)
+            least = option if least is None or option < least else least
+        hint = "add a column that matches exactly to the link rules"
+        if least is not None:
+            hint += f", or let {quoted(least[1])} match exactly, which leaves {least[0]:,}"
+        return hint
+
+    def weighed(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> tuple[Step, ...]:
+        """Kinds of records with candidates in a later release, and the weight of each.
+
+        ``sources``: the table of the kinds that are looked at; without one all of them.
+        """
+        of = self._matched if self.matched else self._linked
+        queries = [of(earlier, later, sources) for earlier, later in pairs]
+        query: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+        if self.matched:
+            return (Step("weighed", load("keyless/matched").doc, query),)
+        return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
+
+    def _matched(self, earlier: int, later: int, sources: str) -> exp.Select:
+        names = {"offers": f"offers_{earlier}_{later}", "spots": f"spots_{later}"}
+        query = self.query("matched", **names)
+        return query.where(_among(sources, "offers")) if sources else query
+
+    def compared(self, earlier: int, later: int) -> Step:
+        """Kinds of records with candidates alike: the likelihood, and that of anybody else."""
+        query = self._linked(earlier, later, theirs="kinds")
+        shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
+        anybody: exp.Expr = double(1.0)
+        for share in shares:
+            anybody = exp.Mul(this=anybody, expression=exp.column(share, "theirs"))
+        query = query.select(exp.column("exact", "mine"), exp.alias_(anybody, "background"))
+        return Step("linked", LIKELIHOODS, query)
+
+    def _linked(
+        self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
+    ) -> exp.Select:
+        earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
+        if sources:
+            kinds = exp.select("*").from_(f"kinds_{earlier}")
+            earlier_kinds = kinds.where(_among(sources)).subquery("mine")
+        query = exp.select().from_(earlier_kinds)
+        same = exp.EQ(this=exp.column("exact", "mine"), expression=exp.column("exact", "theirs"))
+        query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=same)
+        likelihood: exp.Expr = double(1.0)
+        for k, rule in enumerate(self.rules, 1):
+            before, after = exp.column(f"qid_{k}", "mine"), exp.column(f"qid_{k}", "theirs")
+            if rule.kind == "table":
+                name = f"moves_{k}_{later - earlier}"
+                on = [
+                    exp.NullSafeEQ(this=exp.column("before", name), expression=before),
+                    exp.NullSafeEQ(this=exp.column("after", name), expression=after),
+                ]
+                query = query.join(exp.to_table(name), on=exp.and_(*on))
+                factor: exp.Expr = exp.column("probability", name)
+            else:
+                factor = _stays(
+                    rule, later - earlier, before, after, exp.column(f"share_{k}", "theirs")
+                )
+            likelihood = exp.Mul(this=likelihood, expression=factor)
+        both = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
+        seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
+        records = exp.column("records", "theirs")
+        return query.select(*both, *seen, records, exp.alias_(likelihood, "likelihood"))
+
+    def query(self, name: str, **names: str) -> exp.Select:
+        """The query of a template, tables renamed."""
+        return splice(load(f"keyless/{name}"), width=self.width, names=names)
+
+    def of_secret(self, name: str, secret: int) -> exp.Select:
+        """The query of a template about the secret of that number."""
+        return splice(load(f"keyless/{name}"), width=self.width, secret=secret)
+
+    def step(self, name: str, **names: str) -> Step:
+        """A template as a step of its name."""
+        return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
+
+    def keep(self, name: str, plan: Plan, what: str = "linking") -> None:
+        """Keep the rows of a plan as a table."""
+        self.engine.keep(name, plan, what, self.where, catalog=LOADED)
+        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
+
+    def drop(self, *names: str) -> None:
+        """Drop tables that are not needed any more."""
+        for name in names:
+            self.engine.drop(name, LOADED)
+
+    def rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
+        """A few rows."""
+        self.statements.append(render.statement(plan, pretty=True))
+        return self.engine.rows(plan, what, self.where)
+
+
+def _among(sources: str, table: str | None = None) -> exp.In:
+    kinds = exp.select("kind").from_(sources)
+    return exp.In(this=exp.column("kind", table), query=kinds.subquery())
+
+
+def double(number: float) -> exp.Expr:
+    """A double precision number, as it is."""
+    return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
+
+
+def _stays(rule: Rule, steps: int, before: exp.Expr, after: exp.Expr, share: exp.Expr) -> exp.Expr:
+    """Kept over all the steps, or drawn anew in one of them."""
+    assert rule.stay is not None  # noqa: S101 - learned before
+    stay = rule.stay**steps
+    same = exp.NullSafeEQ(this=before, expression=after)
+    persistence = exp.Case().when(same, double(float(stay))).else_(double(0.0))
+    anew = exp.Mul(this=double(float(1 - stay)), expression=share)
+    return exp.paren(exp.Add(this=persistence, expression=anew))

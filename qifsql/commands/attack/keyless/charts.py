@@ -1,0 +1,80 @@
+"""The chart of links: how sure the model was of them, and how many are right."""
+
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation.language import said
+from qifsql.presentation.theme import (
+    BLUE,
+    PERCENT,
+    Chart,
+    data,
+    dressed,
+    extra,
+)
+from qifsql.presentation.words import count, percent
+
+TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+
+
+def calibration(frame: pl.DataFrame) -> Chart:
+    """The share of best links that are right against the chance that the model gave them.
+
+    ``frame`` has the columns of ``linkage.learning.CALIBRATION``; there is a panel for each step
+    from one release to the next, and a circle for each chance in percent, as large as it has links.
+    """
+    alt, _ = extra()
+    names = [_step(step) for step in frame["step"]]
+    rows = frame.select("step", "links", "predicted", "right").with_columns(
+        panel=pl.Series(names, dtype=pl.String)
+    )
+    x = _axis(alt.X("predicted:Q", title=said("chance by the model")))
+    y = _axis(alt.Y("right:Q", title=said("share of links that are right")))
+    size = alt.Size("links:Q", title=said("links")).scale(rangeMin=12, rangeMax=500)
+    size = size.legend(orient="bottom", format=",d", tickCount=4)
+    tooltip = ["panel:N", "predicted:Q", "right:Q", alt.Tooltip("links:Q", format=",d")]
+    circles = alt.Chart().mark_circle(color=BLUE, opacity=0.6)
+    circles = circles.encode(x=x, y=y, size=size, tooltip=tooltip)
+    ends = alt.Data(values=[{"predicted": 0, "right": 0}, {"predicted": 1, "right": 1}])
+    grey = {"color": "#707070", "strokeDash": [4, 4]}
+    line = alt.Chart(ends).mark_line(**grey).encode(x="predicted:Q", y="right:Q")
+    layers = alt.layer(line, circles, width=300, height=300)
+    facet = alt.Facet("panel:N", title=None).sort(field="step", op="min")
+    columns = min(3, rows["step"].n_unique())
+    chart = layers.facet(facet, data=data(alt, rows), columns=columns)
+    below = said(
+        "A circle is all best links that the model gave one chance, to the percent, as large as "
+        "they are many. On the dashed line as many are right as the model says; below it, it "
+        "promises too much."
+    )
+    return dressed(chart, said("Links: by the model and by the truth"), below, _words(rows))
+
+
+def _axis(channel: Any) -> Any:
+    axis = {"labelExpr": PERCENT, "values": TICKS}
+    return channel.scale(domain=[0, 1], nice=False).axis(**axis)
+
+
+def _step(step: int) -> str:
+    return said("release {n} to {later}", n=step, later=step + 1)
+
+
+def _words(rows: pl.DataFrame) -> list[str]:
+    """What the chart shows, for who cannot see it: each step in one sentence."""
+    n = pl.col("links")
+    steps = rows.group_by("step", maintain_order=True).agg(
+        n.sum(),
+        predicted=(n * pl.col("predicted")).sum() / n.sum(),
+        right=(n * pl.col("right")).sum() / n.sum(),
+    )
+    return [
+        said(
+            "{step}: of {n} links {predicted} are right by the model, {right} by the truth.",
+            step=_step(step),
+            n=count(links),
+            predicted=percent(predicted),
+            right=percent(right),
+        )
+        for step, links, predicted, right in steps.iter_rows()
+    ]

@@ -1,0 +1,253 @@
+"""Longitudinal attacks without a person key: the releases are linked by what people keep.
+
+Source: spec section 8; PoPETs section 7 leaves the case as future work. For a record x of the focal
+release the candidates y are the records of the next release that agree in the exactly matching
+columns; each weighs L(x, y), the product of its transition probabilities, and
+
+    link(y|x) = presence * L(x, y) / sum of L(x, .),   link(nobody|x) = 1 - presence,
+
+where nobody is certain if no candidate weighs anything. Longer collections are a chain of links:
+the record that was reached is linked with the next release; whoever was not found in a release is
+linked from the release before, by the law of so many steps at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.adversary.transitions import Rule
+from qifsql.commands.attack import keyed
+from qifsql.commands.attack.keyless import calibrate, match, transition_tables
+from qifsql.commands.attack.keyless.bind import Release, releases
+from qifsql.commands.attack.keyless.chain import Chain
+from qifsql.commands.attack.keyless.posterior import Outcomes
+from qifsql.commands.attack.keyless.rows import (
+    aim,
+    named,
+    numbers,
+    standing,
+)
+from qifsql.commands.attack.keyless.spec import Request, specify
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, several
+from qifsql.query.plan import Plan, Step
+from qifsql.results.assessment import INDIVIDUAL, SCHEMA, Assessment
+from qifsql.results.storage import Origin
+
+KEYLESS: dict[str, pl.DataType] = {
+    "knowledge": pl.String(),
+    "presence": pl.Float64(),
+    "link_vulnerability": pl.Float64(),
+    "link_accuracy": pl.Float64(),
+    "one_to_one": pl.Boolean(),
+}
+"""Further columns of attacks without a person key. ``knowledge`` is ``focal alone``, ``linked`` or,
+where the truth is told, ``with the key``; the others are of the linked row: the chance that a
+person of one release is in the next, the chance that the best link of a record (of longer
+collections: the best chain of them) is right, the share of best links that is right by the truth,
+for two releases, and whether people compete for records."""
+
+
+def attack(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    link: str | Sequence[str],
+    settings: Settings | None = None,
+    **options: Any,
+) -> Assessment:
+    """Attack releases that are linked by rules; the options are those of ``qifsql.attack``.
+
+    The result has the columns of ``results.assessment.SCHEMA`` and ``KEYLESS``, a row per secret
+    and knowledge; its details are ``links`` and, with the truth, ``calibration``
+    (``qifsql.commands.attack.keyless.calibrate``). ``blocks`` are the observations that are
+    possible; ``posterior_deterministic`` is the chance of those that leave no doubt, and
+    ``singled_out`` (whose record it is) and ``individuals_certain`` are that chance in people,
+    rounded down.
+
+    Raises:
+        InputError: What was asked for does not fit the data, or attacks without a key.
+        EngineError: Memory or disk ran out.
+    """
+    return _run(_question(model, source, link=link, **options), settings)
+
+
+def fit(
+    model: str | Sequence[str], source: Source, settings: Settings | None = None, **options: Any
+) -> None:
+    """Look up every name of an attack without a key, without attacking; InputError where wrong."""
+    question = _question(model, source, **options)
+    with DuckDB(settings, sources=_sources(question)) as engine:
+        catalogs, sequence = _opened(engine, question)
+        aim(question.models[0], question.target, sequence, catalogs[0])
+        for k, rule in _tables(question.rules):
+            transition_tables.listed(rule.table, sequence[0].drift[k - 1], catalogs[0])
+
+
+def _question(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    link: str | Sequence[str],
+    presence: float | str | None = None,
+    truth: str | Sequence[str] = (),
+    one_to_one: bool = False,
+    progressive: bool = False,
+    **options: Any,
+) -> Request:
+    """What is asked; InputError where that is not for attacks without a key."""
+    if progressive:
+        raise InputError("an attack without a key is not progressive; run it with fewer releases")
+    for name in ("measures", "histogram", "unit", "population", "store"):
+        if options.pop(name, None):
+            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
+    options |= {"link": link, "presence": presence, "truth": truth, "one_to_one": one_to_one}
+    return specify(model, source, **options)
+
+
+def _run(request: Request, settings: Settings | None) -> Assessment:
+    """The attack without a key, next to the focal release alone and the attack with the key."""
+    origin = Origin.now(settings, "attack")
+    with DuckDB(settings, sources=_sources(request)) as engine:
+        chain, learned, aimed = _linked(engine, request)
+        sights = numbers(chain, aimed) if aimed else None
+        rows = standing(request.models, Outcomes(chain, sights), request.secrets, aimed)
+        steps, calibration = calibrate.links(chain, truth=bool(request.truth))
+        chance = calibrate.vulnerability(chain)
+        written = remarks(engine)
+    if request.truth:
+        rows += _with_key(request, settings)
+    paths = (p for d in request.datasets for p in d.paths)
+    tables = (rule.table for _, rule in _tables(request.rules))
+    spec = request.plain() | {"qids": list(named(chain.releases))}
+    spec |= {"link": [rule.plain() for rule in learned.rules]}
+    origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables)))).sending(chain.statements)
+    origin = origin.listing(roles.of_files(release.columns for release in chain.releases))
+    accuracy = steps["link_accuracy"][0] if request.truth and chain.last == 2 else None
+    linkage: dict[str, float | bool | None] = {
+        "presence": float(request.presence),
+        "link_vulnerability": chance,
+        "link_accuracy": accuracy,
+        "one_to_one": request.one_to_one,
+    }
+    nothing = dict.fromkeys(linkage)
+    rows = [
+        r | (linkage if r["knowledge"] == "linked" else nothing) | {"seconds": origin.seconds}
+        for r in rows
+    ]
+    schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
+    frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
+    details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
+    notes = [*learned.notes, *_notes(steps, chain), *written]
+    if request.presence == 1:
+        notes.append("everybody of one release is taken to be in the next (presence 1)")
+    return Assessment(frame, origin, tuple(notes), details)
+
+
+def _linked(
+    engine: DuckDB, request: Request
+) -> tuple[Chain, calibrate.Learned, list[list[str | None]]]:
+    """The chain of releases with its law, and the values of the target in each."""
+    catalogs, sequence = _opened(engine, request)
+    keys = request.truth or request.keys
+    aimed = aim(request.models[0], request.target, sequence, catalogs[0])
+    tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
+    chain = Chain(engine, sequence)
+    if keys:
+        calibrate.check_keys(chain, keys[0])
+    learned = calibrate.learn(chain, request.rules, keyed=bool(keys))
+    _keep_tables(chain, tables)
+    chain.law(learned.rules, request.presence)
+    if request.one_to_one:
+        learned = replace(learned, notes=(*learned.notes, *match.match(chain)))
+    return chain, learned, aimed
+
+
+def _sources(request: Request) -> list[Dataset]:
+    """The releases and the tables of transitions."""
+    return [*request.datasets, *(Dataset.open(rule.table) for _, rule in _tables(request.rules))]
+
+
+def _opened(engine: DuckDB, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
+    """The releases with all columns looked up."""
+    catalogs = [
+        Catalog(engine, replace(d, catalog=f"attached_{i}"))
+        for i, d in enumerate(request.datasets, 1)
+    ]
+    sequence = releases(
+        catalogs,
+        request.rules,
+        qids=request.qids,
+        secrets=request.secrets,
+        keys=request.truth or request.keys,
+        where=request.where,
+        has_absence=request.absent == "distinct",
+    )
+    return catalogs, sequence
+
+
+def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
+    """The rules with a table of transitions, by the number of their column."""
+    drifting = [rule for rule in law if rule.drifts]
+    return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
+
+
+def _table(
+    engine: DuckDB, rule: Rule, focal: Release, k: int, catalog: Catalog
+) -> tuple[int, Step]:
+    drifting = focal.drift[k - 1]
+    dataset, step = transition_tables.listed(rule.table, drifting, catalog)
+    transition_tables.check(engine, step, dataset, drifting)
+    return k, step
+
+
+def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
+    """Keep the laws of the tables, for every number of releases that a link may skip."""
+    for k, step in tables:
+        chain.keep(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
+        for steps in range(2, chain.last):
+            names = {"earlier": f"moves_{k}_{steps - 1}", "later": f"moves_{k}_1"}
+            chain.keep(f"moves_{k}_{steps}", Plan((), chain.query("transitions", **names)))
+
+
+def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
+    """The rows of the same attack where everybody's key is known."""
+    models = [m.acronym for m in request.models]
+    options: dict[str, Any] = {
+        "qids": request.qids,
+        "where": request.where,
+        "absent": request.absent,
+    }
+    options |= {"target": request.target, "secret": request.secrets}
+    result = keyed.attack(
+        models, request.datasets, key=list(request.truth), settings=settings, **options
+    )
+    return [row | {"knowledge": "with the key"} for row in result.rows()]
+
+
+def _notes(steps: pl.DataFrame, chain: Chain) -> list[str]:
+    notes = []
+    for row in steps.iter_rows(named=True):
+        name = chain.releases[row["step"] - 1].dataset.name
+        after = chain.releases[row["step"]].dataset.name
+        if not row["with_candidates"]:
+            alone = ": the numbers are those of the focal release alone" if chain.last == 2 else ""
+            notes.append(
+                f"no record of {name} has a candidate in {after}{alone}; no pair agrees in the "
+                "exactly matching columns (after what is added) and has a possible transition: "
+                "check the rules and the order of the releases"
+            )
+        elif without := row["records"] - row["with_candidates"]:
+            notes.append(
+                f"{several(without, 'record')} of {name} have no candidate in {after}: by the "
+                "rules these people are not in it"
+            )
+    return notes

@@ -1,0 +1,192 @@
+"""What an adversary gains from releases that are linked without a person key.
+
+Source: spec section 8. For every record x of the focal release all that may be observed of its
+person in the releases is followed, group by group, with its chance.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.commands.attack.keyless.chain import SLICE, UNIT, Chain
+from qifsql.data.relation import LOADED
+from qifsql.errors import TargetError
+from qifsql.measures.bayes import Success
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+
+Sights = Sequence[int]  # the observation of a target in each release, by its number
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A success, how many observations there are, how many of them leave no doubt."""
+
+    success: Success
+    blocks: int
+    revealing: int
+    matches: int = 0
+
+
+class Outcomes:
+    """The observations of a chain of releases, in slices that the memory holds."""
+
+    def __init__(self, chain: Chain, target: Sights | None = None) -> None:
+        self.chain = chain
+        self.target = target
+        self.secrets = len(chain.releases[0].secrets)
+        self.prefix = ""
+
+    def alone(self) -> list[Outcome]:
+        """Re-identification, then each secret, from the focal release alone."""
+        unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
+        columns = [exp.alias_(exp.column("kind"), "source")]
+        columns += [exp.alias_(exp.Literal.number(0), name) for name in ("seen", "sight")]
+        query = exp.select(*columns, exp.alias_(unit, "mass")).from_("kinds_1")
+        self.chain.keep("endings", Plan((), query))
+        counted = [self._counted(j, 1, 0) for j in range(self.secrets + 1)]
+        self.chain.drop("endings")
+        return [self._outcome([one]) for one in counted]
+
+    def linked(self) -> list[Outcome]:
+        """The same from all releases, linked without a key."""
+        counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
+        pairs = 0
+        if self.target is None:
+            pairs = max(self.chain.estimates.values())
+            if self.chain.last == 2:
+                counted, pairs = self._settle()
+        slices = max(1, -(-pairs // SLICE))
+        for i in range(slices):
+            self._follow(slices, i)
+            for j in range(self.secrets + 1):
+                counted[j].append(self._counted(j, slices, i))
+            if i + 1 < slices or self.target is None:
+                self.chain.drop("endings")
+        return [self._outcome(rows) for rows in counted]
+
+    def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
+        """The sums over people whom no later release tells apart, and pairs left for the others.
+
+        Where one observation of the focal release is of one kind of record, the later ones are as
+        likely for each of its people: the best guess stays what it was.
+        """
+        chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
+        countable = chain.step("countable", **names)
+        chain.keep("settled", Plan((countable,), chain.query("settled")))
+        rows: list[list[tuple[int, ...]]] = []
+        for j in range(self.secrets + 1):
+            blocks = "settled_secrets" if j else "settled_blocks"
+            tables = {"secret_crowd": f"secret_crowd_{j}"} if j else {}
+            query = chain.query("settled_success", settled_blocks=blocks)
+            rows.append(chain.rows(Plan((chain.step(blocks, **tables),), query), "measuring"))
+            table = f"secret_crowd_{j}" if j else "crowd"
+            chain.keep(f"open_{table}", Plan((), chain.query("open_crowd", crowd=table)))
+        query = chain.query("open_pairs", totals="totals_1_2")
+        ((pairs,),) = chain.rows(Plan((), query), "counting candidates")
+        self.prefix = "open_"
+        return rows, int(pairs)
+
+    def best_guess(self, secret: int) -> str | None:
+        """The likeliest secret of the target, of several the least, as text; None if missing."""
+        steps = (self._crowd(secret, 1, 0), self.chain.step("shares"))
+        value = exp.cast(exp.column("secret"), "VARCHAR")
+        order = [
+            exp.column("mass").desc(),
+            exp.Ordered(this=exp.column("secret"), nulls_first=False),
+        ]
+        query = exp.select(value).from_("shares").order_by(*order).limit(1)
+        ((guess,),) = self.chain.engine.rows(Plan(steps, query), "guessing", self.chain.where)
+        return None if guess is None else str(guess)
+
+    def _follow(self, slices: int, i: int) -> None:
+        """Keep ``endings``: all that may be observed later of the people of a slice."""
+        chain = self.chain
+        crowd = self._crowd(0, slices, i)
+        kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
+        columns = [
+            exp.alias_(exp.column("kind"), "source"),
+            exp.alias_(exp.Literal.number(0), "seen"),
+        ]
+        first = exp.select(*columns, "kind", exp.alias_(exp.column("unit"), "mass"))
+        chain.keep("states_1", Plan((crowd,), first.from_(kinds).join("asked", join_type="cross")))
+        for later in range(2, chain.last + 1):
+            pairs = [(earlier, later) for earlier in range(1, later)]
+            states = f"states_{later - 1}"
+            final = later == chain.last
+            steps = [
+                Step("states", "One row per state.", exp.select("*").from_(states)),
+                *chain.weighed(pairs, states),
+                self._totals(pairs),
+                Step("ways", load("keyless/ways").doc, self._ways(later)),
+                chain.step("departures" if final else "arrivals"),
+                chain.step("chances", **({"arrivals": "departures"} if final else {})),
+            ]
+            name = "endings" if final else "stages"
+            chain.keep(
+                "endings" if final else f"states_{later}", Plan(tuple(steps), chain.query(name))
+            )
+            chain.drop(states)
+
+    def _ways(self, later: int) -> exp.Select:
+        """What may become of a record; of a target only what is seen of it."""
+        query = self.chain.query("ways")
+        if self.target is None:
+            return query
+        seen = exp.Literal.number(self.target[later - 1])
+        return (
+            exp.select("*")
+            .from_(query.subquery("every"))
+            .where(exp.EQ(this=exp.column("sight"), expression=seen))
+        )
+
+    def _totals(self, pairs: Sequence[tuple[int, int]]) -> Step:
+        every = [exp.select("*").from_(f"totals_{a}_{b}") for a, b in pairs]
+        query: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
+        return Step("totals", load("keyless/totals").doc, query)
+
+    def _crowd(self, secret: int, slices: int, i: int) -> Step:
+        """The people of a slice, or those who are observed as the target is."""
+        table = f"secret_crowd_{secret}" if secret else "crowd"
+        name = "secret_crowd" if secret else "crowd"
+        sight = exp.column("first_sight")
+        query = exp.select("*").from_(
+            exp.table_(f"{self.prefix}{table}", db="main", catalog=LOADED)
+        )
+        if self.target is not None:
+            query = query.where(exp.EQ(this=sight, expression=exp.Literal.number(self.target[0])))
+        elif slices > 1:
+            part = exp.Mod(this=sight, expression=exp.Literal.number(slices))
+            query = query.where(exp.EQ(this=part, expression=exp.Literal.number(i)))
+        return Step(name, load(f"keyless/{name}").doc, query)
+
+    def _counted(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
+        """The sums over the observations of a slice."""
+        chain = self.chain
+        crowd = self._crowd(secret, slices, i)
+        steps: tuple[Step, ...]
+        if secret:
+            steps = (crowd, chain.step("shares"), chain.step("secret_observations"))
+            query = chain.query("success", observations="secret_observations")
+        else:
+            steps = (crowd, chain.step("observations"))
+            query = chain.query("success")
+        ((row),) = chain.rows(Plan(steps, query), "measuring")
+        return row
+
+    def _outcome(self, rows: Sequence[tuple[int, ...]]) -> Outcome:
+        rows = [row for row in rows if row[0]]
+        if not rows:
+            raise TargetError(
+                f"nobody of {self.chain.where} can be observed as the target, so there is nothing "
+                "to infer; check the values, or ask for fewer quasi-identifiers"
+            )
+        total, most, certain = (sum(int(row[c]) for row in rows) for c in (1, 2, 3))
+        worst = max(float(row[5]) for row in rows)
+        people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # what floats have rounded down
+        success = Success(Fraction(certain, total), Fraction(most, total), worst, int(people))
+        revealing = sum(int(row[4]) for row in rows)
+        matches = sum(int(row[6]) for row in rows)
+        return Outcome(success, sum(int(row[0]) for row in rows), revealing, matches)

@@ -1,0 +1,130 @@
+"""Attacks without a person key as rows: what an adversary has before, alone, and linked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.adversary import target as targets
+from qifsql.adversary.models import Model
+from qifsql.commands.attack.keyless.bind import Release
+from qifsql.commands.attack.keyless.chain import Chain
+from qifsql.commands.attack.keyless.posterior import Outcome, Outcomes
+from qifsql.data.collection import ABSENT, tagged
+from qifsql.engine.catalog import Catalog
+from qifsql.measures import bayes
+from qifsql.measures.bayes import Success
+from qifsql.query.plan import Plan, Step
+
+Result = tuple[str, int, list[Outcome]]  # what is known, of how many releases, what it gives
+
+
+def named(releases: Sequence[Release]) -> tuple[str, ...]:
+    """The quasi-identifiers of the releases, with their tags."""
+    return tuple(tagged(r.number, q.name) for r in releases for q in r.qids)
+
+
+def aim(
+    kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
+) -> list[list[str | None]]:
+    """The target's values in each release; nothing for models of everybody."""
+    every = [
+        replace(q, name=tagged(r.number, q.name), number=r.number) for r in releases for q in r.qids
+    ]
+    values = targets.bind(kind, target, every, catalog)
+    if not kind.individual:
+        return []
+    return [[values[tagged(r.number, q.name)] for q in r.qids] for r in releases]
+
+
+def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
+    """The numbers of what is observed of the target; -1 for what nobody shows."""
+    numbers = []
+    for release, values in zip(chain.releases, aimed, strict=True):
+        absent = bool(values) and any(v is ABSENT for v in values)
+        missing = not values or (not release.has_absence and all(v is None for v in values))
+        if release.number > 1 and (absent or missing):
+            numbers.append(0)
+            continue
+        observation = release.observation([None if v is ABSENT else v for v in values])
+        step = Step("wanted", "One row: what is observed of the target.", _one(observation))
+        names = {"sights": f"sights_{release.number}"}
+        rows = chain.rows(Plan((step,), chain.query("sighted", **names)), "looking for the target")
+        numbers.append(int(rows[0][0]) if rows else -1)
+    return numbers
+
+
+def _one(tree: exp.Expr) -> exp.Select:
+    return exp.select(exp.alias_(tree, "observed"))
+
+
+def standing(
+    models: Sequence[Model],
+    outcomes: Outcomes,
+    secrets: Sequence[str],
+    aimed: Sequence[Sequence[str | None]],
+) -> list[dict[str, Any]]:
+    """A row per question and knowledge: from the focal release alone, and linked."""
+    chain = outcomes.chain
+    results: list[Result] = []
+    if chain.releases[0].qids:
+        results.append(("focal alone", 1, outcomes.alone()))
+    results.append(("linked", chain.last, outcomes.linked()))
+    records = chain.records[0]
+    one = records == 1
+    priors = [Success(Fraction(one), Fraction(1, records), 1 / records, int(one))]
+    priors += [_prior(chain, j) for j in range(1, len(secrets) + 1)]
+    rows = []
+    for m in models:
+        questions = (0,) if m.goal == "re-identification" else range(1, len(secrets) + 1)
+        for j in questions:
+            for result in results:
+                row = _row(m, j, result, priors[j], chain=chain)
+                row["secret"] = secrets[j - 1] if j else None
+                if m.individual:
+                    linked = result[1] > 1
+                    row["target"] = _describe(chain.releases[: result[1]], aimed)
+                    row["best_guess"] = outcomes.best_guess(j) if j and linked else None
+                rows.append(row)
+    return rows
+
+
+def _prior(chain: Chain, j: int) -> Success:
+    """Success at a secret before anything is observed."""
+    query = chain.of_secret("secret_counts", j)
+    ((n, most, values),) = chain.rows(Plan((), query), "counting secrets")
+    share = Fraction(int(most), int(n))
+    return Success(Fraction(values == 1), share, float(share), int(n) if values == 1 else 0)
+
+
+def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:
+    """The target in words."""
+    return ", ".join(
+        f"{tagged(r.number, q.name)}={'(missing)' if value is None else value}"
+        for r, values in zip(releases, aimed, strict=False)
+        for q, value in zip(r.qids, values, strict=True)
+    )
+
+
+def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> dict[str, Any]:
+    """The numbers of one question for one knowledge."""
+    knowledge, n, outcomes = result
+    qids = named(chain.releases[:n])
+    after, everybody = outcomes[j].success, outcomes[0]
+    if m.individual:
+        certain = everybody.matches if after.deterministic == 1 else 0
+        after = replace(after, certain=certain)
+    row = {
+        "model": m.acronym.upper(),
+        "datasets": n,
+        "n_qids": len(qids),
+        "qids": list(qids),
+        "records": chain.records[0],
+        "blocks": outcomes[j].blocks,
+        "singled_out": everybody.revealing if m.individual else everybody.success.certain,
+        "knowledge": knowledge,
+        **bayes.row(prior, after),
+    }
+    return row | ({"matches": everybody.matches} if m.individual else {})

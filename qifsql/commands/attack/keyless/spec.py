@@ -1,0 +1,127 @@
+"""What is asked of releases without a person key, checked before any of them is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Unpack
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.models import model as model_of
+from qifsql.adversary.spec import Options, refuse
+from qifsql.adversary.transitions import Rule, probability, rules
+from qifsql.data.collection import ABSENT_RULES, Collection, Source
+from qifsql.data.dataset import Dataset, datasets
+from qifsql.errors import InputError, several
+
+MODELS = ("crl", "cal", "irl", "ial")
+REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
+IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question, or several, about releases that are linked without a key."""
+
+    models: tuple[Model, ...]
+    datasets: tuple[Dataset, ...]
+    rules: tuple[Rule, ...]
+    presence: Fraction
+    one_to_one: bool
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...]
+    truth: tuple[str, ...]
+    where: str | None
+    absent: str
+    target: Mapping[str, object]
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "models": [m.acronym for m in self.models],
+            "dataset": " + ".join(d.name for d in self.datasets),
+            "qids": list(self.qids),
+            "secrets": list(self.secrets),
+            "presence": float(self.presence),
+            "one_to_one": self.one_to_one or None,
+            "key": list(self.keys) or None,
+            "truth": list(self.truth) or None,
+            "where": self.where,
+            "absent": self.absent,
+            "target": dict(self.target) or None,
+        }
+
+
+def specify(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    link: str | Sequence[str],
+    presence: float | str | None,
+    truth: str | Sequence[str],
+    one_to_one: bool = False,
+    **options: Unpack[Options],
+) -> Request:
+    """The question; InputError where it cannot be asked without a key."""
+    refuse(options, "an attack without a key (link)", *REFUSED)
+    if options.get("gain") not in IDENTITY:
+        raise InputError("an attack without a key (link) does not take gain; leave it out")
+    if options.get("null", "distinct") != "distinct":
+        raise InputError("without a key a missing value is a value; leave null (--null) out")
+    if options.get("absent", "null") not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+    models, datasets = _models(model), _datasets(source)
+    keys, truths = _names(options.get("key")), _names(truth)
+    for what, names in (("key", keys), ("truth", truths)):
+        if len(names) not in (0, 1, len(datasets)):
+            raise InputError(
+                f"{several(len(names), what)} for {several(len(datasets), 'dataset')}; name one "
+                "for all of them, or one for each"
+            )
+    law = rules(link)
+    if keys and not truths and not any(rule.kind == "stay" and rule.stay is None for rule in law):
+        raise InputError(
+            "with link rules the key is what stay=? is learned from; leave it out, or name it as "
+            "the truth (--truth) to compare with"
+        )
+    secrets = _names(options.get("secret"))
+    if any(m.goal != "re-identification" for m in models) and not secrets:
+        raise InputError("the model infers a secret; name one with --secret")
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()
+    target = options.get("target") or {}
+    return Request(
+        models,
+        datasets,
+        law,
+        probability(1 if presence is None else presence, "presence"),
+        one_to_one,
+        _names(options.get("qids")) or tuple(target),
+        secrets,
+        keys,
+        truths,
+        options.get("where"),
+        options.get("absent", "null"),
+        target,
+    )
+
+
+def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
+    names = model.split(",") if isinstance(model, str) else list(model)
+    models = tuple(dict.fromkeys(model_of(name.strip()) for name in names))
+    if not models or any(m.acronym not in MODELS for m in models):
+        raise InputError(f"link rules are for the models {', '.join(MODELS)}: releases over time")
+    if len({m.individual for m in models}) > 1:
+        raise InputError("models of one person and of everybody are run apart")
+    return models
+
+
+def _datasets(source: Source) -> tuple[Dataset, ...]:
+    releases = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
+    if len(releases) < 2:
+        raise InputError("linking needs two releases at least; name the auxiliary ones after FILE")
+    return releases
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())

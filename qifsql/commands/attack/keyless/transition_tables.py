@@ -1,0 +1,86 @@
+"""Tables of transitions: a file with the columns from, to, probability, read and checked once."""
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import SOURCE, column, with_one_missing
+from qifsql.data.relation import relation
+from qifsql.data.types import family
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+
+NEEDED = ("from", "to", "probability")
+
+
+def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
+    """The lines of a table of transitions of one column, values as those of the column."""
+    dataset, schema = catalog.beside(path)
+    columns = [schema.find(name) for name in NEEDED]
+    if any(field is None for field in columns):
+        raise InputError(
+            f"{dataset.name} is no table of transitions; it needs the columns from, to, probability"
+        )
+    before, after, chance = (field for field in columns if field is not None)
+    query = exp.select(
+        exp.alias_(_typed(before, drifting), "before"),
+        exp.alias_(_typed(after, drifting), "after"),
+        exp.alias_(_unfit(before, drifting), "unfit_before"),
+        exp.alias_(_unfit(after, drifting), "unfit_after"),
+        exp.alias_(
+            exp.TryCast(this=column(chance), to=exp.DataType.build("DOUBLE")), "probability"
+        ),
+    )
+    query = query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
+    return dataset, Step("transitions", "One row per line of a table of transitions.", query)
+
+
+def check(engine: DuckDB, step: Step, dataset: Dataset, drifting: Attribute) -> None:
+    """Refuse a table that is no law: InputError with how many of its lines are wrong."""
+    plan = Plan((step,), load("keyless/lawless").query)
+    ((lines, unfit, wrong, twice, values, unsound),) = engine.rows(
+        plan, "checking transitions", dataset.name
+    )
+    name = dataset.name
+    if not lines:
+        raise InputError(f"{name} has no transitions; each line is from, to, probability")
+    if unfit:
+        raise InputError(
+            f"{several(unfit, 'line')} of {name} have a value that is no "
+            f"{family(drifting.type)}, as column {quoted(drifting.name)} is"
+        )
+    if wrong:
+        raise InputError(
+            f"{several(wrong, 'line')} of {name} have no probability from 0 to 1; mend them"
+        )
+    if twice:
+        raise InputError(
+            f"{name} has {several(twice, 'line')} for a from and to that another line has; each "
+            "pair has one probability"
+        )
+    if unsound:
+        raise InputError(
+            f"the probabilities of {unsound:,} of {several(values, 'value')} that {name} leads "
+            "from do not add up to 1; mend them (what stays is a transition, too)"
+        )
+
+
+def _typed(field: Column, drifting: Attribute) -> exp.Expr:
+    """A value as one of the column; an empty field of CSV is the missing value."""
+    if family(drifting.type) == "ENUM":
+        return exp.cast(column(field), "VARCHAR")
+    kind = exp.DataType.build(drifting.type, dialect="duckdb")
+    tried: exp.Expr = exp.TryCast(this=column(field), to=kind)
+    return with_one_missing(tried) if drifting.floating else tried
+
+
+def _unfit(field: Column, drifting: Attribute) -> exp.Expr:
+    """Whether a value is there but none of the column's type."""
+    there = exp.not_(column(field).is_(exp.null()))
+    if family(drifting.type) == "ENUM":
+        return exp.false()
+    kind = exp.DataType.build(drifting.type, dialect="duckdb")
+    return exp.and_(there, exp.TryCast(this=column(field), to=kind).is_(exp.null()))

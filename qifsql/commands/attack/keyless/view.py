@@ -1,0 +1,145 @@
+"""Attacks without a person key as people read them: alone, linked, and with the key."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+
+Row = Mapping[str, Any]
+SHOWN = 10  # lines of the calibration that are shown
+GUESSED = {
+    (False, False): "Whoever links the releases guesses {what} rightly with {linked}.",
+    (True, False): "Whoever links the releases guesses {what} rightly with {linked}, against "
+    "{alone} from the first alone.",
+    (False, True): "Whoever links the releases guesses {what} rightly with {linked}, and with "
+    "{keyed} with the key.",
+    (True, True): "Whoever links the releases guesses {what} rightly with {linked}, against "
+    "{alone} from the first alone and {keyed} with the key.",
+}
+"""What later releases add, beside the first alone and beside the key where these are known."""
+
+
+def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+    """A table per question, what links are worth, and how sure the model was of them."""
+    parts: list[Part] = []
+    for _, group in groupby(rows_of(rows), key=question):
+        lines = list(group)
+        linked = next(row for row in lines if row["knowledge"] == "linked")
+        parts += [Heading(words.heading(linked)), _compared(lines), Paragraph(_meaning(lines))]
+    linked = next(row for row in rows if row["knowledge"] == "linked")
+    parts += [Heading(said("Links")), Paragraph(_links(linked))]
+    steps = tables["links"]
+    if steps.height > 1:
+        heads = [said("step"), said("records"), said("with candidates")]
+        table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
+        for step, records, linkable, chance, right in steps.iter_rows():
+            shown = "" if right is None else words.percent(right)
+            table.add_row(
+                str(step), words.count(records), words.count(linkable), words.percent(chance), shown
+            )
+        parts.append(table)
+    if "calibration" in tables:
+        parts += _calibration(tables["calibration"])
+    return parts
+
+
+def question(row: Row) -> tuple[bool, str]:
+    """What is asked in a row: whose record it is, or a secret."""
+    return row["secret"] is not None, row["secret"] or ""
+
+
+def rows_of(rows: Sequence[Row]) -> list[Row]:
+    """The rows, those of one question together, what is known in the order of the results."""
+    return sorted(rows, key=question)
+
+
+def _compared(rows: Sequence[Row]) -> Table:
+    heads = [said("the adversary has"), said("certain"), said("best guess")]
+    table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
+    first = rows[0]
+    table.add_row(
+        said("nothing (prior)"),
+        words.percent(first["prior_deterministic"]),
+        words.percent(first["prior_probabilistic"]),
+        "",
+    )
+    names = {
+        "focal alone": said("the first release"),
+        "linked": said("all, linked without a key"),
+        "with the key": said("all, with the key"),
+    }
+    for row in rows:
+        table.add_row(
+            names[row["knowledge"]],
+            words.percent(row["posterior_deterministic"]),
+            words.percent(row["posterior_probabilistic"]),
+            words.degradation(row),
+        )
+    return table
+
+
+def _meaning(rows: Sequence[Row]) -> str:
+    """In a sentence, what later releases add where no key joins them."""
+    rows_by_knowledge = {row["knowledge"]: row for row in rows}
+    linked = rows_by_knowledge["linked"]
+    what = said("the record of a person")
+    if linked["secret"]:
+        what = said("the value of {secret} of a person", secret=linked["secret"])
+    rates = {
+        k: words.percent(row["posterior_probabilistic"]) for k, row in rows_by_knowledge.items()
+    }
+    values = {"alone": rates.get("focal alone"), "keyed": rates.get("with the key")}
+    message = GUESSED["focal alone" in rates, "with the key" in rates]
+    text = said(message, what=what, linked=rates["linked"], **values)
+    if linked.get("best_guess") is None:
+        return text
+    return f"{text} {said('The best guess is {guess}.', guess=linked['best_guess'])}"
+
+
+def _links(row: Row) -> str:
+    values = {name: words.percent(row[name]) for name in ("link_vulnerability", "presence")}
+    message = (
+        "By the model the best chain of links is right with {link_vulnerability} (link "
+        "vulnerability), where a person is in the next release with {presence}."
+    )
+    if row["datasets"] == 2:
+        message = (
+            "By the model the best link of a record is right with {link_vulnerability} (link "
+            "vulnerability), where a person is in the next release with {presence}."
+        )
+    text = said(message, **values)
+    if row.get("one_to_one"):
+        one = "A record of a later release is of one person at most: people compete for it."
+        text = f"{text} {said(one)}"
+    if row["link_accuracy"] is None:
+        return text
+    right = "By the truth {share} of the best links are right."
+    return f"{text} {said(right, share=words.percent(row['link_accuracy']))}"
+
+
+def _calibration(frame: pl.DataFrame) -> list[Part]:
+    """How many links are right, by how sure the model was of them."""
+    bins: dict[int, list[tuple[int, float, float]]] = {}
+    for _, number, n, predicted, right in frame.iter_rows():
+        bins.setdefault(min(number // SHOWN, SHOWN - 1), []).append((n, predicted, right))
+    heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
+    table = Table.of(heads, right=(1, 2, 3))
+    for number, points in sorted(bins.items()):
+        n = sum(links for links, _, _ in points)
+        predicted = sum(links * chance for links, chance, _ in points) / n
+        right = sum(links * share for links, _, share in points) / n
+        low, high = SHOWN * number, SHOWN * (number + 1) - (number < SHOWN - 1)
+        chance = said("{low} to {high}", low=low, high=f"{high} %")
+        table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
+    fits = "A model that fits has the last two columns alike; below it, it promises too much."
+    return [table, Paragraph(said(fits))]

@@ -1,0 +1,150 @@
+"""Attacks as people read them: before, after, and what it means, with a sentence under each."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.attack import charts
+from qifsql.commands.attack.keyless import view
+from qifsql.commands.attack.keyless.charts import calibration
+from qifsql.presentation import details, people_charts, words
+from qifsql.presentation.figures import can_draw, drawn
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+Row = Mapping[str, Any]
+
+
+NAMED = 6  # quasi-identifiers that are named in a title
+KIND = Kind(
+    columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
+    shared=("histogram", "thresholds", "quantiles", "groups", "links", "calibration"),
+    essential=True,
+)
+
+
+def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+    """The results and their details; of a progressive attack a line for each dataset more."""
+    if rows and "knowledge" in rows[0]:
+        return view.attack(rows, tables)
+    if len({row["datasets"] for row in rows}) > 1:
+        return _progress(rows)
+    parts: list[Part] = []
+    for row in rows:
+        parts.append(Heading(words.heading(row)))
+        parts += question(row, tables)
+    return parts
+
+
+def question(row: Row, tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+    """One row of results: its numbers, its sentence, its details."""
+    sentence = Paragraph(words.sentence(row))
+    return [_successes(row), *details.measured(row), sentence, *details.of_row(row, tables)]
+
+
+def _successes(row: Row) -> Table:
+    heads = ["", said("before"), said("after"), said("degradation")]
+    table = Table.of(heads, right=(1, 2, 3))
+    if row.get("target") is None:
+        certain = f"+ {words.percent(row['degradation_deterministic'])}"
+        before, after = (
+            words.percent(row[f"{when}_deterministic"]) for when in ("prior", "posterior")
+        )
+    else:
+        yes = {0.0: said("no"), 1.0: said("yes")}
+        before, after, certain = (
+            yes[row[f"{name}_deterministic"]] for name in ("prior", "posterior", "degradation")
+        )
+    table.add_row(said("certain (deterministic)"), before, after, certain)
+    best = said("best guess (probabilistic)")
+    table.add_row(
+        best if words.is_chance(row) else said("expected gain of the best guess"),
+        words.success(row, row["prior_probabilistic"]),
+        words.success(row, row["posterior_probabilistic"]),
+        words.degradation(row),
+    )
+    if row.get("best_guess") is not None:
+        table.add_row(said("the best guess is"), "", row["best_guess"])
+    return table
+
+
+def _progress(rows: Sequence[Row]) -> list[Part]:
+    """Every question with the focal dataset alone, then one more each time (PoPETs Table 8)."""
+    parts: list[Part] = []
+    for _, group in groupby(sorted(rows, key=_question), key=_question):
+        lines = sorted(group, key=lambda row: row["datasets"])
+        parts.append(Heading(words.heading(lines[-1])))
+        parts += [steps(lines), Paragraph(words.sentence(lines[-1]))]
+    return parts
+
+
+def steps(rows: Sequence[Row]) -> Table:
+    """One question with ever more datasets."""
+    heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
+    heads += [said("best guess"), said("degradation")]
+    table = Table.of(heads, right=range(6))
+    for row in rows:
+        table.add_row(
+            str(row["datasets"]),
+            words.count(row["blocks"]),
+            words.percent(row["posterior_deterministic"]),
+            f"+ {words.percent(row['degradation_deterministic'])}",
+            words.success(row, row["posterior_probabilistic"]),
+            words.degradation(row),
+        )
+    return table
+
+
+def _question(row: Row) -> tuple[bool, str, str]:
+    return row["secret"] is not None, row["secret"] or "", row.get("gain") or ""
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    frame, tables = stored.frame, stored.details
+    rows = frame.to_dicts()
+    if "knowledge" in frame.columns:
+        title = said("Releases linked without a key: {name}", name=stored.name)
+        links = tables.get("calibration")
+        linked = [] if links is None else drawn("calibration", partial(calibration, links))
+        return title, linked + attack(rows, tables)
+    in_charts = {"histogram", "thresholds"} if can_draw() else set()
+    others = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
+    frame = people_charts.chances(frame)
+    parts = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
+    parts += attack(rows, others)
+    for name in ("histogram", "thresholds"):
+        table = people_charts.with_questions(frame, tables, name)
+        if not table.is_empty():
+            parts += drawn(name, partial(charts.DETAILS[name], table))
+    qids: list[str] = max((row["qids"] for row in rows), key=len, default=[])
+    title = said("Who knows {qids}", qids=words.listed(qids)) if qids else stored.name
+    if len(qids) > NAMED:
+        title = counted("Who knows {n} fact", "Who knows {n} facts", len(qids))
+    return title, parts
+
+
+def carriers(stored: Stored) -> list[Part]:
+    """Return the groups of an attack, by the risk that they carry."""
+    parts: list[Part] = []
+    if "groups" not in stored.details or stored.frame.is_empty():
+        return parts
+    frame = people_charts.chances(stored.frame)
+    table = people_charts.with_questions(frame, stored.details, "groups")
+    if not table.is_empty():
+        charted = table.filter(pl.col("posterior_probabilistic").is_not_null())
+        parts += drawn("groups", partial(people_charts.groups, charted))
+    tables = {"groups": stored.details["groups"]}
+    for row in frame.iter_rows(named=True):
+        parts += [Heading(words.heading(row)), *details.of_row(row, tables)]
+    return parts

@@ -1,0 +1,1 @@
+"""``qifsql blocks``: the partition."""

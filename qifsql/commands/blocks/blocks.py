@@ -1,0 +1,142 @@
+"""The partition itself: its blocks, and what each record's block reveals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Unpack, get_args
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import (
+    Attack,
+    BoundAttack,
+    Options,
+    refuse,
+)
+from qifsql.counting.session import check_records, opened
+from qifsql.data.collection import Source
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.query.columns import SHOWABLE, named, same_block, written
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan, Step
+from qifsql.query.steps import Steps, revealed_tables
+from qifsql.query.templates import load
+from qifsql.results.storage import (
+    Origin,
+)
+
+Order = Literal["smallest", "largest", "revealing"]
+SHOWN = 20  # blocks that are shown unless more are asked for
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of a partition, one row each, with the origin of the numbers.
+
+    Columns: the quasi-identifiers under their names, ``size`` (records in the block),
+    ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),
+    ``best_guess_S``, ``success_S``, ``counts_S`` (records per value, most frequent first).
+    A name that is taken gets ``_2``.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def blocks(
+    source: Source,
+    *,
+    order: Order = "smallest",
+    limit: int = SHOWN,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Blocks:
+    """Show blocks of the partition: the smallest, the largest or the most revealing.
+
+    The most revealing are those with the highest success on the first secret (without a secret:
+    of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
+    them are held in memory. ``options`` are those of ``qifsql.adversary.spec.Options``.
+    """
+    refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
+    if order not in get_args(Order) or limit < 0:
+        raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
+    origin = Origin.now(settings, "blocks")
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
+    with opened(spec, settings) as (engine, bound):
+        check_records(engine, bound)
+        shown = blocks_plan(bound, order, limit)
+        frame = engine.frame(shown, "listing blocks", bound.dataset.name)
+        result_origin = origin.of(bound, spec, shown, order=order, limit=limit)
+        return Blocks(frame, result_origin, bound.notes)
+
+
+def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
+    """Which blocks come first and how many are shown, from the three ways to ask; 20 if none."""
+    numbers: list[tuple[Order, int | None]] = [
+        ("smallest", smallest),
+        ("largest", largest),
+        ("revealing", revealing),
+    ]
+    orders = [(order, n) for order, n in numbers if n is not None]
+    if len(orders) > 1:
+        raise InputError("ask for the smallest, the largest or the most revealing blocks, not both")
+    return orders[0] if orders else ("smallest", SHOWN)
+
+
+def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
+    """The blocks to be shown, with what is known about each secret in them."""
+    steps = Steps(attack)
+    tables = revealed_tables(steps)
+    width = range(1, len(attack.qids) + 1)
+    first = tables[0]
+    success = "success" if attack.secrets else "owner_success"
+    ranks: Mapping[Order, list[exp.Expr]] = {
+        "smallest": [exp.column("size").asc()],
+        "largest": [exp.column("size").desc()],
+        "revealing": [exp.column(success).desc(), exp.column("size").desc()],
+    }
+    ties = [exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in width]
+    ranked = [*ranks[order], *ties]
+    template = load("chosen")
+    chosen = template.query.copy().order_by(*ranked, append=False)
+    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
+    chosen = chosen.from_(exp.to_table(first))
+    steps.push(Step("chosen", template.doc, chosen, materialized=True))
+    columns: list[tuple[exp.Expr, str]] = [
+        (written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
+        for i, q in enumerate(attack.qids, 1)
+    ]
+    columns += [
+        (exp.column("size", "chosen"), "size"),
+        (exp.column("owner_success", "chosen"), "success"),
+    ]
+    query = exp.select().from_("chosen")
+    for j, secret in enumerate(attack.secrets, 1):
+        steps.need("counts", j)
+        for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
+            if value.name == "value":
+                value.set("expression", written(value.expression, secret, SHOWABLE))
+        table = "chosen" if j == 1 else f"revealed_{j}"
+        if j > 1:
+            query = query.join(table, on=same_block("chosen", table, len(attack.qids)))
+        query = query.join(f"counts_{j}", on=same_block("chosen", f"counts_{j}", len(attack.qids)))
+        columns += [
+            (exp.column("values", table, quoted=True), f"values_{secret.name}"),
+            (
+                written(exp.column("best_guess", table), secret, SHOWABLE),
+                f"best_guess_{secret.name}",
+            ),
+            (exp.column("success", table), f"success_{secret.name}"),
+            (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
+        ]
+    last = [_of_chosen(o) for o in ranked]
+    return plan(attack, steps.steps, query.select(*named(columns)).order_by(*last))
+
+
+def _of_chosen(order: exp.Expr) -> exp.Expr:
+    """The same order, where other tables are joined."""
+    return order.transform(
+        lambda n: exp.column(n.name, "chosen") if isinstance(n, exp.Column) else n
+    )

@@ -1,0 +1,69 @@
+"""``qifsql blocks``, ``hyper``, ``records``, ``sql``, ``shell``: what is behind the numbers."""
+
+from typing import Annotated
+
+import typer
+
+from qifsql.options import runtime
+from qifsql.options.groups import (
+    Adversary,
+    Data,
+    Limits,
+    Others,
+    Output,
+    named,
+)
+
+
+def blocks(
+    data: Data,
+    others: Others,
+    adversary: Adversary,
+    output: Output,
+    limits: Limits,
+    smallest: Annotated[
+        int | None, typer.Option("--smallest", min=1, help="Show the N smallest blocks.")
+    ] = None,
+    largest: Annotated[
+        int | None, typer.Option("--largest", min=1, help="Show the N largest blocks.")
+    ] = None,
+    revealing: Annotated[
+        int | None,
+        typer.Option(
+            "--revealing", min=1, help="Show the N blocks that reveal most to most people."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help="At most so many blocks (0: all; default 20)."),
+    ] = None,
+) -> None:
+    """Show the partition: blocks with their size, counts per secret value and best guess."""
+    from qifsql.commands.blocks.blocks import blocks as run
+    from qifsql.commands.blocks.blocks import order_of
+    from qifsql.options import show
+    from qifsql.presentation.parts import Part
+
+    show.check(output)
+    order, n = order_of(smallest, largest, revealing)
+    source = others.source(data)
+    with limits.settings() as settings:
+        result = run(
+            source,
+            **others.arguments(),
+            **adversary.arguments(),
+            where=data.where,
+            order=order,
+            limit=n if limit is None else limit,
+            settings=settings,
+        )
+
+    runtime.remarks(result.notes, quiet=limits.quiet)
+
+    def render(*_: object) -> list[Part]:
+        from qifsql.commands.blocks import view
+
+        return view.blocks(result.frame, result.origin.spec["secrets"])
+
+    title = f"qifsql: {order} blocks of {named(source)}"
+    show.show(show.Shown(result.frame, result.origin, render, title), output)

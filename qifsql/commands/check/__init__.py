@@ -1,0 +1,1 @@
+"""``qifsql check``: a release against a policy."""

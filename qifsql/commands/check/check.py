@@ -1,0 +1,387 @@
+"""Checking a release against a policy: which levels are met, with which numbers.
+
+All rules of one kind of model are answered by one attack for each column of groups. Where missing
+values are dropped, or beliefs are given, models of different goals are run apart: each is then
+about other records.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack, cast
+
+import polars as pl
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import (
+    Attack,
+    ColumnRoles,
+    Options,
+    refuse,
+)
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.check import coverage
+from qifsql.commands.check.coverage import Coverage
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.results import baseline as last
+from qifsql.results import coverage as results_coverage
+from qifsql.results import policy as policies
+from qifsql.results.assessment import MEASURES, Assessment
+from qifsql.results.baseline import Baseline, Place
+from qifsql.results.policy import Policy
+from qifsql.results.rules import Rule, named
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "rule": pl.Int64(),
+    "model": pl.String(),
+    "qids": pl.List(pl.String()),
+    "secret": pl.String(),
+    "by": pl.String(),
+    "group": pl.String(),
+    "individuals": pl.Int64(),
+    "measure": pl.String(),
+    "value": pl.Float64(),
+    "wanted": pl.String(),
+    "baseline": pl.Float64(),
+    "met": pl.Boolean(),
+}
+"""The columns of a verdict: one row for each rule, model and secret, and within groups for each.
+
+``rule`` counts the rules of the policy from 1. ``secret`` is NULL for re-identification. ``by`` is
+the column of groups, NULL where the rule is about everybody together; ``group`` its value (NULL:
+missing), ``individuals`` how many people are in it. ``value`` is that of ``measure``, ``wanted``
+the bounds in words, ``baseline`` the value of the last release (NULL where none is known), ``met``
+whether the value is within all bounds."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which levels of a policy are met, and which columns of the file no rule covers.
+
+    ``uncovered`` (``qifsql.results.coverage.SCHEMA``) says whom these columns would single out. A
+    verdict is true where the policy is met: ``assert qifsql.check(...)`` holds a release to it.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    uncovered: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=results_coverage.SCHEMA)
+    )
+
+    def __bool__(self) -> bool:
+        """Return whether the policy is met."""
+        return self.met
+
+    @property
+    def met(self) -> bool:
+        """Whether every level is met, and no column refused."""
+        return not self.broken and not self.refused
+
+    @property
+    def columns(self) -> tuple[ColumnRoles, ...]:
+        """All columns of the file with their roles."""
+        return self.origin.columns
+
+    @property
+    def not_considered(self) -> tuple[str, ...]:
+        """The columns that no rule covers, in no form."""
+        return tuple(c.name for c in self.columns if not c.covered and not c.forms)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The columns that no rule covers as they are, where the policy refuses them."""
+        return refused(str(self.origin.spec.get("unnamed")), self.columns)
+
+    @property
+    def details(self) -> dict[str, pl.DataFrame]:
+        """The tables beside the levels."""
+        return {"uncovered": self.uncovered}
+
+    @property
+    def broken(self) -> int:
+        """How many levels are not met."""
+        return int((~self.frame["met"]).sum())
+
+    @property
+    def summary(self) -> str:
+        """How many levels are met, in one sentence."""
+        levels = several(self.frame.height, "level")
+        if self.broken:
+            return f"not met: {self.broken:,} of {levels}"
+        if self.refused:
+            return f"not met: {several(len(self.refused), 'column')} in no rule"
+        for_columns = "" if self.uncovered.is_empty() else " for the columns named"
+        return f"met{for_columns}: all of {levels}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The levels as plain dictionaries."""
+        return self.frame.to_dicts()
+
+
+def refused(unnamed: str, columns: Iterable[ColumnRoles]) -> tuple[str, ...]:
+    """Return the columns that no rule covers as they are, where the policy refuses them."""
+    if unnamed != "refuse":
+        return ()
+    return tuple(column.name for column in columns if not column.covered)
+
+
+def check(
+    source: Source,
+    policy: str | Path,
+    *,
+    baseline: str | Path | None = None,
+    population: str | Path | Dataset | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Verdict:
+    """Check a release against the levels of a policy.
+
+    Args:
+        source: as in ``attack``.
+        policy: a TOML file (``qifsql.results.policy``): the adversary, rules, and the last release.
+        baseline: the result of the last release, instead of that in the policy.
+        population: the people who may be in the release (see ``attack``).
+        settings: memory, threads, temporary folder, progress.
+        **options: what the adversary knows and wants; they win over the policy.
+
+    Returns:
+        A Verdict; its ``frame`` has one row per level, ``met`` says whether all are met, and
+        ``uncovered`` whom the columns single out that no rule covers.
+
+    Raises:
+        InputError: the policy or the baseline is wrong, or does not fit the data.
+        EngineError: memory or disk ran out.
+
+    """
+    origin = Origin.now(settings, "check")
+    refuse(options, "check", "gain", "thresholds", "quantiles")
+    levels = policies.read(policy, population=population, **options)
+    last_release = _baseline(levels, baseline)
+    rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
+    results = []
+    for call in _calls(levels):
+        result = attack(
+            [m.acronym for m in call.models],
+            source,
+            measures=call.measures,
+            settings=settings,
+            **call.options(levels),
+        )
+        results.append(result)
+        for rule, model in call.rules:
+            rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
+    rows = [
+        row for rule in levels.rules for m in rule.models for row in rows_by_rule[rule.number, m]
+    ]
+    notes = dict.fromkeys(note for result in results for note in result.notes)
+    frame = pl.DataFrame(rows, schema=SCHEMA)
+    rest = _coverage(levels, source, results, settings)
+    whole = _origin(origin, levels, last_release, results, rest)
+    return Verdict(frame, whole, tuple(notes), rest.frame)
+
+
+def _coverage(
+    policy: Policy, source: Source, results: Sequence[Assessment], settings: Settings | None
+) -> Coverage:
+    """All columns of the file, and whom those single out that no rule covers."""
+    adversary = policy.adversary
+    shared = ("key", "weight", "where", "null", "wave", "absent")
+    options: Any = {name: adversary[name] for name in shared if name in adversary}
+    qids = adversary.get("qids") or tuple(adversary.get("target") or ())
+    spec = Attack.of("crs", source, qids=qids, **options).fitting()
+    secrets = adversary.get("secret", ())
+    try:
+        return coverage.coverage(
+            spec,
+            [result.origin.columns for result in results],
+            secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+            ignored=policy.unnamed == "ignore",
+            settings=settings,
+        )
+    except ColumnError:
+        if "population" not in adversary:
+            raise
+        return coverage.listed(spec, settings)
+
+
+def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
+    """The last release; InputError where there is none and a rule is about the difference."""
+    if file is not None:
+        return last.read(file)
+    if policy.baseline is not None:
+        try:
+            return last.read(policy.baseline)
+        except InputError as e:
+            raise policy.lines.wrong(str(e), "baseline", "file") from e
+    for rule in policy.rules:
+        if rule.drifts:
+            message = f"rule {rule.number} needs a baseline; name it in [baseline] or --baseline"
+            raise policy.wrong(rule, message)
+    return None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One attack: its models and groups, and the rules that it answers, each with its model."""
+
+    by: str | None
+    rules: tuple[tuple[Rule, Model], ...]
+
+    @property
+    def models(self) -> list[Model]:
+        return list(dict.fromkeys(model for _, model in self.rules))
+
+    @property
+    def measures(self) -> list[str]:
+        needed = {rule.measure for rule, _ in self.rules}
+        return [name for name, columns in MEASURES.items() if needed & columns.keys()]
+
+    def options(self, policy: Policy) -> dict[str, Any]:
+        """The options of the policy that the models take."""
+        goals = {model.goal for model in self.models}
+        unused = {"by"}
+        if "attribute inference" not in goals:
+            unused |= {"secret", "prior"}
+        if "membership" not in goals:
+            unused.add("member")
+        if not self.models[0].individual:
+            unused.add("target")
+        options = {name: value for name, value in policy.adversary.items() if name not in unused}
+        return options | {"by": self.by}
+
+
+def _calls(policy: Policy) -> Iterator[_Call]:
+    """As few attacks as possible: models that can run together do, by one column of groups each."""
+    apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
+    kinds: dict[object, list[tuple[Rule, Model]]] = {}
+    for rule in policy.rules:
+        for m in rule.models:
+            goal = m.goal if apart or m.goal == "membership" else ""
+            kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
+    for rules in kinds.values():
+        columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
+        first, *others = columns or (None,)  # the first answers for everybody, too
+        for by in (first, *others):
+            column_rules = (r for r in rules if by == (first if r[0].by is None else r[0].by))
+            yield _Call(by, tuple(column_rules))
+
+
+def _judged(
+    policy: Policy, rule: Rule, model: Model, result: Assessment, last_release: Baseline | None
+) -> list[dict[str, Any]]:
+    """The levels of a rule for one of its models, in the order of the result."""
+    rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
+    judged, unknown = [], 0
+    for row in _of_secrets(policy, rule, rows):
+        for group_row in _within(rule, row, result):
+            value = group_row[rule.measure]
+            if value is None:
+                message = f"{rule.measure} has no value in model {model.acronym}"
+                raise policy.wrong(rule, message, "measure")
+            before = last_release.value(Place.of(group_row), rule.measure) if last_release else None
+            unknown += before is None
+            about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
+            met = (before is not None or not rule.drifts) and rule.met(value, before)
+            about |= {"value": value, "baseline": before, "met": met}
+            judged.append({name: (group_row | about).get(name) for name in SCHEMA})
+    if rule.drifts and last_release and unknown:
+        what = several(unknown, "group" if rule.by is not None else "row")
+        raise policy.wrong(
+            rule,
+            f"the baseline {last_release.name} has no {rule.measure}, or several, for {what} of "
+            f"model {model.acronym}; make it with the same quasi-identifiers, secrets and groups",
+        )
+    return judged
+
+
+def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the secrets that a rule is about."""
+    if not rule.secrets:
+        return list(rows)
+    there = [row["secret"] for row in rows]
+    secrets: set[str] = set()
+    for text in rule.secrets:
+        if not (names := named(text, there)):
+            message = f"secret {quoted(text)} is not asked for; name it in [adversary]"
+            raise policy.wrong(rule, message, "secret")
+        secrets.update(names)
+    return [row for row in rows if row["secret"] in secrets]
+
+
+def _within(rule: Rule, row: dict[str, Any], result: Assessment) -> Iterator[dict[str, Any]]:
+    """The row of everybody together, or of each group."""
+    if rule.by is None:
+        yield row | {"by": None, "group": None, "individuals": None}
+        return
+    groups = result.details["groups"].filter(attack_id=row["attack_id"])
+    for group in groups.iter_rows(named=True):
+        yield {name: row[name] for name in ("model", "qids", "secret")} | group
+
+
+def _origin(
+    origin: Origin,
+    policy: Policy,
+    last_release: Baseline | None,
+    results: Sequence[Assessment],
+    rest: Coverage,
+) -> Origin:
+    """Where the verdict comes from: all attacks, the policy and the baseline."""
+    origins = [result.origin for result in results]
+    spec: dict[str, Any] = {}
+    for each in reversed(origins):
+        spec |= each.spec
+    spec["models"] = list(dict.fromkeys(m for each in origins for m in each.spec["models"]))
+    spec["secrets"] = max((each.spec["secrets"] for each in origins), key=len)
+    spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
+    spec["unnamed"] = policy.unnamed
+    spec["rules"] = [
+        {
+            "models": [model.acronym for model in rule.models],
+            "measure": rule.measure,
+            "secrets": list(rule.secrets),
+            "by": rule.by,
+            "wanted": rule.limits,
+        }
+        for rule in policy.rules
+    ]
+    paths = [path for each in origins for path in each.paths]
+    paths += [str(policy.file), *(last_release.files if last_release else ())]
+    plans = [*(plan for each in origins for plan in each.plans), *rest.plans]
+    statements = [statement for each in origins for statement in each.statements]
+    whole = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
+    return whole.listing(rest.columns)
+
+
+def fit(source: Source, policy: Policy, settings: Settings | None = None) -> None:
+    """Look up every name of a policy in the data, without attacking; InputError where wrong."""
+    for spec in _attacks(source, policy):
+        with opened(spec, settings, joined=False):
+            pass
+
+
+def _attacks(source: Source, policy: Policy) -> Iterator[Attack]:
+    """The attacks of a policy: one for each model and column of groups that its rules name."""
+    for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
+        adversary = dict(policy.adversary) | {"by": by}
+        if model.goal != "attribute inference":
+            adversary.pop("secret", None)
+            adversary.pop("prior", None)
+        if model.goal != "membership":
+            adversary.pop("member", None)
+        if not model.individual:
+            adversary.pop("target", None)
+        people = adversary.pop("population", None)
+        options = {n: v for n, v in adversary.items() if n in Options.__annotations__}
+        spec = Attack.of(model.acronym, source, **cast("Options", options))
+        yield spec.among(people) if people is not None and spec.of_membership else spec

@@ -1,0 +1,174 @@
+"""``qifsql check``."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.options import groups, runtime, types
+from qifsql.options.groups import (
+    ATTACK,
+    DATA,
+    RUN,
+    Adversary,
+    Data,
+    Limits,
+    Others,
+    Output,
+)
+
+NOT_MET = 4  # the exit code
+
+Policy = Annotated[
+    Path,
+    typer.Option(
+        "--policy",
+        help="The TOML file of the levels (see above).",
+        rich_help_panel=ATTACK,
+    ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline",
+        help="The result of the last release (.json .parquet .csv), instead of the policy's.",
+        rich_help_panel=DATA,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        help="Groups of people within which every rule that names no others must hold.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Population = Annotated[
+    str | None,
+    typer.Option(
+        "--population",
+        help="A file of everybody who may be in the release.",
+        rich_help_panel=DATA,
+    ),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option(
+        "--junit",
+        help="Write JUnit XML, too: a test for each level.",
+        rich_help_panel=RUN,
+    ),
+]
+
+
+def check(
+    context: typer.Context,
+    data: Data,
+    others: Others,
+    policy: Policy,
+    adversary: Adversary,
+    output: Output,
+    limits: Limits,
+    baseline: Baseline = None,
+    by: Groups = None,
+    population: Population = None,
+    prior: groups.Prior = None,
+    target: groups.Targets = None,
+    member: groups.Member = None,
+    junit: Junit = None,
+) -> None:
+    """Check a release against levels; exit code 4 when one is not met.
+
+    The policy is a TOML file. Options given here win over those of its \\[adversary]:
+
+    \b
+    unnamed = "warn"               # or "refuse" or "ignore" (see below)
+
+    \b
+    \\[adversary]
+    qids = ["age", "sex"]
+    secret = ["disease"]
+
+    \b
+    [\\[rule]]                       # one table for each rule
+    model = "cas"
+    measure = "posterior_probabilistic"
+    at_most = 0.9                  # or at_least, or both
+    by = "region"                  # optional: within every group
+    secret = "disease"             # optional: not for every secret
+
+    \b
+    [\\[rule]]
+    model = "crs"
+    measure = "singled_out"
+    rise_at_most = 10              # or fall_at_most: against the baseline
+
+    \b
+    \\[baseline]
+    file = "last.json"             # what qifsql check -o last.json wrote
+
+    The result lists all columns of the file with their roles. Of those that
+    no rule covers it says how many people they would single out, known besides
+    the quasi-identifiers: all together, and each alone. Declared keys and
+    secrets are left out. With unnamed = "refuse" the policy is not met while
+    there are any; with "ignore" they are listed and not measured.
+    """  # noqa: D301 - the backspace keeps the lines of the example as they are
+    from qifsql.commands.check.check import check as run
+    from qifsql.options import show
+    from qifsql.results.policy import read
+    from qifsql.results.storage import check_ending, check_place
+
+    show.check(output)
+    if junit is not None:
+        check_ending(junit, (".xml",))
+    source = others.source(data)
+    options: dict[str, Any] = adversary.arguments() | others.arguments()
+    options = {name: value for name, value in options.items() if not _left_out(context, name)}
+    options |= {"by": by, "prior": prior, "member": member, "where": data.where}
+    options |= {"target": types.targets(target, options["qids"]), "population": population}
+    levels = read(policy, **options)
+    inputs = [path for dataset in source for path in dataset.paths]
+    inputs += [str(f) for f in (policy, levels.baseline, baseline) if f is not None]
+    for file in (output.out, junit):
+        if file is not None:
+            check_place(file, tuple(inputs))  # before any work is done
+    with limits.settings() as settings:
+        result = run(source, policy, **options, baseline=baseline, settings=settings)
+    title = f"qifsql: {groups.named(source)} against {policy.name}"
+    runtime.remarks(result.notes, quiet=limits.quiet)
+    if not _table(output):  # a table ends with it
+        from qifsql.commands.check import view
+
+        line = f"{view.checked(result.origin.spec)}: {result.summary}"
+        runtime.remarks([line, *view.caveats(result)], quiet=limits.quiet)
+    _tell(result, title, output, junit)
+
+
+def _left_out(context: typer.Context, name: str) -> bool:
+    """Whether an option with a default was not typed: it does not win over the policy."""
+    source = getattr(context.get_parameter_source(name), "name", "")
+    return name in ("null", "absent") and source == "DEFAULT"
+
+
+def _table(output: Output) -> bool:
+    return output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())
+
+
+def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
+    """Show and write the verdict; exit code 4 when a level is not met."""
+    from qifsql.commands.check import view
+    from qifsql.options import show
+    from qifsql.results.storage import write
+
+    if junit is not None:
+        from qifsql.commands.check.junit import junit as xml
+
+        write({junit: xml(result)}, result.origin)
+    try:
+        show.show(view.shown(result, title), output)
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+        if result.met:
+            raise
+    if not result.met:
+        raise typer.Exit(NOT_MET)

@@ -1,0 +1,179 @@
+"""Columns that no rule covers: whom they would single out, known besides the quasi-identifiers.
+
+A verdict is about the quasi-identifiers and secrets that are named. Every other column is in the
+file, too, and somebody may know it. Measured is how many people are alone in their block for who
+knows the named quasi-identifiers and all of these columns, and each of them alone with the named
+ones. Declared keys are left out, and so are secrets, which are what the adversary wants to know.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary import names as naming
+from qifsql.adversary import roles
+from qifsql.adversary.spec import (
+    Attack,
+    Attribute,
+    BoundAttack,
+    ColumnRoles,
+)
+from qifsql.counting.join import collected
+from qifsql.counting.session import opened
+from qifsql.data.dataset import Dataset
+from qifsql.data.types import family, generalised, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.query import microdata
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
+from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, SCHEMA
+
+WHAT = "measuring columns that no rule covers"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """All columns of a file with their roles, what the uncovered ones would do, the plans sent."""
+
+    columns: tuple[ColumnRoles, ...]
+    frame: pl.DataFrame
+    plans: tuple[Plan, ...] = ()
+
+
+def coverage(
+    spec: Attack,
+    attacked: Sequence[Sequence[ColumnRoles]],
+    *,
+    secrets: Sequence[str] = (),
+    ignored: bool = False,
+    settings: Settings | None = None,
+) -> Coverage:
+    """Return the columns of a file and whom those single out that no attack covers.
+
+    Args:
+        spec: the quasi-identifiers, key, weight and filter that all attacks share.
+        attacked: the columns with their roles in each attack; those on another file are ignored.
+        secrets: names of columns that are secrets of none of the attacks, though they are named.
+        ignored: list the uncovered columns, but measure nothing.
+        settings: memory, threads, temporary folder, progress.
+
+    """
+    with opened(spec, settings, joined=False) as (engine, bound):
+        names = [c.name for c in bound.columns]
+        same = [
+            attack_columns
+            for attack_columns in attacked
+            if [c.name for c in attack_columns] == names
+        ]
+        columns = [_named(c, secrets) for c in roles.together(bound.columns, *same)]
+        uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
+        if ignored:
+            rows = [_row(c, reason=IGNORED) for c in uncovered]
+            return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA))
+        rows, plans = _measured(engine, bound, uncovered)
+    return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA), tuple(plans))
+
+
+def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
+    """Return the columns of a file that has not the quasi-identifiers of its attacks."""
+    with DuckDB(settings, sources=[spec.dataset]) as engine:
+        schema = Catalog(engine, spec.dataset).schema
+    columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
+    rows = [_row(c, reason=ELSEWHERE) for c in columns if not c.covered]
+    return Coverage(columns, pl.DataFrame(rows, schema=SCHEMA))
+
+
+def _named(column: ColumnRoles, secrets: Sequence[str]) -> ColumnRoles:
+    """The column; of those without a role, the ones that are named as secrets have a role."""
+    if column.roles or column.name not in secrets:
+        return column
+    return replace(column, roles=(roles.IN_NO_RULE,))
+
+
+def _measured(
+    engine: DuckDB, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
+) -> tuple[list[dict[str, Any]], list[Plan]]:
+    """The rows of the uncovered columns, and the plans that ran."""
+    reasons = [_reason(c, of_one_file=isinstance(bound.dataset, Dataset)) for c in uncovered]
+    several = [
+        column.attribute
+        for column, why in zip(uncovered, reasons, strict=True)
+        if column.attribute is not None and not why
+    ]
+    if not several:
+        return [_row(c, reason=why) for c, why in zip(uncovered, reasons, strict=True)], []
+    counts = _Uniques(engine, bound, several)
+    people, before = counts.of([])
+    _, everything = counts.of(several)
+    settled = everything == before or len(several) == 1  # less knowledge singles out nobody more
+    rows = [_row(None, people, everything, before)]
+    for column, why in zip(uncovered, reasons, strict=True):
+        if why or column.attribute is None:
+            rows.append(_row(column, reason=why))
+            continue
+        alone = everything if settled else counts.of([column.attribute])[1]
+        rows.append(_row(column, people, alone, before))
+    return rows, counts.plans
+
+
+def _reason(column: ColumnRoles, *, of_one_file: bool) -> str:
+    """Why a column cannot be measured; empty where it can."""
+    if column.attribute is None:
+        return NAMELESS
+    type_ = column.attribute.type
+    if nested(type_) and not (of_one_file and generalised(type_)):
+        return f"nested ({family(type_)})"
+    return ""
+
+
+def _row(
+    column: ColumnRoles | None, people: int = 0, alone: int = 0, before: int = 0, reason: str = ""
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(SCHEMA)
+    if column is not None:
+        row |= {"column": column.name, "role": column.role}
+    if reason:
+        return row | {"reason": reason}
+    return row | {
+        "people": people,
+        "singled_out": alone,
+        "share": alone / people,
+        "added": alone - before,
+    }
+
+
+class _Uniques:
+    """Counts people who are alone in their block, with ever other quasi-identifiers.
+
+    The people are those of the attack: its filter, its weights and its rule of missing values are
+    about the named quasi-identifiers, so that nobody is left out for what no rule covers.
+    """
+
+    def __init__(self, engine: DuckDB, bound: BoundAttack, several: Sequence[Attribute]) -> None:
+        conditions = [bound.where] if bound.where is not None else []
+        conditions += microdata.nothing_missing(bound) if bound.null == "drop" else []
+        where = exp.and_(*conditions) if conditions else None
+        everything = replace(
+            bound, qids=(*bound.qids, *several), where=where, null="distinct", secrets=(), by=None
+        )
+        self.engine = engine
+        self.bound = collected(engine, everything)
+        if isinstance(self.bound.dataset, Dataset) and self.bound.dataset.format == "csv":
+            self.bound = replace(self.bound, dataset=engine.load(self.bound.dataset))
+        self.named = bound.qids
+        self.plans: list[Plan] = []
+
+    def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
+        """How many people there are, and how many are alone, for who knows these, too."""
+        attack = replace(self.bound, qids=(*self.named, *more))
+        steps = Steps(attack)
+        uniques = exp.select("*").from_(steps.need("uniques"))
+        plan = microdata.plan(attack, steps.steps, uniques)
+        self.plans.append(plan)
+        ((people, alone),) = self.engine.rows(plan, WHAT, attack.dataset.name)
+        return int(people), int(alone)

@@ -1,0 +1,72 @@
+"""A verdict as JUnit XML, which continuous integration shows as tests: one for each level."""
+
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from qifsql import __version__
+from qifsql.commands.check import view
+from qifsql.commands.check.check import Verdict
+from qifsql.presentation.escaping import cell
+
+
+def junit(result: Verdict) -> str:
+    """The XML of a verdict. Names and values are text in which control characters are replaced."""
+    spec = result.origin.spec
+    name, dataset = cell(spec["policy"]), cell(spec["dataset"])
+    refusing = spec.get("unnamed") == "refuse"
+    root = ET.Element("testsuites", name="qifsql")
+    suite = ET.SubElement(root, "testsuite", name=f"{dataset} against {name}")
+    suite.set("timestamp", result.origin.started)
+    for element in (root, suite):
+        element.set("tests", str(result.frame.height + refusing))
+        element.set("failures", str(result.broken + bool(result.refused)))
+        element.set("errors", "0")
+        element.set("skipped", "0")
+        element.set("time", f"{result.origin.seconds:.3f}")
+    properties = ET.SubElement(suite, "properties")
+    about = {"qifsql": __version__, "dataset": spec["dataset"], "baseline": spec["baseline"]}
+    about |= _uncovered(result)
+    for key, value in about.items():
+        if value is not None:
+            ET.SubElement(properties, "property", name=key, value=cell(value))
+    for row in result.rows():
+        _case(suite, row, name, dataset)
+    if refusing:
+        _columns(suite, result, name)
+    if caveats := view.caveats(result):
+        ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _uncovered(result: Verdict) -> dict[str, Any]:
+    """The columns that no rule covers, and how many people they single out together."""
+    rows = result.uncovered.to_dicts()
+    names = [row["column"] for row in rows if row["column"] is not None]
+    singled = [row["singled_out"] for row in rows if row["column"] is None]
+    properties = {"not_considered": ", ".join(names), "not_considered_singled_out": str(*singled)}
+    return {name: value for name, value in properties.items() if value}
+
+
+def _columns(suite: ET.Element, result: Verdict, policy: str) -> None:
+    """Whether every column is in a rule, where the policy refuses others."""
+    name = f"every column of {cell(result.origin.spec['dataset'])} is in a rule"
+    case = ET.SubElement(suite, "testcase", classname=f"{policy}.columns", name=name)
+    case.set("time", "0")
+    if result.refused:
+        message = cell(f"in no rule: {', '.join(result.refused)}")
+        failure = ET.SubElement(case, "failure", type="policy", message=message)
+        failure.text = message
+
+
+def _case(suite: ET.Element, row: dict[str, Any], policy: str, dataset: str) -> None:
+    """One level: its name says rule, whom and what; a failure says the value and the bounds."""
+    whom = view.whom(row)
+    name = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {whom}"
+    case = ET.SubElement(suite, "testcase", classname=f"{policy}.{row['model']}", name=name)
+    case.set("time", "0")
+    if not row["met"]:
+        message = view.finding(row)
+        failure = ET.SubElement(case, "failure", type="policy", message=message)
+        failure.text = f"{dataset}: {whom}\n{message}"

@@ -1,0 +1,133 @@
+"""Verdicts as people read them: which levels are met, and with which numbers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.check import check
+from qifsql.commands.check.check import Verdict
+from qifsql.presentation import escaping, uncovered, words
+from qifsql.presentation.files import Shown
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import (
+    Bad,
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+from qifsql.results import coverage as results_coverage
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("rule", "measure", "by", "group", "met"),
+    shared=("uncovered",),
+    types=check.SCHEMA | results_coverage.SCHEMA,
+    essential=True,
+)
+
+
+def verdict(result: Verdict) -> list[Part]:
+    """Return which file was checked, all levels, how many are met, what no rule covers."""
+    spec = result.origin.spec
+    summary = result.summary[0].upper() + result.summary[1:]
+    parts: list[Part] = [
+        Heading(checked(spec)),
+        levels(result.frame),
+        Paragraph(f"{summary}.", strong=True),
+        *map(Paragraph, caveats(result)),
+    ]
+    if result.uncovered.height:
+        title = said("Columns of {dataset}", dataset=escaping.cell(spec["dataset"]))
+        parts += [Heading(title), uncovered.table(result.columns, result.uncovered)]
+    return parts
+
+
+def shown(result: Verdict, title: str) -> Shown:
+    """Return a verdict in all its forms."""
+    more = {
+        "met": result.met,
+        "not_considered": list(result.not_considered),
+        "columns": [column.plain() for column in result.columns],
+    }
+    return Shown(
+        result.frame,
+        result.origin,
+        lambda *_: verdict(result),
+        title,
+        result.details,
+        notes=result.notes,
+        not_in_csv=tuple(result.details),
+        more=more,
+    )
+
+
+def checked(spec: Mapping[str, Any]) -> str:
+    """Return which file was held against which policy."""
+    file = escaping.cell(str(spec.get("dataset", "")))
+    return said("{dataset} against {policy}", dataset=file, policy=policy(spec))
+
+
+def policy(spec: Mapping[str, Any]) -> str:
+    """Return the name of the policy's file."""
+    return escaping.cell(Path(str(spec.get("policy", ""))).name)
+
+
+def caveats(result: Verdict) -> list[str]:
+    """Return what the verdict does not say: which columns no rule covers, whom they single out."""
+    return uncovered.caveats(result.origin.spec, result.columns, result.uncovered)
+
+
+def levels(frame: pl.DataFrame) -> Table:
+    """All levels in the order of the policy, those that are not met in capitals."""
+    drifts = frame["baseline"].null_count() < frame.height
+    heads = [said("rule"), said("of"), said("measure"), said("value")]
+    heads += [*([said("baseline")] if drifts else []), said("wanted"), said("met")]
+    table = Table.of(heads, right=(0, 3, *((4,) if drifts else ())))
+    for row in frame.iter_rows(named=True):
+        last = "" if row["baseline"] is None else escaping.cell(row["baseline"])
+        table.add_row(
+            str(row["rule"]),
+            whom(row),
+            row["measure"],
+            "" if row["value"] is None else escaping.cell(row["value"]),
+            *([last] if drifts else []),
+            bounds(row["wanted"]),
+            said("yes") if row["met"] else Bad(said("NO")),
+        )
+    return table
+
+
+def whom(row: Mapping[str, Any]) -> str:
+    """What a level is about: ``CAS of disease, region = North``."""
+    about = row["model"]
+    if row["secret"] is not None:
+        about = said("{model} of {secret}", model=about, secret=row["secret"])
+    where = "" if row["by"] is None else f", {row['by']} = {escaping.cell(row['group'])}"
+    return escaping.cell(f"{about}{where}")
+
+
+def bounds(text: str) -> str:
+    """The bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
+    messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
+    shown = []
+    for bound in text.split(" and "):
+        first, _, rest = bound.partition(" ")
+        shown.append(
+            said(messages[first], bound=number(rest)) if first in messages else number(bound)
+        )
+    return words.listed(shown)
+
+
+def finding(row: Mapping[str, Any]) -> str:
+    """The value of a level and its bounds: ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``."""
+    last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
+    return f"{row['measure']} is {row['value']}{last}, wanted {row['wanted']}"
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    return said("Policy: {name}", name=checked(stored.spec)), [levels(stored.frame)]

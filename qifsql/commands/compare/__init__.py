@@ -1,0 +1,1 @@
+"""``qifsql compare``: releases beside the original."""

@@ -1,0 +1,173 @@
+"""Binding a comparison: names meet the columns of the original and of every release, once.
+
+Files are numbered as they are named: the original is 1, the first sanitised release 2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from qifsql.adversary import names as naming
+from qifsql.adversary import roles
+from qifsql.adversary.models import model
+from qifsql.adversary.names import QID, SECRET
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.release_columns import (
+    Tags,
+    cells_of,
+    names_of_all,
+    of_release,
+    raw_columns,
+    tagged_names,
+    titles_of,
+    typed,
+)
+from qifsql.counting.releases import NOTHING, Compared, Composition
+from qifsql.counting.spans import Generalised, Raw
+from qifsql.data.collection import tag_of
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import parse, split_name
+from qifsql.data.schema import Catalog as Knowledge
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    did_you_mean,
+    quoted,
+)
+
+
+def bind(engine: DuckDB, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
+    """The quasi-identifiers of the original, and all files, the original first.
+
+    ColumnError, ExpressionError or InputError where something is amiss.
+    """
+    catalogs = [Catalog(engine, d) for d in spec.releases]
+    original = catalogs[0]
+    names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
+    qids = typed(naming.attributes(names, original.schema, QID), original, QID)
+    if not qids:
+        raise ColumnError(
+            f"no quasi-identifiers of {original.schema.dataset}; name some with --qids"
+        )
+    for number, name in tags:
+        if name not in {q.name for q in qids}:
+            hint = did_you_mean(name, (q.name for q in qids))
+            raise ColumnError(f"no quasi-identifier of the original is called {quoted(name)}{hint}")
+        if number == 1 and tags[number, name] != name:
+            raise InputError(
+                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
+                "is there, and tag the others"
+            )
+    raws = raw_columns(spec, qids, original.schema)
+    secrets = _secrets(spec.secrets, catalogs)
+    titles = titles_of(spec.releases)
+    every = names_of_all(spec, original.schema)
+    files = []
+    for number, catalog in enumerate(catalogs, 1):
+        columns: tuple[tuple[Generalised, Attribute], ...] = ()
+        if number == 1:
+            pairs = zip(raws, qids, strict=True)
+            columns = tuple(
+                (Generalised(r, 1, titles[0], r.name, r.type, True), q) for r, q in pairs
+            )
+        else:
+            written = {
+                raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
+                for raw in raws
+            }
+            cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
+            columns = tuple((replace(g, release=titles[number - 1]), a) for g, a in cells)
+        attack = _attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
+        files.append(Compared(number, titles[number - 1], columns, attack))
+    _check_known(raws, files)
+    return raws, files
+
+
+def _attack(
+    catalog: Catalog, qids: Sequence[Attribute], secrets: Sequence[Attribute], where: str | None
+) -> BoundAttack:
+    """The attack on one file by who knows its cells as they stand there."""
+    title = catalog.schema.dataset
+    for secret in secrets:
+        if any(secret.expression == q.expression for q in qids):
+            raise ColumnError(
+                f"secret {quoted(secret.name)} is among the quasi-identifiers of {title}; what the "
+                "adversary knows is no secret: take it out of one of them"
+            )
+    condition = None
+    if where is not None:
+        condition = parse(where, catalog.schema, f"the filter (where) of {title}")
+        catalog.condition(condition)
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    return BoundAttack(
+        (model("crs"), *([model("cas")] if secrets else [])),
+        catalog.dataset,
+        tuple(qids) or (NOTHING,),
+        tuple(secrets),
+        None,
+        None,
+        condition,
+        "distinct",
+        {},
+        zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
+        releases=(title,),
+        columns=roles.columns(
+            catalog.schema, {roles.QID: qids, roles.SECRET: secrets}, where=condition
+        ),
+    )
+
+
+def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:
+    """The secrets of each file, in one order; ``2:disease=CONDITION`` where it has another name."""
+    tags: Tags = {}
+    untagged: dict[str, None] = {}
+    for text in texts:
+        tag = None if catalogs[0].schema.find(text) else tag_of(text, len(catalogs))
+        if tag is None:
+            untagged[text] = None
+            continue
+        name, written = split_name(tag[1]) or (tag[1].strip(), tag[1].strip())
+        tags[tag[0], name] = written
+    secrets = naming.attributes(list(untagged), catalogs[0].schema, SECRET)
+    for _, name in tags:
+        if name not in {a.name for a in secrets}:
+            raise ColumnError(
+                f"no secret of the original is called {quoted(name)}"
+                f"{did_you_mean(name, (a.name for a in secrets))}"
+            )
+    texts_of = {a.name: text for text in untagged for a in _meant(text, catalogs[0])}
+    attributes_by_file = []
+    for number, catalog in enumerate(catalogs, 1):
+        attributes = []
+        for secret in secrets:
+            if (number, secret.name) in tags and number > 1:
+                attribute = of_release(catalog, tags[number, secret.name], secret.name)
+            else:
+                attribute = _of_file(texts_of[secret.name], secret.name, catalog)
+            attributes.append(replace(attribute, name=secret.name))
+        attributes_by_file.append(typed(attributes, catalog, SECRET))
+    return attributes_by_file
+
+
+def _meant(text: str, catalog: Knowledge) -> list[Attribute]:
+    return naming.named(text, catalog.schema, SECRET)
+
+
+def _of_file(text: str, name: str, catalog: Knowledge) -> Attribute:
+    """A secret as one file has it; a pattern means the same columns in all."""
+    if catalog.schema.find(name) is not None:
+        text = name if split_name(text) is None else text
+    attributes: Mapping[str, Any] = {a.name: a for a in _meant(text, catalog)}
+    return attributes.get(name) or _meant(name, catalog)[0]
+
+
+def _check_known(raws: Sequence[Raw], files: Sequence[Compared]) -> None:
+    """Refuse tags and names that no release has, unless all of a release is dropped."""
+    if len(files) > 1 and not any(file.cells for file in files[1:]):
+        names = ", ".join(quoted(raw.name) for raw in raws)
+        raise ColumnError(
+            f"no release has any of the quasi-identifiers {names}; where they have other names, "
+            "say so, as in 2:NAME=COLUMN"
+        )

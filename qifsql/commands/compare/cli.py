@@ -1,0 +1,69 @@
+"""``qifsql compare`` and ``qifsql what-if``: releases beside one another."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from qifsql.options import groups, roles, runtime
+from qifsql.options.details import Charts
+from qifsql.options.groups import Data, Limits, Output
+from qifsql.options.roles import Hierarchies, Secrets
+from qifsql.options.types import hierarchies, names
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is held against what."""
+
+    sanitised: Annotated[
+        list[str], typer.Argument(metavar="SANITISED...", help="The sanitised releases of FILE.")
+    ]
+    qids: Annotated[
+        list[str],
+        roles.qids(
+            "The original's quasi-identifiers, as in attack; where a release (the first is "
+            "file 2) has another name: 2:age=AGE. Repeatable."
+        ),
+    ]
+    secret: Secrets = None
+    hierarchy: Hierarchies = None
+    plain: roles.Plain = None
+
+
+def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: Limits) -> None:
+    """Attack an original FILE and sanitised releases of it as they are; see what these still tell.
+
+    A row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
+    before and after, and what was lost. Cells may be values or stand for several: * [20,30] 20-29
+    <30 130** {France,Germany} or a node of a hierarchy.
+    """
+    from qifsql.commands.compare import view
+    from qifsql.commands.compare.compare import compare as run
+    from qifsql.options import show
+
+    show.check(output)
+    charts.check()
+    original = data.dataset()
+    releases = [data.dataset(file) for file in beside.sanitised]
+    qids = names(beside.qids)
+    with limits.settings() as settings:
+        result = run(
+            original,
+            releases,
+            qids=qids,
+            secret=names(beside.secret),
+            where=data.where,
+            hierarchies=hierarchies(beside.hierarchy or (), qids),
+            plain=names(beside.plain),
+            settings=settings,
+        )
+    runtime.remarks(result.notes, quiet=limits.quiet)
+    charts.draw("compare", result, quiet=limits.quiet)
+
+    title = f"qifsql: {original.name} beside {groups.named(releases)}"
+    details = {"columns": result.columns}
+    show.show(
+        show.Shown(result.frame, result.origin, view.comparison, title, details, (), result.notes),
+        output,
+    )

@@ -1,0 +1,221 @@
+"""Compare: the same attacks on the original and on every sanitised release, and what these lost.
+
+The table of PoPETs Table 11 on any set of releases: each file is attacked as it is (a generalised
+value is a value, a suppressed record a record), and its columns are held against the original's.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.commands.compare.bind import bind
+from qifsql.counting import losses, risks
+from qifsql.counting.releases import Compared, Composition
+from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.files import path_text
+from qifsql.data.relation import openings
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query.plan import Plan
+from qifsql.query.render import render
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "secret": pl.String(),
+    **risks.PARTITION,
+    "suppressed": pl.Int64(),
+    "generalised": pl.Float64(),
+    "certainty_penalty": pl.Float64(),
+    "total_variation": pl.Float64(),
+    "divergence": pl.Float64(),
+}
+"""One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.
+
+``suppressed`` records tell nothing: every cell stands for everything. ``generalised``,
+``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the quasi-identifiers
+(``losses.COLUMNS``); the original has 0."""
+
+MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases beside the original (``SCHEMA``), and by column (``losses.COLUMNS``)."""
+
+    frame: pl.DataFrame
+    columns: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def compare(
+    original: str | Path | Dataset,
+    sanitised: str | Path | Dataset | Sequence[str | Path | Dataset],
+    *,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str] = (),
+    where: str | None = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
+    plain: str | Sequence[str] = (),
+    settings: Settings | None = None,
+) -> Comparison:
+    """Attack the original and each release as they are, and measure what the releases still tell.
+
+    ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
+    ``2:age=AGE``: files are numbered as they are named, and the original is 1. A release may lack
+    some: nothing is told of them there. ``secret``: one or several, in all files
+    (``2:disease=CONDITION``); without one only re-identification is attacked. ``where``: keep the
+    records of every file under that condition. ``hierarchies``: quasi-identifier -> file;
+    ``plain``: quasi-identifiers whose cells are values as they stand (``qifsql.data.cells``
+    says how others are read). A missing value is a value.
+
+    Raises InputError: DatasetError, ColumnError, ExpressionError.
+    """
+    origin = Origin.now(settings, "compare")
+    others = datasets(sanitised)
+    if not others:
+        raise InputError("no sanitised release is named; name the files to compare")
+    spec = Composition.of(
+        [original, *others],
+        original,
+        "compare it with another file",
+        qids=_several(qids),
+        secrets=_several(secret),
+        where=where,
+        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
+        plain=_several(plain),
+    )
+    paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
+    with DuckDB(settings, sources=spec.releases) as engine:
+        raws, files = bind(engine, spec)
+        tables = Tables(engine, "reading the original", files[0].title)
+        _check_records(tables, files)
+        scales = losses.read_original(tables, raws, files[0].attack)
+        rows: list[dict[str, Any]] = []
+        columns: list[dict[str, Any]] = []
+        plans: list[Plan] = []
+        for file in files:
+            outcomes, file_plans = risks.measure(engine, file.attack)
+            plans += file_plans
+            file_columns, suppressed = _lose_nothing(file, scales)
+            if file.number > 1:
+                file_columns, suppressed = losses.lost(
+                    tables.doing("comparing columns", file.title), file, scales
+                )
+            columns += file_columns
+            totals = {"suppressed": suppressed, **_means(file_columns)}
+            named = {"release": file.title, "file": file.number}
+            rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
+        first = [s for file in files for s in openings(file.attack.dataset)]
+        origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
+        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
+        origin = origin.listing(roles.of_files(file.attack.columns for file in files))
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return Comparison(
+        frame,
+        pl.DataFrame(columns, schema=losses.COLUMNS, orient="row"),
+        origin,
+        (*_notes(files, frame, columns), *remarks(engine)),
+    )
+
+
+def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
+    """Refuse files without records."""
+    for file in files:
+        query = losses.rows_of(file.attack).limit(1)
+        if not tables.rows(query):
+            after = " under the filter (where)" if file.attack.where is not None else ""
+            raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
+
+
+def _lose_nothing(
+    file: Compared, scales: Sequence[losses.Scale]
+) -> tuple[list[dict[str, Any]], int]:
+    """What the original has lost: nothing."""
+    return [
+        {
+            "release": file.title,
+            "file": file.number,
+            "quasi_identifier": scale.raw.name,
+            "column": scale.raw.name,
+            "values": scale.values,
+            "cells": scale.values,
+            **dict.fromkeys(("outside", *MEANS), 0.0),
+        }
+        for scale in scales
+    ], 0
+
+
+def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The means over quasi-identifiers, rounded once."""
+    return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
+    """What was asked for, as plain data."""
+    named = [a for file in files for a in (*file.attack.qids, *file.attack.secrets)]
+    return {
+        "dataset": files[0].title,
+        "releases": [file.title for file in files[1:]],
+        "qids": list(spec.qids),
+        "secrets": list(spec.secrets),
+        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "where": spec.where,
+        "hierarchies": dict(spec.hierarchies) or None,
+        "plain": list(spec.plain),
+        "csv": [
+            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
+            for d in (file.attack.dataset for file in files)
+            if isinstance(d, Dataset) and d.format == "csv"
+        ],
+    }
+
+
+def _notes(
+    files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """What the user should know before reading the numbers."""
+    notes = []
+    sizes = dict(frame.select("file", "records").iter_rows())
+    for file in files[1:]:
+        if sizes[file.number] != sizes[1]:
+            notes.append(
+                f"{file.title} has {several(sizes[file.number], 'record')}, the original "
+                f"{sizes[1]:,}: shares are of each file's own records"
+            )
+        file_columns = [c for c in columns if c["file"] == file.number]
+        if gone := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
+            names = ", ".join(map(quoted, gone))
+            notes.append(f"{file.title} has no {names}: nothing is told of it there")
+        if away := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
+            names = ", ".join(map(quoted, away))
+            notes.append(
+                f"{file.title} has cells that contain no value of the original, in {names}: "
+                "they count as mass elsewhere"
+            )
+        if endless := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
+            names = ", ".join(map(quoted, endless))
+            notes.append(
+                f"the divergence of {names} in {file.title} is infinite: its cells exclude values "
+                "that the original has"
+            )
+    return tuple(notes)

@@ -1,0 +1,74 @@
+"""Releases beside the original, and changes beside what is there, as people read them."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import said
+from qifsql.presentation.losses import loss_cells, risks
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.presentation.risk_utility import risk_utility
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+LOST = (
+    "Generalised: the share of cells that contain several values. Penalty: the mean share of all "
+    "values that a cell spans, 100 % when nothing is told. TV: total variation, how much of a "
+    "column's distribution is moved when cells are spread evenly over what they contain. KL: bits "
+    "lost for each record by who takes that for the original."
+)
+
+
+KIND = Kind(
+    columns=("release", "file", "crs_posterior_deterministic"),
+    shared=("columns",),
+)
+
+
+def comparison(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Success on each release for every question, then what the releases have lost."""
+    rows = frame.to_dicts()
+    first = [row for row in rows if row["secret"] == rows[0]["secret"]]
+    parts: list[Part] = risks(rows, first, said("release"))
+    heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
+    left_out = any(row["suppressed"] for row in first)
+    suppressed = [said("suppressed")] * left_out
+    lost = Table.of([said("release"), *suppressed, *heads], range(1, 5 + left_out))
+    for row in first:
+        n = [words.count(row["suppressed"])] * left_out
+        lost.add_row(escaping.cell(row["release"]), *n, *loss_cells(row))
+    parts += [Heading(said("What the releases have lost")), lost, Paragraph(said(LOST))]
+    return [*parts, *_columns(tables["columns"], heads)]
+
+
+def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
+    """A table for each release: what its quasi-identifiers have lost."""
+    parts: list[Part] = []
+    for (_, release), rows in lost.filter(pl.col("file") > 1).group_by(
+        "file", "release", maintain_order=True
+    ):
+        table = Table.of([said("column"), *heads], range(1, 5))
+        for row in rows.iter_rows(named=True):
+            table.add_row(escaping.cell(row["quasi_identifier"]), *loss_cells(row))
+        title = said("{release} by quasi-identifier", release=escaping.cell(release))
+        parts += [Heading(title, 2), table]
+    return parts
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = comparison(stored.frame, stored.details, stored.spec)
+    return said("Releases beside the original: {name}", name=stored.name), [
+        *drawn("compare", partial(risk_utility, stored.frame)),
+        *parts,
+    ]

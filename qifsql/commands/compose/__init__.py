@@ -1,0 +1,1 @@
+"""``qifsql compose``: several sanitised releases together."""

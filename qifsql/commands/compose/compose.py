@@ -1,0 +1,267 @@
+"""Composition: what independent sanitised releases tell together about the people in all of them.
+
+The intersection attack of Ganta et al. (Algorithm 1): the adversary knows the raw
+quasi-identifiers of people, finds their classes in each release, and keeps the values of the secret
+that occur in all of them. Besides, her Bayesian posterior: the product of the frequencies of each
+value in the classes, normalised, and the chance that her best guess is right.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.compose import intersect, measures, people
+from qifsql.commands.compose.read import read_people, read_secrets
+from qifsql.counting.release_columns import bind
+from qifsql.counting.releases import Bound, Composition
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import path_text
+from qifsql.data.relation import openings
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted, several
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    check_place,
+    stream,
+)
+
+LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
+_GONE = {
+    "candidates": "may be anybody's, so their secrets are in every class",
+    "ignored": "ignored",
+}
+FINEST = 10**6  # denominators of levels are at most that: counts stay exact
+
+
+@dataclass(frozen=True)
+class Composed:
+    """What releases tell together (``measures.SCHEMA``), and apart (``measures.RELEASES``).
+
+    ``curve``: people by confidence (``measures.CURVE``); ``truth``: how often she is right
+    (``measures.TRUTH``), where the true secrets are known; ``rows`` of people were written.
+    """
+
+    frame: pl.DataFrame
+    releases: pl.DataFrame
+    curve: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    truth: pl.DataFrame | None = None
+    rows: int = 0
+
+
+def compose(
+    releases: Sequence[str | Path | Dataset],
+    *,
+    people: str | Path | Dataset,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str],
+    key: str | Sequence[str] | None = None,
+    truth: str | None = None,
+    where: str | None = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
+    plain: str | Sequence[str] = (),
+    suppressed: str = "candidates",
+    strict: bool = False,
+    confidence: float | Sequence[float | str] = (),
+    progressive: bool = False,
+    records: str | Path | None = None,
+    settings: Settings | None = None,
+) -> Composed:
+    """Run the intersection attack on sanitised releases, for people of whom raw values are known.
+
+    ``people``: one row per person, all of whom are taken to be in every release; with ``key``
+    (one name, or that of the people and one per release) only those whose key is in all.
+    ``qids``: the people's quasi-identifiers; where a release calls one otherwise,
+    ``2:age=AGE``. ``secret``: the column that all releases share, as well. Cells of releases are
+    values, or stand for several (``qifsql.data.cells``); ``hierarchies``: quasi-identifier ->
+    file of its hierarchy; ``plain``: quasi-identifiers whose cells are values as they stand.
+    Records with every cell suppressed are ``candidates`` (they may be anybody's) or ``ignored``.
+    ``strict``: refuse people in no class or in several. A missing secret is a value of its own; of
+    several classes the union is taken. ``truth``: the people's column of their true secret.
+    ``where``: people under a condition. ``confidence``: levels of the curve, in (0, 1].
+    ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
+    row per person, in the order of the input.
+
+    Raises InputError: DatasetError, ColumnError, ExpressionError, OutputError.
+    """
+    origin = Origin.now(settings, "compose")
+    levels = _levels(confidence)
+    spec = Composition.of(
+        releases,
+        people,
+        qids=_several(qids),
+        secrets=_several(secret),
+        keys=_several(key or ()),
+        truth=truth,
+        where=where,
+        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
+        plain=_several(plain),
+        suppressed=suppressed,
+        strict=strict,
+    )
+    files = (spec.people, *spec.releases)
+    paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
+    out = None if records is None else Path(records)
+    if out is not None:
+        check_ending(out, STREAMED)
+        out = check_place(out, paths)
+    outputs = [] if out is None else [out]
+    with DuckDB(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
+        bound = bind(engine, spec)
+        tables = Tables(engine, "reading people", bound.people.name)
+        read_secrets(tables, bound)
+        n = read_people(tables, bound, keyed=out is not None)
+        findings = [intersect.find(tables, bound, release) for release in bound.releases]
+        if strict:
+            intersect.refuse_unlocated(bound, findings)
+        crossed = intersect.cross(tables, bound, findings, _listed(levels), every=progressive)
+        description = _describe(bound, levels)
+        origin = origin.about(description, paths).sending(_list_statements(bound, tables))
+        rows = 0 if out is None else _write(tables, bound, crossed, out, origin)
+    origin = origin.about(description, paths)
+    return _composed(bound, crossed, origin, n=n, levels=levels, rows=rows)
+
+
+def _composed(
+    bound: Bound,
+    crossed: intersect.Crossed,
+    origin: Origin,
+    *,
+    n: int,
+    levels: Sequence[Fraction],
+    rows: int,
+) -> Composed:
+    """The result from what was counted."""
+    first = len(bound.releases) - len(crossed.steps) + 1
+    summaries, curves = [], []
+    for i, step in enumerate(crossed.steps, first):
+        summaries.append(measures.summary(i, n, step.summary, step.chances))
+        curves += measures.curve(i, n, levels, step.curve, bayes=crossed.bayes)
+    last = crossed.steps[-1]
+    counts = (last.summary, last.by_release, last.chances)
+    each = [
+        measures.release(release.title, n, row, counts, release.number)
+        for release, row in zip(bound.releases, crossed.findings, strict=True)
+    ]
+    truth = None
+    if last.truths is not None:
+        row = measures.truth(last.summary, last.truths, bayes=crossed.bayes)
+        truth = pl.DataFrame([row], schema=measures.TRUTH)
+    return Composed(
+        pl.DataFrame(summaries, schema=measures.SCHEMA, orient="row"),
+        pl.DataFrame(each, schema=measures.RELEASES, orient="row"),
+        pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
+        origin,
+        (*bound.notes, *_notes(bound, crossed)),
+        truth,
+        rows,
+    )
+
+
+def _write(
+    tables: Tables, bound: Bound, crossed: intersect.Crossed, out: Path, origin: Origin
+) -> int:
+    """Write one row per person."""
+    plan = people.plan(bound, bayes=crossed.bayes)
+    return stream(tables.engine, plan, out, origin, what="writing people")
+
+
+def _levels(confidence: float | Sequence[float | str]) -> tuple[Fraction, ...]:
+    """Levels of confidence, ascending; InputError where one is none."""
+    texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
+    levels = set()
+    for text in texts:
+        try:
+            level = Fraction(str(text).strip())
+        except (ValueError, ZeroDivisionError) as e:
+            raise InputError(
+                f"confidence {quoted(str(text))} is not a number; give one such as 0.25"
+            ) from e
+        if not 0 < level <= 1 or level.denominator > FINEST:
+            raise InputError(
+                f"confidence {quoted(str(text))} is not above 0 and at most 1, with six digits at "
+                "most; give one such as 0.25 or 1/3"
+            )
+        levels.add(level)
+    return tuple(sorted(levels)) or LEVELS
+
+
+def _listed(levels: Sequence[Fraction]) -> exp.Select:
+    """The levels as a table."""
+    rows = [
+        exp.Tuple(
+            expressions=[exp.Literal.number(n) for n in (i, level.numerator, level.denominator)]
+        )
+        for i, level in enumerate(levels, 1)
+    ]
+    names = ["level", "numerator", "denominator"]
+    return exp.select("*").from_(exp.alias_(exp.Values(expressions=rows), "levels", table=names))
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
+    """What was asked for, as plain data."""
+    spec = bound.spec
+    return {
+        "dataset": bound.people.name,
+        "people": bound.people.name,
+        "releases": [release.title for release in bound.releases],
+        "qids": list(spec.qids),
+        "known": [raw.name for raw in bound.raws],
+        "secrets": list(spec.secrets),
+        "keys": list(spec.keys),
+        "truth": spec.truth,
+        "where": spec.where,
+        "hierarchies": dict(spec.hierarchies),
+        "plain": list(spec.plain),
+        "suppressed": spec.suppressed,
+        "strict": spec.strict,
+        "confidence": [str(level) for level in levels],
+    }
+
+
+def _list_statements(bound: Bound, tables: Tables) -> list[str]:
+    """The statements that ran."""
+    files = (bound.people, *(release.dataset for release in bound.releases))
+    opened = dict.fromkeys(s for dataset in files for s in openings(dataset))
+    return [*opened, "SET TimeZone = 'UTC'", *tables.statements]
+
+
+def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
+    """What a reader must know of how people were found."""
+    notes = []
+    for release, row in zip(bound.releases, crossed.findings, strict=True):
+        lost, overlapping, gone = row["nowhere"], row["in_several"], row["suppressed"]
+        remarks = []
+        if lost:
+            remarks.append(
+                f"{several(lost, 'person')} in no class: cells have gaps, or they are not in it"
+            )
+        if overlapping:
+            remarks.append(
+                f"{several(overlapping, 'person')} in several classes, whose cells overlap: "
+                "the union is taken"
+            )
+        if gone:
+            remarks.append(f"{several(gone, 'suppressed record')}: {_GONE[bound.spec.suppressed]}")
+        if remarks:
+            notes.append(f"{release.title}: {'; '.join(remarks)}")
+    if not crossed.bayes:
+        notes.append(
+            "products of frequencies are too large to be exact, so there is no chance of the best "
+            "guess; compose fewer releases for it"
+        )
+    return notes

@@ -1,0 +1,208 @@
+"""The intersection attack in SQL, one release after the other, by groups of people.
+
+People of whom the classes are the same in every release so far are one combination of spots; the
+values of the secret that are left for it are those of the release before that occur in the new
+spot, too. Source: Ganta et al., Algorithm 1, Definitions 7 to 9.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.commands.compose.locate import Located, locate
+from qifsql.commands.compose.read import read_points, read_release
+from qifsql.counting.releases import Bound, Release
+from qifsql.engine.tables import Tables
+from qifsql.errors import DatasetError, several
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+LIMIT = 2**120  # sums of products of frequencies, times people, stay below: the engine adds exactly
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Crossed:
+    """What was counted: of every release, and of the first ones together (``steps``).
+
+    ``bayes`` is false where products of frequencies would be too large to be exact.
+    """
+
+    findings: list[Row] = field(default_factory=list)
+    steps: list["Step"] = field(default_factory=list)
+    bayes: bool = True
+
+
+@dataclass(frozen=True)
+class Step:
+    """Counts of the first releases together."""
+
+    summary: Row
+    by_release: tuple[Row, ...]
+    chances: tuple[Row, ...]
+    curve: tuple[Row, ...]
+    truths: Row | None
+
+
+def query(name: str, **names: str) -> exp.Select:
+    """The query of a template, its tables called ``names``."""
+    return splice(load(f"compose/{name}"), width=0, names=names)
+
+
+def rows(tables: Tables, tree: exp.Query) -> list[Row]:
+    """The rows of a query, by the names of its columns."""
+    names = tree.named_selects
+    return [dict(zip(names, row, strict=True)) for row in tables.rows(tree)]
+
+
+def find(tables: Tables, bound: Bound, release: Release) -> Row:
+    """Locate people in one release: make its tables of spots; what was found there.
+
+    Left are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
+    """
+    r = release.number
+    tables = tables.doing("reading releases", release.title)
+    read_release(tables, release)
+    every = [raw.number for raw in bound.raws]
+    points = read_points(tables, release, every)
+    tables = tables.doing("locating people", release.title)
+    locate(tables, Located(r, tuple(g for g, _ in release.cells)))
+    tables.make("reached", query("reached", points=f"points_{r}", found=f"found_{r}"))
+    tables.make("spots", query("spots"))
+    tables.make("own_whereabouts", query("whereabouts"))
+    placed = exp.select("own.point", "placed.spot", "placed.classes")
+    placed = placed.from_(exp.alias_(exp.to_table(points), "own", table=True)).join(
+        exp.alias_(exp.to_table("own_whereabouts"), "placed", table=True),
+        on="own.own = placed.point",
+    )
+    tables.make(f"whereabouts_{r}", placed)
+    counted = _class_counts(tables, r)
+    suppressed = f"suppressed_secrets_{r}"
+    if bound.spec.suppressed == "ignored":
+        tables.make("nobody", exp.select("*").from_(suppressed).where("FALSE"))
+    names = {
+        "class_secrets": f"class_secrets_{r}",
+        "suppressed_secrets": "nobody" if bound.spec.suppressed == "ignored" else suppressed,
+    }
+    tables.make(f"spot_secrets_{r}", query("spot_secrets", **names))
+    tables.make(f"spot_sizes_{r}", query("spot_sizes", spot_secrets=f"spot_secrets_{r}"))
+    (finding,) = rows(
+        tables, query("finding", whereabouts=f"whereabouts_{r}", spot_sizes=f"spot_sizes_{r}")
+    )
+    tables.drop(
+        points, "own_whereabouts", "reached", "spots", f"points_{r}", f"found_{r}", "nobody"
+    )
+    tables.drop(f"class_secrets_{r}", f"classes_{r}", suppressed)
+    for g, _ in release.cells:
+        tables.drop(g.names["spans"], g.names["members"])
+    return counted | finding
+
+
+def _class_counts(tables: Tables, r: int) -> Row:
+    """Records and classes of a release, and how often the most frequent secret occurs."""
+    sizes = exp.select("count(*)", "coalesce(sum(records), 0)::BIGINT", "min(records)")
+    ((classes, records, smallest),) = tables.rows(sizes.from_(f"classes_{r}"))
+    gone = exp.select("coalesce(sum(records), 0)::BIGINT").from_(f"suppressed_secrets_{r}")
+    ((suppressed,),) = tables.rows(gone)
+    class_secrets = exp.select("secret", "records").from_(f"class_secrets_{r}")
+    other = exp.select("secret", "records").from_(f"suppressed_secrets_{r}")
+    both = exp.union(class_secrets, other, distinct=False).subquery("both")
+    summed = exp.select("sum(records)::BIGINT AS records").from_(both).group_by("secret")
+    ((most,),) = tables.rows(exp.select("max(records)").from_(summed.subquery("summed")))
+    return {
+        "records": records + suppressed,
+        "classes": classes,
+        "smallest_class": smallest,
+        "suppressed": suppressed,
+        "most_frequent": most,
+    }
+
+
+def cross(
+    tables: Tables, bound: Bound, findings: list[Row], levels: exp.Query, *, every: bool
+) -> Crossed:
+    """Intersect release by release; ``every``: count after each, not only after the last.
+
+    Left are ``at_r`` (point, alike), ``told_r`` and, with guesses, ``guesses``.
+    """
+    last = len(bound.releases)
+    crossed = Crossed(findings, bayes=_exact(tables, bound))
+    tables = tables.doing("intersecting", bound.people.name)
+    tables.make("levels", levels)
+    summed = exp.select("point", "0::BIGINT AS alike", "sum(people)::BIGINT AS people")
+    tables.make("at_0", summed.from_("crowd").group_by("point"))
+    tables.make("told_0", query("told_first"))
+    for i in range(1, last + 1):
+        names = _names(i)
+        _step(tables, names, first=i == 1, bayes=crossed.bayes)
+        truth = bound.truth is not None
+        if i == last:
+            tables.make("guesses", query("guesses", **names))
+        if i == last or every:
+            crossed.steps.append(
+                _count(tables, names, bound, truth=truth and i == last, bayes=crossed.bayes)
+            )
+        tables.drop(f"at_{i - 1}", f"told_{i - 1}", f"shared_{i - 1}", f"standing_{i}")
+    tables.drop(f"shared_{last}")
+    return crossed
+
+
+def _names(i: int) -> Mapping[str, str]:
+    now = ("standing", "at_now", "shared", "told")
+    tables = {name: f"{name.removesuffix('_now')}_{i}" for name in now}
+    before = {f"{name}_before": f"{name}_{i - 1}" for name in ("at", "shared", "told")}
+    spots = {name: f"{name}_{i}" for name in ("whereabouts", "spot_secrets", "spot_sizes")}
+    return tables | before | spots
+
+
+def _step(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
+    """Take one more release into account."""
+    tables.make(names["standing"], query("standing", **names))
+    tables.make(names["at_now"], query("at_now", **names))
+    secrets = dict(names)
+    if not bayes:
+        ones = exp.select("spot", "secret", "1::BIGINT AS records").from_(names["spot_secrets"])
+        tables.make("present", ones)
+        secrets["spot_secrets"] = "present"
+    tables.make(names["shared"], query("shared_first" if first else "shared", **secrets))
+    tables.make(names["told"], query("told", **names))
+    tables.drop("present")
+
+
+def _count(
+    tables: Tables, names: Mapping[str, str], bound: Bound, *, truth: bool, bayes: bool
+) -> Step:
+    (summary,) = rows(tables, query("summary", **names))
+    return Step(
+        summary,
+        tuple(rows(tables, query("by_release", **names))),
+        tuple(rows(tables, query("chances", **names))) if bayes else (),
+        tuple(rows(tables, query("curve", **names))),
+        rows(tables, query("truths", **names))[0] if truth else None,
+    )
+
+
+def _exact(tables: Tables, bound: Bound) -> bool:
+    """Whether sums over people of products of frequencies are surely exact."""
+    bound_of = 1
+    for release in bound.releases:
+        sizes = exp.select("max(best)", "max(effective)").from_(f"spot_sizes_{release.number}")
+        ((best, effective),) = tables.rows(sizes)
+        bound_of *= best or 1
+    ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
+    return bool(bound_of * (effective or 1) * people * 10**6 < LIMIT)
+
+
+def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:
+    """Refuse people in no class of a release, or in several."""
+    for release, row in zip(bound.releases, findings, strict=True):
+        lost, several_ = row["nowhere"] + row["only_suppressed"], row["in_several"]
+        if lost or several_:
+            raise DatasetError(
+                f"{bound.people.name} has {several(lost, 'person')} in no class of {release.title} "
+                f"and {several(several_, 'person')} in several: its cells have gaps or overlap; "
+                "mend them, or allow this by leaving --strict out"
+            )

@@ -1,0 +1,231 @@
+"""A composition as people read it: what each release told, what they tell together."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+FEW = 6  # levels of the curve that are all shown
+SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # of more levels
+CLASS = (
+    "A class is a block of a release: records with the same cells. As cells stand for several "
+    "values, a person may be in several classes, or in none."
+)
+
+Row = Mapping[str, Any]
+
+
+KIND = Kind(
+    columns=("releases", "effective_posterior"),
+    shared=("releases", "curve", "truth"),
+)
+
+
+def composition(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Each release beside all together, in numbers and sentences; the curve of confidence."""
+    row = frame.row(-1, named=True)
+    each = tables["releases"].to_dicts()
+    parts: list[Part] = [
+        Heading(_heading(row, spec)),
+        _releases(row, each),
+        Paragraph(said(CLASS)),
+        Paragraph(sentence(row), strong=True),
+    ]
+    if frame.height > 1:
+        parts += [Heading(said("Release after release"), 2), _progress(frame.to_dicts())]
+    last = tables["curve"].filter(pl.col("releases") == row["releases"]).to_dicts()
+    parts += _curve(last, row["people"])
+    if "truth" in tables:
+        parts.append(Paragraph(_right(tables["truth"].row(0, named=True))))
+    return parts
+
+
+def _heading(row: Row, spec: Spec) -> str:
+    return said(
+        "Inference of {secret} from {releases} about {people}, knowing {qids}",
+        secret=_secret(spec["secrets"]),
+        releases=words.releases(row["releases"]),
+        people=words.persons(row["people"]),
+        qids=words.listed([escaping.cell(q) for q in spec["known"]]),
+    )
+
+
+def _secret(names: Sequence[str]) -> str:
+    return escaping.cell(names[0])
+
+
+def _releases(row: Row, each: Sequence[Row]) -> Table:
+    """A column for each release and one for all together."""
+    heads = ["", *(escaping.cell(r["release"]) for r in each), said("together")]
+    table = Table.of(heads, right=range(1, len(heads)))
+
+    def add(name: str, written: Sequence[str], both: str = "") -> None:
+        table.add_row(name, *written, both)
+
+    add(said("records"), [words.count(r["records"]) for r in each])
+    add(said("classes"), [words.count(r["classes"]) for r in each])
+    add(said("smallest class (k)"), [_count(r["smallest_class"]) for r in each])
+    if any(r["suppressed"] for r in each):
+        add(said("suppressed records"), [words.count(r["suppressed"]) for r in each])
+    add(said("people in one class"), [words.count(r["in_one_class"]) for r in each])
+    for name, column in (
+        (said("in several"), "in_several"),
+        (said("in no class"), "in_no_class"),
+        (said("in none but suppressed"), "only_suppressed"),
+    ):
+        if any(r[column] for r in each):
+            add(name, [words.count(r[column]) for r in each])
+    add(said("found in all"), [""] * len(each), words.count(row["located"]))
+    if row["contradictions"]:
+        add(said("contradictions"), [""] * len(each), words.count(row["contradictions"]))
+    add(said("records like them"), [_number(r["partition_size"]) for r in each])
+    effective = [_number(r["effective_anonymity"]) for r in each]
+    possible = said("values possible (effective anonymity)")
+    add(possible, effective, _number(row["effective_posterior"]))
+    for name, column, both in (
+        (said("people with a single value"), "perfect_breach", "perfect_breach"),
+        (said("people with fewer values together"), "vulnerable", "vulnerable"),
+    ):
+        add(name, [words.count(r[column]) for r in each], words.count(row[both]))
+    chances = [_percent(r["success"]) for r in each]
+    add(said("best guess is right"), chances, _percent(row["posterior_success"]))
+    return table
+
+
+def sentence(row: Row) -> str:
+    """What the releases do to people's anonymity, in sentences."""
+    people = row["people"]
+    if row["located"] == row["contradictions"]:
+        return said(
+            "Nobody is found in all releases with a value left, so there is nothing to tell."
+        )
+    before, after = _number(row["effective_prior"]), _number(row["effective_posterior"])
+    if row["releases"] == 1:
+        sentences = [said("On average {n} values are possible.", n=after)]
+    else:
+        possible = (
+            "Where one release left {before} values possible on average, all together leave "
+            "{after}."
+        )
+        lost = "That takes anonymity from {people}."
+        sentences = [
+            said(possible, before=before, after=after),
+            said(lost, people=_of(row["vulnerable"], people)),
+        ]
+    sentences.append(_breached(row))
+    if row["contradictions"]:
+        contradicted = "For {n} no value is left: the releases contradict each other about them."
+        sentences.append(said(contradicted, n=words.count(row["contradictions"])))
+    return " ".join(sentences)
+
+
+def _breached(row: Row) -> str:
+    """For how many people a single value is left, and for how many one release was enough."""
+    n, enough = row["perfect_breach"], row["perfect_breach_before"]
+    whom = _of(n, row["people"])
+    if n and enough and row["releases"] > 1:
+        single = "For {people} a single value is left; one release was enough for {n} of them."
+        return said(single, people=whom, n=words.count(enough))
+    return said("For {people} a single value is left.", people=whom)
+
+
+def _progress(rows: Sequence[Row]) -> Table:
+    """A row for the first releases together, one more each time."""
+    heads = [
+        said("first releases"),
+        said("found in all"),
+        said("values possible"),
+        said("with a single value"),
+        said("lose anonymity"),
+        said("best guess is right"),
+    ]
+    table = Table.of(heads, right=range(6))
+    for row in rows:
+        table.add_row(
+            str(row["releases"]),
+            words.count(row["located"]),
+            _number(row["effective_posterior"]),
+            _percent(row["perfect_breach_share"]),
+            _percent(row["vulnerable_share"]),
+            _percent(row["posterior_success"]),
+        )
+    return table
+
+
+def _curve(rows: Sequence[Row], people: int) -> list[Part]:
+    """Shares of the people by confidence."""
+    if len(rows) > FEW:
+        rows = [row for row in rows if row["confidence"] in SHOWN]
+    heads = [said("confidence of at least"), said("one release"), said("together")]
+    table = Table.of([*heads, said("best guess")], right=range(4))
+    for row in rows:
+        level = number(f"{100 * row['confidence']:.4g} %")
+        shares = [row["share_before"], row["share"], row["share_guessed"]]
+        table.add_row(level, *map(_percent, shares))
+    message = (
+        "Share of the {people} for whom so few values are left that each is right with such a "
+        "chance; last, for whom the best guess is."
+    )
+    sure = Heading(said("How sure the adversary is"), 2)
+    return [sure, Paragraph(said(message, people=words.persons(people))), table]
+
+
+def _right(row: Row) -> str:
+    """How often the adversary is right, where the truth is known."""
+    values = {
+        "left": _of(row["true_value_left"], row["located"]),
+        "right": words.count(row["perfect_breach_right"]),
+        "single": words.count(row["perfect_breach"]),
+    }
+    if row["best_guess_right"] is None:
+        return said(
+            "The true value is among those left for {left}; {right} of {single} single values are "
+            "right.",
+            **values,
+        )
+    return said(
+        "The true value is among those left for {left}; {right} of {single} single values are "
+        "right, and the best guess for {guessed}.",
+        **values,
+        guessed=_of(row["best_guess_right"], row["located"]),
+    )
+
+
+def _among(n: int, people: int) -> dict[str, str]:
+    """So many of the people, and which share of them."""
+    return {"people": words.persons(people), "share": _percent(n / people if people else None)}
+
+
+def _of(n: int, people: int) -> str:
+    return said("{n} of {people} ({share})", n=words.count(n), **_among(n, people))
+
+
+def _count(n: int | None) -> str:
+    return said("none") if n is None else words.count(n)
+
+
+def _number(x: float | None) -> str:
+    return "-" if x is None else number(f"{x:,.2f}".rstrip("0").rstrip("."))
+
+
+def _percent(x: float | None) -> str:
+    return "-" if x is None else words.percent(x)
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = composition(stored.frame, stored.details, stored.spec)
+    return said("Releases together: {name}", name=stored.name), parts

@@ -1,0 +1,1 @@
+"""``qifsql demo``: the main job on the bundled sample."""

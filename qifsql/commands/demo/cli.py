@@ -1,0 +1,49 @@
+"""``qifsql demo``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.errors import OutputError
+from qifsql.options import runtime
+from qifsql.options.groups import Limits
+
+
+def demo(
+    limits: Limits,
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the reports go.")] = Path(
+        "demo-report"
+    ),
+) -> None:
+    """Run the main job on the bundled sample: print the tables, write the reports."""
+    from qifsql.commands.attack import view
+    from qifsql.commands.demo import demo as demonstration
+    from qifsql.commands.report.report import report
+    from qifsql.commands.sweep import view as sweeps
+    from qifsql.options import show
+    from qifsql.presentation import terminal
+    from qifsql.presentation.parts import Heading
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise OutputError(f"{folder} cannot be a folder for reports: {e.strerror}") from e
+    with limits.settings() as settings:
+        assessment = demonstration.demo(settings=settings)
+        every = demonstration.every(settings=settings)
+    parts = view.attack(assessment.rows(), {})
+    title = demonstration.TITLE
+    terminal.draw([Heading(title), *parts])
+    attack = show.Shown(
+        assessment.frame, assessment.origin, lambda *_: parts, title, assessment.details
+    )
+    subsets = sweeps.sweep(every.frame, every.details)
+    sweep = show.Shown(every.frame, every.origin, lambda *_: subsets, title, every.details)
+    files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
+    for shown, file in zip((attack, attack, sweep), files, strict=True):
+        show.save(shown, file)
+    page = folder / "census.html"
+    people, labels = demonstration.PEOPLE, demonstration.LABELS
+    report([files[0], files[2]], page, title=title, people=people, labels=labels)
+    runtime.remarks([f"written: {path}" for path in (*files, page)], quiet=limits.quiet)

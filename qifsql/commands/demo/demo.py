@@ -1,0 +1,42 @@
+"""The main job on the bundled sample: one release, three questions."""
+
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.sweep.sweep import sweep
+from qifsql.data.bundled import bundled
+from qifsql.engine.settings import Settings
+from qifsql.results.assessment import Assessment
+
+TITLE = "A synthetic school census: what do the birth date and the school of a pupil reveal?"
+QIDS = ("NU_DIA", "NU_MES", "NU_ANO", "CO_ENTIDADE")
+LABELS = {
+    "NU_DIA": "day of birth",
+    "NU_MES": "month of birth",
+    "NU_ANO": "year of birth",
+    "CO_ENTIDADE": "school",
+    "IN_NECESSIDADE_ESPECIAL": "disability",
+    "IN_TRANSPORTE_PUBLICO": "public transport",
+    "TP_COR_RACA": "colour or race",
+}
+PEOPLE = "pupils"
+SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
+
+
+def demo(*, settings: Settings | None = None) -> Assessment:
+    """Re-identification and inference of two secrets by who knows birth date and school."""
+    source = bundled("data-samples") / "school_census_2019.parquet"
+    return attack(
+        "crs,cas",
+        source,
+        qids=QIDS,
+        secret=SECRETS,
+        histogram=True,
+        by="TP_COR_RACA",
+        settings=settings,
+    )
+
+
+def every(*, settings: Settings | None = None) -> Sweep:
+    """The same questions for every set of these facts: what to drop first."""
+    source = bundled("data-samples") / "school_census_2019.parquet"
+    return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)

@@ -1,0 +1,1 @@
+"""``qifsql describe``: the columns of a dataset."""

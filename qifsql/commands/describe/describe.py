@@ -1,0 +1,216 @@
+"""What the columns of a dataset look like, and which role each may play in an attack."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.expressions import column, parse
+from qifsql.data.types import NUMBERS, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError
+from qifsql.measures.entropy import entropy
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
+from qifsql.results.storage import Origin
+
+MOST = 2000  # columns that are described in one run, about 10 ms each
+RARE = 10  # a value that fewer records have is not shown unless asked for
+
+SCHEMA: dict[str, pl.DataType] = {
+    "column": pl.String(),
+    "type": pl.String(),
+    "records": pl.Int64(),
+    "missing": pl.Int64(),
+    "distinct": pl.Int64(),
+    "entropy": pl.Float64(),
+    "singled_out": pl.Int64(),
+    "singled_out_share": pl.Float64(),
+    "suggested_role": pl.String(),
+    "why": pl.String(),
+}
+"""``missing`` counts NULL and NaN; ``distinct`` counts other values; ``entropy`` is Shannon's, in
+bits, a missing value being a value; ``singled_out`` are the records that are alone in their value
+of this column; all are NULL for nested columns."""
+
+VALUES: dict[str, pl.DataType] = {
+    "column": pl.String(),
+    "value": pl.String(),
+    "records": pl.Int64(),
+}
+
+_QUASI_IDENTIFIER = re.compile(
+    r"age|idade|birth|nasc|born|^d(oy|ob)|day|dia|month|mes|year|ano|sex|gend|rac[ae]|cor_|ethn|"
+    r"nation|nacion|country|pais|zip|cep|post|city|town|munic|county|state|^uf|region|puma|school|"
+    r"escola|entidade|grade|etapa|marit|civil|educ|occup|job|work|class|relat",
+    re.I,
+)
+_SENSITIVE = re.compile(
+    r"illness|disease|diag|health|saude|disab|defici|necessidade|special|hiv|aids|cancer|religio|"
+    r"politic|sexual|orient|income|renda|salar|wage|earn|debt|crime|recid|score|nota|transport|"
+    r"lunch|benefi|union|dead|death|inj",
+    re.I,
+)
+_WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
+
+
+@dataclass(frozen=True)
+class Description:
+    """One row per column (``SCHEMA``), the frequent values (``VALUES``) if asked for, and notes."""
+
+    frame: pl.DataFrame
+    values: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def describe(
+    source: str | Path | Dataset,
+    *,
+    columns: str | Sequence[str] = (),
+    where: str | None = None,
+    values: int = 0,
+    rare: bool = False,
+    settings: Settings | None = None,
+) -> Description:
+    """Describe every column (or ``columns``): missing, distinct, entropy, who is singled out.
+
+    ``values`` most frequent values of each column are listed, but not those that fewer than 10
+    records have, unless ``rare``. Roles are suggestions from names, types and counts.
+    """
+    origin = Origin.now(settings, "describe")
+    dataset = Dataset.open(source)
+    with DuckDB(settings, sources=[dataset]) as engine:
+        catalog = Catalog(engine, dataset)
+        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
+        read = catalog.dataset
+        read = engine.load(read) if read.format == "csv" else read  # every column is read once
+        description = _Describer(engine, catalog, read, where)
+        names = (columns,) if isinstance(columns, str) else columns
+        chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
+        if len(chosen) > MOST:
+            raise DatasetError(
+                f"{dataset.name} has {len(chosen):,} columns, and describe takes at most {MOST:,} "
+                "in one run, because each is counted by itself; name some with --columns"
+            )
+        catalog.types([column(c) for c in chosen], [c.name for c in chosen])
+        rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
+        listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
+        spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
+        origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
+    return Description(
+        pl.DataFrame(rows, schema=SCHEMA, orient="row"),
+        pl.DataFrame(listed, schema=VALUES, orient="row"),
+        origin,
+        catalog.remarks,
+    )
+
+
+class _Describer:
+    """Asks about one column after the other."""
+
+    def __init__(
+        self, engine: DuckDB, catalog: Catalog, dataset: Dataset, where: str | None
+    ) -> None:
+        self.engine = engine
+        self.dataset = dataset
+        self.schema: Schema = catalog.schema
+        self.where = None
+        if where is not None:
+            what = "the filter (where)"
+            self.where = parse(where, catalog.schema, what)
+            catalog.condition(self.where)
+        self.plans: list[Plan] = []
+
+    def row(self, name: str, source_name: str, type_: str) -> dict[str, Any]:
+        if nested(type_):
+            empty = dict.fromkeys(SCHEMA)
+            why = "use a part of it as an expression"
+            return empty | {"column": name, "type": type_, "suggested_role": "nested", "why": why}
+        steps = self._steps(source_name)
+        frequencies = steps.need("frequencies", 1, prior=True)
+        query = plan(steps.attack, steps.steps, exp.select("*").from_(frequencies))
+        self.plans.append(query)
+        rows = self.engine.rows(query, f"describing {name}", self.dataset.name)
+        records = sum(n * v for n, _, v in rows)
+        if records == 0:
+            raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
+        alone = sum(v for n, _, v in rows if n == 1)
+        missing = sum(n for n, is_missing, _ in rows if is_missing)
+        distinct = sum(v for _, is_missing, v in rows if not is_missing)
+        role, why = suggested_role(
+            name, type_, records=records, missing=missing, distinct=distinct, alone=alone
+        )
+        return {
+            "column": name,
+            "type": type_,
+            "records": records,
+            "missing": missing,
+            "distinct": distinct,
+            "entropy": entropy((n, v) for n, _, v in rows),
+            "singled_out": alone,
+            "singled_out_share": alone / records,
+            "suggested_role": role,
+            "why": why,
+        }
+
+    def common(self, source_name: str, values: int, rare: bool) -> list[dict[str, Any]]:
+        """The most frequent values of a column, rare ones only on request."""
+        source_column = next(c for c in self.schema.columns if c.source_name == source_name)
+        if not values or nested(source_column.type):
+            return []
+        steps = self._steps(source_name)
+        cells, secret = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
+        weight = exp.column("weight")
+        query = exp.select(exp.cast(secret, "VARCHAR"), weight).from_(cells)
+        if not rare:
+            enough = exp.GTE(this=weight.copy(), expression=exp.Literal.number(RARE))
+            query = query.where(enough)
+        ties = exp.Ordered(this=secret.copy(), nulls_first=False)
+        query = query.order_by(weight.copy().desc(), ties).limit(values)
+        rows = self.engine.rows(
+            plan(steps.attack, steps.steps, query),
+            f"describing {source_column.name}",
+            self.dataset.name,
+        )
+        return [{"column": source_column.name, "value": v, "records": n} for v, n in rows]
+
+    def _steps(self, source_name: str) -> Steps:
+        """One column as the secret of an attack in which nobody knows anything."""
+        source_column = next(c for c in self.schema.columns if c.source_name == source_name)
+        attribute = Attribute(source_column.name, column(source_column), source_column.type)
+        attack = BoundAttack(
+            (), self.dataset, (), (attribute,), None, None, self.where, "distinct", {}
+        )
+        return Steps(attack)
+
+
+def suggested_role(
+    name: str, type_: str, *, records: int, missing: int, distinct: int, alone: int
+) -> tuple[str, str]:
+    """A role for a column and the reason: a suggestion, the user decides."""
+    number = type_.split("(", maxsplit=1)[0] in NUMBERS
+    if distinct <= 1 and not (distinct and missing):
+        return "constant", "one value only"
+    if _WEIGHT.search(name) and number:
+        return "weight", "its name says so"
+    if alone >= 0.95 * (records - missing) and records > 1 and type_ not in ("FLOAT", "DOUBLE"):
+        return "key", "nearly every record has a value of its own"
+    if _SENSITIVE.search(name):
+        return "secret", "its name says so"
+    if _QUASI_IDENTIFIER.search(name):
+        return "quasi-identifier", "its name says so"
+    if type_ in ("FLOAT", "DOUBLE"):
+        return "secret", "a measurement that few people know"
+    if distinct <= 2:
+        return "secret", "yes or no, and its name is not known"
+    return "quasi-identifier", "other people may know it"

@@ -1,0 +1,62 @@
+"""The columns of a dataset as people read them."""
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import number, said
+from qifsql.presentation.listings import frame
+from qifsql.presentation.parts import Part, Table
+from qifsql.results.kinds import Kind
+
+KIND = Kind(
+    columns=("column", "missing", "distinct"),
+    shared=(),
+)
+
+
+def description(data: pl.DataFrame, values: pl.DataFrame | None) -> list[Part]:
+    """The columns of a dataset, as people read them, and their frequent values."""
+    heads = [said("column"), said("type"), said("missing"), said("distinct")]
+    heads += [said("entropy (bits)"), said("singled out"), said("role?"), said("why")]
+    table = Table.of(heads, right=(2, 3, 4, 5))
+    roles, reasons = _roles(), _reasons()
+    for row in data.iter_rows(named=True):
+        numbers = ["", "", "", ""]
+        if row["records"] is not None:
+            numbers = [
+                words.count(row["missing"]),
+                words.count(row["distinct"]),
+                number(f"{row['entropy']:.2f}"),
+                words.percent(row["singled_out_share"]),
+            ]
+        name = escaping.cell(row["column"])
+        role = roles.get(row["suggested_role"], row["suggested_role"])
+        table.add_row(name, row["type"], *numbers, role, reasons.get(row["why"], row["why"]))
+    return [table] if values is None else [table, frame(values)]
+
+
+def _roles() -> dict[str, str]:
+    """What roles are called."""
+    return {
+        "constant": said("constant"),
+        "weight": said("weight"),
+        "key": said("key"),
+        "secret": said("secret"),
+        "quasi-identifier": said("quasi-identifier"),
+        "nested": said("nested"),
+    }
+
+
+def _reasons() -> dict[str, str]:
+    """Why a role is suggested, as ``description`` says it."""
+    return {
+        "one value only": said("one value only"),
+        "its name says so": said("its name says so"),
+        "nearly every record has a value of its own": said(
+            "nearly every record has a value of its own"
+        ),
+        "a measurement that few people know": said("a measurement that few people know"),
+        "yes or no, and its name is not known": said("yes or no, and its name is not known"),
+        "other people may know it": said("other people may know it"),
+        "use a part of it as an expression": said("use a part of it as an expression"),
+    }

@@ -1,0 +1,1 @@
+"""``qifsql dit``: differential inference testing."""

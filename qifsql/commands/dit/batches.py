@@ -1,0 +1,196 @@
+"""The work of a test: batch by batch, run by run, each kept when it is finished."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.commands.dit import (
+    black_box,
+    encode,
+    forest,
+    mondrian_runs,
+    posteriors,
+    tally,
+)
+from qifsql.commands.dit.cache import Store
+from qifsql.commands.dit.encode import People
+from qifsql.commands.dit.external_releases import Outside
+from qifsql.commands.dit.release_sources import Maker
+from qifsql.commands.dit.spec import (
+    BAYES,
+    FILES,
+    MONDRIAN,
+    Question,
+)
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import own_table
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.relation import STORE
+from qifsql.engine.connections import Stream
+from qifsql.engine.settings import Progress
+from qifsql.errors import several
+from qifsql.query.render import render
+from qifsql.query.spreading import query
+
+NAMES = (
+    *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
+    *("each_one", "points", "whose"),
+    *forest.FOREST,
+    *tally.TALLIED,
+    *posteriors.BELIEVED,
+)
+SLOW = 500  # trees of their own that are worth a remark
+
+
+class Meter:
+    """Progress of the whole work: which batch of how many, and what is done in it."""
+
+    def __init__(self, show: Progress) -> None:
+        self._draw = show
+        self._done, self._batches, self._inside = 0, 1, 0.0
+        self._detail = "reading"
+
+    def __call__(self, _what: str, _share: float, _detail: str = "", /) -> None:
+        """Show where the work is, whatever the engine says of one statement."""
+        self._draw("testing", (self._done + self._inside) / self._batches, self._detail)
+
+    def show(self) -> None:
+        """Show where the work is."""
+        self("", 0.0)
+
+    def begin(self, done: int, batches: int, detail: str) -> None:
+        """Say that so many of all batches are done, and what comes now."""
+        self._done, self._batches, self._inside, self._detail = done, batches, 0.0, detail
+
+    def inside(self, share: float, detail: str) -> None:
+        """Say how much of a batch is done."""
+        self._inside, self._detail = share, detail
+
+
+def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
+    """Statements about the people; progress says how many questions are open."""
+    turn = 0
+
+    def look(open_: int) -> None:
+        nonlocal turn
+        turn += 1
+        meter.inside(0.8 * (1 - 0.9**turn), f"pass {turn}: {open_:,} questions")
+
+    return Passes(stream, people.coded, look, names=NAMES)
+
+
+def work(
+    passes: Passes,
+    people: People,
+    maker: Maker,
+    *,
+    store: Store,
+    hierarchy: Hierarchy | None,
+    meter: Meter,
+) -> tuple[str, ...]:
+    """Find and keep the distances of every run and target that are not kept yet; remarks."""
+    question, engine = maker.question, maker.engine
+    batches: list[int] = []
+
+    def begin(_stream: Stream) -> None:
+        posteriors.make_edges(passes, people.secret, hierarchy)
+        batches.extend(encode.aim(passes, people, question))
+
+    engine.together([passes.stream], begin, meter.show)
+    if question.method == FILES:
+        _look(passes, question, batches)
+    todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
+    finished = store.finished()
+    outside: Outside | None = None
+    for i, (run, batch) in enumerate(todo):
+        if (run, batch) in finished:
+            continue
+        meter.begin(i, len(todo), f"run {run} of {len(question.runs)}")
+        run_maker = replace(maker, wishes=question.runs[run - 1])
+        passes.make("targets", "dit/batch", {"wanted_batch": batch})
+        if question.method == MONDRIAN:
+            _here(passes, people, run_maker, meter)
+        else:
+            if outside is None or outside.run != run:
+                outside = Outside(passes, run_maker, run)
+            _read(passes, run_maker, outside, batch, meter)
+        _guess(passes, run_maker, meter)
+        store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
+        passes.drop("distances", "targets", "tallies", "patterns", "totals")
+    passes.keep("each_one", query("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
+    return _remarks(passes) if question.method == MONDRIAN else ()
+
+
+def _remarks(passes: Passes) -> tuple[str, ...]:
+    """What took longer than it need."""
+    alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
+    if alone <= SLOW:
+        return ()
+    return (
+        f"{several(alone, 'person')} alone have a value without which the scale of a "
+        "quasi-identifier is another one, so all cuts are looked for anew without them; coarser "
+        "values, as in NAME=EXPRESSION, take less time",
+    )
+
+
+def _here(passes: Passes, people: People, maker: Maker, meter: Meter) -> None:
+    """Make the counts of the targets of a batch from releases that are made here."""
+    wishes = maker.wishes
+    assert wishes is not None  # noqa: S101 - of a built-in method
+
+    def releases(_stream: Stream) -> None:
+        mondrian_runs.make(passes, people, wishes, joint=maker.question.classifier != BAYES)
+
+    maker.engine.together([passes.stream], releases, meter.show)
+
+
+def _read(passes: Passes, maker: Maker, outside: Outside, batch: int, meter: Meter) -> None:
+    """Make the counts of the targets of a batch from releases in files."""
+    files: dict[int, Path] = {}
+    try:
+        rows = _aimed(passes, batch)
+        for n, (target, record) in enumerate(rows, 1):
+            meter.inside(0.7 * n / len(rows), f"release {n:,} of {len(rows):,}")
+            meter.show()
+            files[target] = maker.without(record)
+        outside.read(files)
+    finally:
+        for path in files.values():
+            maker.done(path)
+
+
+def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
+    """Make ``distances`` of the targets of a batch from their counts."""
+    question, bayes = maker.question, maker.question.classifier == BAYES
+    if not bayes:
+        size = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
+
+        def look(n: int) -> None:
+            meter.inside(0.8 + 0.2 * n / size, f"{question.classifier}: {n:,} of {size:,} releases")
+            meter.show()
+
+        posteriors.learn(maker.engine, passes, question.classifier, seed=question.seed, look=look)
+
+    def measure(_stream: Stream) -> None:
+        if bayes:
+            posteriors.believe(passes)
+        posteriors.measure(passes)
+
+    maker.engine.together([passes.stream], measure, meter.show)
+
+
+def _aimed(passes: Passes, batch: int) -> list[tuple[int, int]]:
+    """The targets of a batch, and the positions of their records."""
+    condition = exp.EQ(this=exp.column("batch"), expression=exp.convert(batch))
+    rows = (
+        exp.select("target", "record").from_(own_table("aimed")).where(condition).order_by("target")
+    )
+    return [(target, record) for target, record in passes.stream.rows(render(rows))]
+
+
+def _look(passes: Passes, question: Question, batches: Sequence[int]) -> None:
+    """Refuse files that are not there, before any is read."""
+    records = (record for batch in batches for _, record in _aimed(passes, batch))
+    black_box.missing(question.without or "", records)

@@ -1,0 +1,145 @@
+"""Releases that others made: files f(D) and f(D without i), or a command that makes them.
+
+A file without a person is found by their number, the position of their record in the input from 1,
+in place of ``{i}``. A command gets a file of records in place of ``{input}`` and writes the
+release to ``{output}``. What it prints is not shown, because it may hold values of people.
+"""
+
+import glob
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import SEEK_END
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from qifsql.engine.temporary import MARK
+from qifsql.errors import InputError, Interrupted, several
+
+PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
+TAIL = 2_000  # bytes of what a command says that are kept for --debug
+FREE = 1_000_000.0  # seconds that a command may take at most
+
+
+def pattern(without: str) -> str:
+    """The files of all people as they are asked for; InputError where people have no files."""
+    if PERSON not in without:
+        raise InputError(
+            f"--without names a file for each person: write {PERSON} where the position of their "
+            f"record stands, from 1, as in 'without/{PERSON}.csv'"
+        )
+    return without
+
+
+def path_of(without: str, record: int) -> Path:
+    """The file of the release without a record."""
+    return Path(without.replace(PERSON, str(record)))
+
+
+def paths(without: str) -> tuple[str, ...]:
+    """Return the files that are there of the releases without one person."""
+    written = without.split(PERSON)
+    number = re.compile("([0-9]+)".join(map(re.escape, written)))
+    files = glob.glob("[0-9]*".join(map(glob.escape, written)))
+    return tuple(sorted(path for path in files if number.fullmatch(path)))
+
+
+def missing(without: str, records: Iterable[int]) -> None:
+    """Refuse files that are not there, saying how many and which is the first."""
+    total, lacking, first = 0, 0, 0
+    for record in records:
+        total += 1
+        if not path_of(without, record).is_file():
+            lacking, first = lacking + 1, first or record
+    if lacking:
+        raise InputError(
+            f"{several(lacking, 'release')} of {total:,} without a person "
+            f"{'is' if lacking == 1 else 'are'} missing, the first is {path_of(without, first)}; "
+            "make them, or look at fewer people with --sample"
+        )
+
+
+def seconds(timeout: float) -> float:
+    """The time that a command may take; InputError where that is no such number."""
+    if isinstance(timeout, bool) or not 0 < timeout <= FREE:
+        raise InputError("a time limit is a number of seconds above 0")
+    return timeout
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as it is split into words, and how many seconds it may take."""
+
+    words: tuple[str, ...]
+    timeout: float
+
+    @classmethod
+    def of(cls, text: str, timeout: float) -> "Command":
+        """The command as it is written; InputError where it names no files."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as e:
+            raise InputError("the command cannot be read; check its quotes") from e
+        if not any(INPUT in word for word in words) or not any(OUTPUT in word for word in words):
+            raise InputError(
+                f"a command reads {INPUT} and writes {OUTPUT}, as in "
+                f"'anonymise.sh {INPUT} {OUTPUT}'; name both"
+            )
+        return cls(words, seconds(timeout))
+
+    def run(self, source: Path, target: Path, what: str) -> None:
+        """Make a release; InputError where the command fails, takes too long or writes nothing.
+
+        ``what`` says which release that is.
+        """
+        words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
+        with TemporaryFile() as messages:
+            code = self._finished(words, messages, what, source.parent)
+            messages.seek(max(0, messages.seek(0, SEEK_END) - TAIL))
+            tail = messages.read().decode("utf-8", "replace")
+        if code:
+            raise InputError(
+                f"the command failed {what} (exit code {code}); run it by hand, or look with "
+                "--debug at what it says",
+                detail=tail,
+            )
+        if not target.is_file():
+            raise InputError(
+                f"the command made no release {what}; it has to write one to the file that stands "
+                f"for {OUTPUT}"
+            )
+
+    def _finished(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
+        """Run the command to its end; its exit code. It goes with all that it has started.
+
+        It bears the name of the run's folder, by which the next run finds it if this one is killed.
+        """
+        try:
+            running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=messages,
+                env={**os.environ, MARK: str(folder.resolve())},
+                start_new_session=True,
+            )
+        except OSError as e:
+            raise InputError(f"the command cannot be started: {e.strerror}; check its path") from e
+        try:
+            return running.wait(self.timeout)
+        except subprocess.TimeoutExpired as e:
+            raise InputError(
+                f"the command took more than {self.timeout:g} seconds {what}; give it more with "
+                "--timeout, or look why it hangs"
+            ) from e
+        except KeyboardInterrupt as e:
+            raise Interrupted("interrupted; nothing was left behind") from e
+        finally:
+            if running.poll() is None:
+                os.killpg(running.pid, signal.SIGKILL)
+                running.wait()

@@ -1,0 +1,140 @@
+"""What is found, batch by batch, in a file that outlives the process, or in memory.
+
+A batch and what it found are stored in one transaction: whatever ends the process, the same command
+goes on where it was.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql import __version__
+from qifsql.data.relation import LOADED, STORE
+from qifsql.engine import ledger
+from qifsql.engine.connections import Stream
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, InputError, OutputError
+from qifsql.query.plan import Plan
+from qifsql.query.render import (
+    adding,
+    dropping,
+    keeping,
+    render,
+)
+from qifsql.results.storage import digests
+
+FORM = 2  # of the tables
+BATCH = "found_in_batch"  # what one batch found, before it is stored
+APART = {
+    **dict.fromkeys(("run", "target", "people"), "BIGINT"),
+    **dict.fromkeys(("emd_printed", "emd", "max_divergence", "emd_hierarchy"), "DOUBLE"),
+    **dict.fromkeys(("with_target", "without_target"), "BIGINT"),
+}
+
+
+class Store:
+    """The table ``kept.apart`` of all distances, and which batches are finished."""
+
+    def __init__(
+        self, engine: DuckDB, stream: Stream, path: Path | None, question: Mapping[str, Any]
+    ):
+        self.stream = stream
+        self.path = path
+        text = json.dumps(dict(question), sort_keys=True, default=str)
+        try:
+            held = engine.open_kept(path)
+        except DatasetError as e:
+            raise InputError(
+                f"the store {path} cannot be made or opened; name another file with --store",
+                detail=e.detail,
+            ) from e
+        if not held:
+            with stream.transaction():
+                self._make("asked", {"told": "VARCHAR"})
+                self._make("finished", {"run": "BIGINT", "batch": "BIGINT"})
+                self._make("apart", APART)
+                row = exp.select(exp.alias_(exp.Literal.string(text), "told"))
+                stream.rows(adding(Plan((), row), "asked", STORE))
+                ledger.begin(stream)
+                ledger.enter(stream, "asked")
+        elif not {"asked", "finished", "apart"} <= held:
+            raise InputError(f"{path} is no store of dit; name another file with --store")
+        else:
+            damaged = (
+                f"the store {path} is damaged: it does not hold what was stored in it; start over "
+                "with --restart, or name another file with --store"
+            )
+            with ledger.readable(damaged):
+                other = self._other(json.loads(text))
+            if other:
+                raise InputError(
+                    f"{path} is the store of another question: {', '.join(other)} differ; repeat "
+                    "that command to go on with it, start anew with --restart, or name another "
+                    "file with --store"
+                )
+            ledger.check(stream, held, damaged)
+
+    def finished(self) -> set[tuple[int, int]]:
+        """The batches that are finished, as (run, batch)."""
+        rows = exp.select("run", "batch").from_(_table("finished"))
+        return {(run, batch) for run, batch in self.stream.rows(render(rows))}
+
+    def finish(self, plan: Plan, run: int, batch: int) -> None:
+        """Store what a batch found."""
+        values = {"run": run, "batch": batch}
+        typed = exp.select(
+            *(exp.alias_(exp.cast(exp.convert(v), "BIGINT"), name) for name, v in values.items())
+        )
+        distances = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
+        self.stream.rows(keeping(plan, BATCH, LOADED, again=True))
+        with self.stream.transaction():
+            for name, rows in (("apart", distances), ("finished", typed)):
+                self.stream.rows(adding(Plan((), rows), name, STORE))
+                ledger.enter(self.stream, name, rows)
+        self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))
+
+    def _make(self, name: str, columns: Mapping[str, str]) -> None:
+        empty = [
+            exp.alias_(exp.cast(exp.null(), type_), column) for column, type_ in columns.items()
+        ]
+        self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
+
+    def _other(self, question: Mapping[str, Any]) -> list[str]:
+        """Return in what the question of the store differs."""
+        ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
+        before = json.loads(text)
+        return [name for name, value in question.items() if before.get(name) != value]
+
+
+def signed(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+    """What is asked of which contents, by which version: what a store is about."""
+    inputs = [digest["sha256"] for digest in digests(paths)]
+    versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
+    return {**versions, **question, "inputs": inputs}
+
+
+def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
+    """The file of a store, looked at before it is opened; ``restart`` removes an old one.
+
+    Raises InputError where it cannot be made, or is no store.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise OutputError(f"the store {path} {what}; name a file with --store")
+    if any(path.resolve() == Path(source).resolve() for source in sources):
+        raise OutputError(f"{path} is the input; name another file with --store")
+    if restart and path.exists():
+        with DuckDB(sources=[path]) as engine:
+            tables, trouble = engine.probe(path)
+        if trouble is not None or not {"asked", "finished", "apart"} <= tables:
+            raise InputError(f"{path} is no store of dit, so it is not removed; name another file")
+        path.unlink()
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    return path
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(name, db="main", catalog=STORE)

@@ -1,0 +1,220 @@
+"""Charts of inference testing: how distances are spread over people, and how they go with k."""
+
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    data,
+    dressed,
+    extra,
+    hints,
+)
+from qifsql.presentation.words import fixed, percent
+
+NAMES = {
+    "emd_printed": "EMD as printed (a quarter of L1)",
+    "emd": "EMD (half of L1)",
+    "max_divergence": "max divergence (nats)",
+    "emd_hierarchy": "EMD in the hierarchy (steps)",
+}
+COLOURS = ["#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+STYLES = 28  # runs that colour and dashes tell apart
+FEW = 0.002  # share of people below which a line is not shown yet
+PER_ROW = 2  # panels, one for each distance
+
+
+def distribution(frame: pl.DataFrame) -> Chart:
+    """The share of people with at most each distance (paper, Figs. 5 and 6): a line for each run.
+
+    ``frame`` is the table ``distribution`` of a result of ``dit``. The axis of distances is
+    logarithmic; people at 0 are in the share at its left end.
+    """
+    alt, _ = extra()
+    rows = frame.filter(pl.col("run") <= STYLES)
+    first = rows.filter(pl.col("share") >= 1).group_by("run", "distance").agg(pl.col("point").min())
+    reached = first.group_by("distance").agg(end=pl.col("point").max())
+    near = pl.col("end").is_null() | (pl.col("point") <= pl.col("end") * 1.3)
+    begun = (
+        rows.filter(pl.col("share") < FEW).group_by("run", "distance").agg(pl.col("point").max())
+    )
+    begun = begun.group_by("distance").agg(begin=pl.col("point").min())
+    far = pl.col("begin").is_null() | (pl.col("point") >= pl.col("begin"))
+    rows = rows.join(reached, on="distance", how="left").join(begun, on="distance", how="left")
+    rows = rows.filter(near & far & (pl.col("point") > 0))
+    rows = rows.select(
+        "run",
+        "point",
+        "share",
+        panel=pl.col("distance").replace_strict(_names()),
+        name=_runs(rows),
+    )
+    heads = [name for name in _names().values() if name in set(rows["panel"])]
+    names = list(dict.fromkeys(rows.sort("run")["name"]))
+    x = alt.X("point:Q", title=said("distance, at most"))
+    x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
+    y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT)
+    y = y.scale(domain=[0, 1])
+    legend = alt.Legend(orient="bottom", columns=4, labelLimit=240, symbolType="stroke")
+    colour = alt.Color("name:N", title=None, sort=names).legend(legend)
+    colour = colour.scale(domain=names, range=[COLOURS[i % 7] for i, _ in enumerate(names)])
+    dash = alt.StrokeDash("name:N", title=None, sort=names).legend(legend)
+    dash = dash.scale(domain=names, range=[DASHES[i // 7] for i, _ in enumerate(names)])
+    tooltip = hints(alt, {"name:N": said("release")})
+    tooltip.append(alt.Tooltip("point:Q", title=said("distance, at most"), format=".3g"))
+    tooltip += hints(alt, {"share:Q": said("share of people")})
+    lines = alt.Chart(width=340, height=220).mark_line(strokeWidth=1.6, interpolate="linear")
+    lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
+    facet = alt.Facet("panel:N", sort=heads)
+    chart = lines.facet(facet=facet, columns=PER_ROW, data=data(alt, rows))
+    chart = chart.resolve_scale(x="independent")
+    below = said(
+        "How many people's guess moves at most so far without their own record. A line further up "
+        "and to the left: guesses owe less to the people they are about."
+    )
+    return dressed(chart, said("What guesses owe to the person"), below, _spread(rows))
+
+
+def summary(frame: pl.DataFrame) -> Chart:
+    """Mean, standard deviation and largest distance against k (paper, Fig. 7 and Tables 1 to 4).
+
+    ``frame`` is a result of ``dit`` with several k.
+    """
+    alt, _ = extra()
+    rows = frame.filter(pl.col("mean").is_not_null() & (pl.col("infinite") == 0)).select(
+        "k",
+        "mean",
+        "max",
+        limits=pl.col("limits").fill_null(said("k alone")),
+        low=pl.max_horizontal(pl.col("mean") - pl.col("std"), pl.lit(0.0)),
+        high=pl.col("mean") + pl.col("std"),
+        panel=pl.col("distance").replace_strict(_names()),
+    )
+    heads = [name for name in _names().values() if name in set(rows["panel"])]
+    kinds = list(dict.fromkeys(rows["limits"]))
+    middle, most = said("mean"), said("largest")
+    long = pl.concat(
+        [
+            rows.select("k", "limits", "panel", "low", "high", value="mean", what=pl.lit(middle)),
+            rows.select("k", "limits", "panel", value="max", what=pl.lit(most)),
+        ],
+        how="diagonal",
+    )
+    chart = alt.layer(*_lines(alt, kinds), width=340, height=220)
+    facet = alt.Facet("panel:N", sort=heads)
+    chart = chart.facet(facet=facet, columns=PER_ROW, data=data(alt, long))
+    chart = chart.resolve_scale(y="independent")
+    below = said(
+        "The mean over all people with its standard deviation, and the largest distance of anyone, "
+        "which is the epsilon of the release for this classifier."
+    )
+    return dressed(chart, said("Worst case and average"), below, _both(rows))
+
+
+def different(frame: pl.DataFrame) -> Chart:
+    """The share of people whose best guess is another one, against k (paper, Figs. 3 and 4).
+
+    ``frame`` is a result of ``dit`` with several k.
+    """
+    alt, _ = extra()
+    rows = frame.filter(pl.col("distance") == "emd")
+    rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
+    kinds = list(dict.fromkeys(rows["limits"]))
+    x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
+    y = alt.Y("different:Q", title=said("share of people")).axis(labelExpr=PERCENT)
+    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
+    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
+    titles = {"k:O": "k", "limits:N": said("limits"), "different:Q": said("share of people")}
+    lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
+    dots = lines.mark_circle(size=45, opacity=1, color=BLUE).encode(tooltip=hints(alt, titles))
+    chart = alt.layer(lines.mark_line(strokeWidth=1.6, color=BLUE).encode(strokeDash=dash), dots)
+    below = said("For how many people the best guess is another one without their own record.")
+    words = [
+        said(
+            "k={k}, {limits}: {share} of the people.",
+            k=row["k"],
+            limits=row["limits"],
+            share=percent(row["different"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dressed(chart, said("Other guesses"), below, words)
+
+
+def _lines(alt: Any, kinds: list[str]) -> list[Any]:
+    """The layers of a panel: the spread, then both lines with their points."""
+    x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
+    y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
+    colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
+    colour = colour.scale(domain=[said("mean"), said("largest")], range=[BLUE, ORANGE])
+    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
+    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
+    base = alt.Chart()
+    bars = base.mark_rule(strokeWidth=5, opacity=0.3, color=BLUE)
+    bars = bars.transform_filter("isValid(datum.low)").encode(x=x, y="low:Q", y2="high:Q")
+    titles = {"k:O": "k", "limits:N": said("limits"), "what:N": said("of the people")}
+    tooltip = hints(alt, titles)
+    tooltip.append(alt.Tooltip("value:Q", title=said("distance"), format=".6f"))
+    line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, strokeDash=dash)
+    dots = base.mark_circle(size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
+    return [bars, line.encode(detail="limits:N"), dots]
+
+
+def _names() -> dict[str, str]:
+    """What distances are called."""
+    return {name: said(NAMES[name]) for name in NAMES}
+
+
+def _runs(frame: pl.DataFrame) -> pl.Series:
+    """What each run is called."""
+    runs = zip(frame["k"], frame["limits"], strict=True)
+    label = said("release")
+    names = [" ".join([f"k={k}" if k is not None else label, limits or ""]) for k, limits in runs]
+    return pl.Series("name", [name.strip() for name in names])
+
+
+def _spread(rows: pl.DataFrame) -> list[str]:
+    """What the chart shows, for who cannot see it."""
+    half = (
+        rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
+    )
+    return [
+        said(
+            "{distance}, {run}: {share} of the people at most {point}.",
+            distance=row["panel"],
+            run=row["name"],
+            share=percent(row["share"]),
+            point=number(f"{row['point']:.3g}"),
+        )
+        for row in half.iter_rows(named=True)
+    ]
+
+
+def _both(rows: pl.DataFrame) -> list[str]:
+    return [
+        said(
+            "{distance}, k={k}, {limits}: mean {mean}, largest {most}.",
+            distance=row["panel"],
+            k=row["k"],
+            limits=row["limits"],
+            mean=fixed(row["mean"], 4),
+            most=fixed(row["max"], 4),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of a result, by name: the spread of distances, and how they go with k."""
+    drawn = {"distribution": distribution(details["distribution"])}
+    if frame["k"].n_unique() > 1:
+        drawn["summary"] = summary(frame)
+        drawn["different"] = different(frame)
+    return drawn

@@ -1,0 +1,85 @@
+"""Classifiers of scikit-learn, by name: each learns anew from every release.
+
+A release is a table of bits, one for each quasi-identifier, that are true where a record's cell
+holds the value of the target, with the records' secrets; the target is all ones. Releases with the
+same table are learnt from once. Their records come in the order of bits and secrets, so nothing
+depends on the order of the input.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+from qifsql.errors import InputError, did_you_mean, quoted
+
+BAYES = "naive-bayes"
+CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "decision-tree": ("sklearn.tree", "DecisionTreeClassifier", {}),
+    "random-forest": ("sklearn.ensemble", "RandomForestClassifier", {}),
+    "logistic-regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}),
+    "k-nearest": ("sklearn.neighbors", "KNeighborsClassifier", {}),
+    "bernoulli-nb": ("sklearn.naive_bayes", "BernoulliNB", {}),
+}
+DRAWING = ("decision-tree", "random-forest", "logistic-regression")
+"""Those that take a random state; the seed of the settings, 0 without one."""
+HELD = 100_000  # tables of bits whose beliefs are remembered
+
+Lesson = tuple[int, int, int, int, int]  # target, release, pattern, secret, people
+Belief = tuple[int, int, int, float]  # target, release, secret, probability
+
+
+def check(name: str) -> str:
+    """The classifier of that name; InputError where there is none, or scikit-learn is missing."""
+    if name == BAYES:
+        return name
+    if name not in CLASSIFIERS:
+        hint = did_you_mean(name, (BAYES, *CLASSIFIERS))
+        raise InputError(f"there is no classifier {quoted(name)}{hint}")
+    try:
+        import_module("sklearn")
+    except ImportError as e:
+        raise InputError(
+            f"classifier {name} needs scikit-learn: pip install 'qifsql[ml]'; naive-bayes needs "
+            "nothing"
+        ) from e
+    return name
+
+
+def beliefs(
+    name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
+) -> Iterator[Belief]:
+    """What a classifier believes of each target with and without them; ``lessons`` are in order."""
+    beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
+    for n, ((target, release), rows) in enumerate(groupby(lessons, key=lambda r: (r[0], r[1])), 1):
+        table = tuple((row[2], row[3], row[4]) for row in rows)
+        if table not in beliefs_by_table:
+            if len(beliefs_by_table) >= HELD:
+                beliefs_by_table.clear()
+            beliefs_by_table[table] = _learnt(name, table, width=width, seed=seed)
+        look(n)
+        for secret, probability in beliefs_by_table[table]:
+            yield target, release, secret, probability
+
+
+def _learnt(
+    name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
+) -> list[tuple[int, float]]:
+    """What is believed of who encodes to all ones."""
+    secrets = sorted({secret for _, secret, _ in table})
+    if len(secrets) == 1:
+        return [(secrets[0], 1.0)]
+    numpy = import_module("numpy")
+    people = [n for _, _, n in table]
+    bits = [[pattern >> j & 1 for j in range(width)] for pattern, _, _ in table]
+    x = numpy.repeat(numpy.array(bits, dtype=numpy.int8), people, axis=0)
+    y = numpy.repeat(numpy.array([secret for _, secret, _ in table]), people)
+    module, what, options = CLASSIFIERS[name]
+    if name in DRAWING:
+        options = options | {"random_state": seed}
+    if name == "k-nearest":
+        options = options | {"n_neighbors": min(5, len(y))}
+    model = getattr(import_module(module), what)(**options)
+    model.fit(x, y)
+    (probabilities,) = model.predict_proba(numpy.ones((1, width), dtype=numpy.int8))
+    return [(int(s), float(p)) for s, p in zip(model.classes_, probabilities, strict=True)]

@@ -1,0 +1,112 @@
+"""The people as whole numbers: who is a target, and in which batch."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.commands.dit.leave_one_out import make_scales_without
+from qifsql.commands.dit.spec import (
+    BAYES,
+    FILES,
+    MONDRIAN,
+    Question,
+)
+from qifsql.counting import scales
+from qifsql.counting.cuts import fit_secret
+from qifsql.counting.passes import Coded, Passes
+from qifsql.counting.scales import Scale, own_table
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query.plan import Plan
+from qifsql.query.render import render
+
+MANY = 100_000  # targets of a batch
+LEARNT = 500  # targets of a batch where a classifier learns from each release
+ROWS = 4_000_000  # different people in all trees of a batch whose targets have trees of their own
+
+
+@dataclass(frozen=True)
+class People:
+    """The tables ``coded``, ``different``, ``targets`` and ``aimed`` of a dataset.
+
+    ``name`` is that of the dataset, ``filtered`` whether a filter leaves records out.
+    """
+
+    name: str
+    scales: tuple[Scale, ...]
+    coded: Coded
+    secret: Attribute
+    filtered: bool
+
+
+def code(engine: DuckDB, attack: BoundAttack) -> People:
+    """Make the tables ``coded`` and ``dictionary_secret_1``; refuse what cannot be asked."""
+    name = attack.dataset.name
+    qid_scales = tuple(scales.make_scales(engine, attack))
+    (secret,) = scales.make_secrets(engine, attack)
+    scales.code(engine, attack)
+    counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
+    ((records,),) = engine.rows(Plan((), counted), "counting records", name)
+    if not records:
+        after = " under the filter (where)" if attack.where is not None else ""
+        raise DatasetError(f"{name} has no records{after}; there is nobody to test")
+    if secret.values == 1:
+        raise InputError(
+            f"secret {quoted(secret.attribute.name)} has one value, which everybody knows; name "
+            "another secret"
+        )
+    coded = Coded(name, len(qid_scales), records, (secret,))
+    return People(name, qid_scales, coded, attack.secrets[0], attack.where is not None)
+
+
+def aim(passes: Passes, people: People, question: Question) -> list[int]:
+    """Make ``aimed``, the targets, and ``whose``, the target of each record; their batches.
+
+    Where releases are made here, also ``different`` and ``rescaled``.
+    """
+    numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
+    passes.make("different", "dit/different")
+    few = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
+    if question.method == FILES:
+        passes.keep("whose", exp.select("record", "record AS target").from_(own_table("coded")))
+        passes.make("aimed", "dit/records_aimed", numbers | few)
+        return _batches(passes)
+    passes.make("targets", "dit/targets", numbers)
+    passes.make("whose", "dit/whose")
+    if question.method == MONDRIAN:
+        different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
+        make_scales_without(passes, people.scales)
+        passes.make("rescaled", "dit/rescaled")
+        many = MANY if question.classifier == BAYES else LEARNT
+        sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
+        passes.make("aimed", "dit/aimed", sizes)
+    else:
+        passes.make("aimed", "dit/people_aimed", few)
+    passes.drop("targets")
+    return _batches(passes)
+
+
+def _batches(passes: Passes) -> list[int]:
+    query = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
+    return [batch for (batch,) in passes.stream.rows(render(query))]
+
+
+def check(people: People, question: Question) -> None:
+    """Refuse limits that the release without one record cannot keep, by their size alone."""
+    records = people.coded.records
+    (secret,) = people.coded.secrets
+    for wishes in question.runs:
+        if wishes is None:
+            continue
+        if wishes.k > records - 1:
+            raise InputError(
+                f"k is {wishes.k:,}, and {people.name} has {several(records, 'record')}, one less "
+                "without a person; no class can have so many"
+            )
+        fit_secret(wishes, secret)

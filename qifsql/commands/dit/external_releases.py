@@ -1,0 +1,247 @@
+"""Releases in files: which cells hold a target's values, with which secrets, many files at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute
+from qifsql.commands.dit.release_sources import Maker
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import own_name, own_table, scale_table
+from qifsql.counting.spans import (
+    HELD,
+    Generalised,
+    Raw,
+    make_places,
+    make_spans,
+)
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.domains import domain, together
+from qifsql.data.expressions import SOURCE, column
+from qifsql.data.relation import LOADED, relation
+from qifsql.data.types import family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.tables import Tables
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query.microdata import normal
+from qifsql.query.plan import Plan
+from qifsql.query.render import adding
+from qifsql.query.spread import spread
+from qifsql.query.spreading import query
+
+WHOLE = 0  # the number of the release with everybody
+LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
+
+
+class Outside:
+    """Reads the releases of a run; that with everybody is in ``whole``."""
+
+    def __init__(self, passes: Passes, maker: Maker, run: int) -> None:
+        attack, engine = maker.attack, maker.engine
+        self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
+        self.whole = maker.whole()
+        self.plain = maker.question.as_values
+        self.tables = Tables(engine, "reading releases", attack.dataset.name)
+        self.secret = attack.secrets[0]
+        people = attack.dataset.name
+        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.qids, 1)]
+        for raw in self.raws:
+            passes.drop(f"places_{raw.number}")
+            values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
+            make_places(self.tables, raw, values)
+        self.types: dict[str, str] = {}
+        self.typed = True  # whether no release is CSV
+
+    def read(self, files: Mapping[int, Path]) -> None:
+        """Make ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
+
+        Raises ColumnError, DatasetError or InputError where a release cannot be used.
+        """
+        for i, (number, path) in enumerate([(WHOLE, self.whole), *files.items()]):
+            self._show(number, path, first=not i)
+        self._number_secrets()
+        for raw in self.raws:
+            self._span(raw)
+        self.passes.keep("patterns", self._patterns())
+        width = {"wanted_width": self.passes.coded.width}
+        self.passes.make("tallies", "dit/tallied", width)
+        self.passes.make("totals", "dit/counted")
+        self.passes.drop("shown", *self._held())
+
+    def _show(self, number: int, path: Path, *, first: bool) -> None:
+        """Add the different rows of a release to ``shown``: their cells and secret, how many."""
+        catalog, columns = self._columns(path)
+        title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
+        self.typed = self.typed and not csv
+        for file_column in columns:
+            type_ = "VARCHAR" if csv else file_column.type
+            if self.types.setdefault(file_column.name, type_) != type_:
+                raise ColumnError(
+                    f"column {quoted(file_column.name)} of {title} is {family(type_)}, but "
+                    f"{family(self.types[file_column.name])} in {self.whole.name}; write all "
+                    "releases alike"
+                )
+        cells = [
+            exp.alias_(_cell(file_column, csv=csv), f"cell_{j}")
+            for j, file_column in enumerate(columns[:-1], 1)
+        ]
+        release_number = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
+        secret = exp.alias_(self._secret(columns[-1], title, csv=csv), "secret")
+        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+        rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
+        tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
+        tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))
+        count = self.passes.keep("shown", tree) if first else self._append(tree)
+        if not count:
+            raise DatasetError(f"{title} has no records; name another file")
+
+    def _columns(self, path: Path) -> tuple[Catalog, list[Column]]:
+        """A release, and its quasi-identifiers and secret under the names of the people's.
+
+        CSV is read with the types that its cells have, and as text where these are others than
+        those of the people: 01234 stays a text among texts, and no whole number is rounded.
+        """
+        meant = (*self.attack.qids, self.secret)
+        dataset = Dataset.open(path)
+        catalog = Catalog(self.engine, dataset)
+        columns = [catalog.schema[m.name] for m in meant]
+        if dataset.format == "csv" and any(map(_loses, meant, columns)):
+            catalog = Catalog(self.engine, replace(dataset, all_varchar=True))
+            columns = [catalog.schema[m.name] for m in meant]
+        return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
+
+    def _append(self, tree: exp.Query) -> int:
+        """Add rows to ``shown``; statements about single people are not told of."""
+        return self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
+
+    def _secret(self, file_column: Column, title: str, *, csv: bool) -> exp.Expr:
+        """The secret of a release as a value of that of the people."""
+        what = f"secret {quoted(self.secret.name)} of {title}"
+        if nested(file_column.type):
+            raise ColumnError(f"{what} is nested; it must be a column of single values")
+        value = _cell(file_column, csv=csv)
+        type_ = exp.DataType.build(self.secret.type, dialect="duckdb")
+        if file_column.type == "VARCHAR" or csv:
+            return exp.TryCast(this=value, to=type_)
+        if together(domain(self.secret.type), domain(file_column.type)) is None:
+            raise ColumnError(
+                f"{what} is {family(file_column.type)}, but that of {self.attack.dataset.name} is "
+                f"{family(self.secret.type)}: neither is made the other; write both with one type"
+            )
+        return exp.TryCast(this=value, to=type_)
+
+    def _number_secrets(self) -> None:
+        """Refuse values of the secret that nobody has."""
+        same = exp.NullSafeEQ(
+            this=exp.column("secret", table="shown"), expression=exp.column("value", table="known")
+        )
+        dictionary = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
+        lacking = exp.select("coalesce(sum(shown.people), 0)").from_("shown")
+        lacking = lacking.join(dictionary, on=same, join_type="anti")
+        if records := self.passes.row(lacking)[0]:
+            raise InputError(
+                f"{several(int(records), 'record')} of the releases have a secret "
+                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; "
+                "releases must leave the secret as it is"
+            )
+
+    def _span(self, raw: Raw) -> None:
+        """Make the table of which cells of a quasi-identifier hold which values of targets."""
+        release_column = self._column(raw)
+        cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
+        make_spans(self.tables, release_column, cells)
+        numbers = {"wanted_attribute": raw.number}
+        tables = {
+            "scale": own_name(scale_table(raw.number)),
+            "targets": own_name("targets"),
+        }
+        name = f"spotted_{raw.number}"
+        self.passes.keep(name, query("dit/spotted", tables=tables, numbers=numbers))
+        names = {**release_column.names, "spotted": name}
+        covers = spread("covers", names=names, folder="dit")
+        self.tables.make(f"covers_{raw.number}", covers)
+
+    def _column(self, raw: Raw) -> Generalised:
+        return Generalised(
+            raw,
+            1,
+            self.whole.name,
+            raw.name,
+            self.types[raw.name],
+            plain=raw.name in self.plain,
+            typed=self.typed,
+            labels=LABELS,
+        )
+
+    def _patterns(self) -> exp.Query:
+        """The rows of ``patterns``: each target with their own release, and with the whole one."""
+        query_ = exp.select("targets.target").from_("shown")
+        target_release = exp.EQ(
+            this=exp.column("number", table="shown"), expression=exp.column("target", "targets")
+        )
+        everybody = exp.EQ(this=exp.column("number", table="shown"), expression=exp.convert(WHOLE))
+        query_ = query_.join(
+            exp.alias_(own_table("targets"), "targets", table=True),
+            on=exp.or_(target_release, everybody),
+        )
+        release = exp.cast(
+            exp.NEQ(this=exp.column("number", "shown"), expression=exp.convert(WHOLE)), "INTEGER"
+        )
+        pattern: exp.Expr = exp.cast(exp.convert(0), "BIGINT")
+        for raw in self.raws:
+            j = raw.number
+            cells, spot, covers = (f"{what}_{j}" for what in ("own_cells", "own_spot", "covers"))
+            named = exp.alias_(exp.to_table(self._column(raw).names["cells"]), cells, table=True)
+            same = exp.NullSafeEQ(
+                this=exp.column(f"cell_{j}", table="shown"), expression=exp.column("cell", cells)
+            )
+            query_ = query_.join(named, on=same)
+            spotted = exp.alias_(exp.to_table(f"spotted_{j}"), spot, table=True)
+            query_ = query_.join(spotted, on=f"{spot}.target = targets.target")
+            on = f"{covers}.id = {cells}.id AND {covers}.place = {spot}.place"
+            query_ = query_.join(exp.to_table(covers), on=on, join_type="left")
+            held = exp.column("id", covers).is_(exp.null()).not_()
+            bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
+            pattern = exp.Add(this=pattern, expression=bit)
+        dictionary = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
+        same = exp.NullSafeEQ(
+            this=exp.column("secret", table="shown"), expression=exp.column("value", "known")
+        )
+        query_ = query_.join(dictionary, on=same)
+        query_ = query_.select(
+            exp.alias_(release, "release"),
+            exp.alias_(pattern, "pattern"),
+            exp.alias_(exp.column("code", "known"), "secret"),
+            "sum(shown.people)::BIGINT AS people",
+        )
+        return query_.group_by("1", "2", "3", "4")
+
+    def _held(self) -> Sequence[str]:
+        """The tables of a batch."""
+        tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
+        numbers = [raw.number for raw in self.raws]
+        return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
+
+
+def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
+    """A cell; of CSV as text, as other releases may have cells there that are no single values."""
+    if nested(file_column.type):
+        return column(file_column)
+    value = normal(Attribute(file_column.name, column(file_column), file_column.type))
+    return exp.cast(value, "VARCHAR") if csv else value
+
+
+def _loses(meant: Attribute, file_column: Column) -> bool:
+    """Whether values would become others if CSV were read with the type that its cells have."""
+    raw, cells = domain(meant.type).kind, domain(file_column.type).kind
+    if cells == "floating":
+        return raw != "floating"
+    return cells != "text" and raw in ("text", "other")

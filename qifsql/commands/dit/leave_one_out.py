@@ -1,0 +1,114 @@
+"""What is another one in the whole release without a target: scales, the spread of the secret."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.cuts import refused
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import (
+    Scale,
+    Secret,
+    own_name,
+    own_table,
+    position,
+    scale_table,
+)
+from qifsql.data.relation import LOADED
+from qifsql.query.plan import Plan, Step
+from qifsql.query.render import adding, render, statement
+from qifsql.query.spreading import query
+
+NOBODY = -1  # the world in which no secret is taken away
+NOTHING = 2**31 - 1  # the code of a secret that does not vanish
+
+
+@dataclass(frozen=True)
+class World:
+    """The whole release that limits compare with: its tables ``WHOLE_1``, secret and records.
+
+    ``gone`` is the code of the value of the secret that has vanished, ``NOTHING`` if none has.
+    """
+
+    whole: str
+    secret: Secret
+    records: int
+    gone: int = NOTHING
+
+    def broken(self, wishes: Wishes, sides: exp.Select) -> Plan:
+        """The parts of ``sides`` that break a limit on the secret."""
+        return refused(wishes, (self.secret,), sides, records=self.records, whole=self.whole)
+
+
+def compares(wishes: Wishes) -> bool:
+    """Whether a limit compares classes with the whole release."""
+    return wishes.t is not None or wishes.t_ordered is not None
+
+
+def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
+    """The worlds of the secrets that targets take away, by their codes, and of nobody."""
+    coded = passes.coded
+    (secret,) = coded.secrets
+    worlds = {NOBODY: World("whole", secret, coded.records)}
+    if not compares(wishes):
+        return worlds
+    taken = exp.select("secret").distinct().from_(own_table("targets"))
+    for (code,) in sorted(passes.stream.rows(render(taken))):
+        whole = f"whole_without_{code}"
+        numbers = {"wanted_code": code}
+        left = query("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
+        step = Step("dictionary", "One row per value that is left.", left)
+        values = passes.keep(f"{whole}_1", Plan((step,), query("whole")))
+        before = passes.row(
+            exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{whole}_1"))
+        )
+        world_secret = replace(secret, values=values, before=int(before[0]))
+        gone = code if values < secret.values else NOTHING
+        worlds[code] = World(whole, world_secret, coded.records - 1, gone)
+    return worlds
+
+
+def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
+    """Make ``moved``, ``alone`` and ``nominal``: scales without the value of one person alone.
+
+    ``moved`` has the values with distances that lie elsewhere then, by the value that is gone;
+    of those without distances ``alone`` has the values that may go, and ``nominal`` all.
+    """
+    columns = ("lonely_spot", "attribute", "spot_of_all", "spot")
+    passes.keep("moved", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
+    held = ("attribute", "spot", "code", "people", '"values"')
+    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in held)).where("FALSE"))
+    for i, scale in enumerate(scales, 1):
+        if scale.interval:
+            _move(passes, i, scale)
+        elif scale.values > 2:  # with one value that is left nothing is wide
+            numbers = {"wanted_attribute": i, "wanted_values": scale.values}
+            tables = {"scale": own_name(scale_table(i))}
+            passes.append("nominal", query("dit/nominal", tables=tables, numbers=numbers))
+    alone = exp.select("*").from_(own_table("nominal")).where("people = 1")
+    passes.keep("alone", alone)
+
+
+def _move(passes: Passes, i: int, scale: Scale) -> None:
+    """Add to ``moved`` the values of a quasi-identifier with distances."""
+    tables = {"scale": own_name(scale_table(i))}
+    placed = exp.alias_(position(scale.attribute.type), "position")
+    positions = exp.select("value", "code", "people", "place", placed)
+    positions = positions.from_(own_table(scale_table(i)))
+    measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
+    regular = Plan((measured,), query("dit/regular"))
+    ((even,),) = passes.stream.rows(statement(regular))
+    numbers = {"wanted_ends": int(even)}
+    lonely = query("dit/lonely", tables=tables, numbers=numbers)
+    for spot, code in passes.stream.rows(render(lonely)):
+        spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
+        left = query("dit/left_over", numbers=spot_numbers)
+        steps = (
+            measured,
+            Step("measured", "One row per value left.", left),
+            Step("without_value", "One row per value left: its place.", query("scale")),
+        )
+        moved = query("dit/moved", tables=tables, numbers=spot_numbers)
+        passes.stream.rows(adding(Plan(steps, moved), "moved", LOADED))

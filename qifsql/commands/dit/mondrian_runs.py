@@ -1,0 +1,63 @@
+"""One run with Mondrian: what every target's release, with and without them, says of them."""
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.commands.dit import forest
+from qifsql.commands.dit.encode import People
+from qifsql.commands.dit.leave_one_out import NOBODY, compares, make_worlds
+from qifsql.commands.dit.tally import TALLIED, tally
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import own_table
+from qifsql.errors import InputError, several
+
+STAYING = ("different", "rescaled", "targets", "tallies", "patterns")
+GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in STAYING]
+
+
+def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
+    """Make ``totals`` of the targets, with ``tallies``, or ``patterns`` where ``joint``.
+
+    Raises InputError where a release, with or without a target, cannot keep the limits.
+    """
+    _check(passes, people, wishes)
+    apart = {"wanted_worlds": int(compares(wishes))}
+    passes.make("roots", "dit/roots", apart)
+    passes.make("homes", "dit/homes", apart)
+    passes.make("own_scale", "dit/own_scale")
+    worlds = make_worlds(passes, wishes)
+    forest.grow(passes, wishes, worlds)
+    tally(passes, people.scales, joint=joint)
+    passes.make("totals", "dit/totals", whole="whole_1")
+    passes.drop(*(f"{w.whole}_1" for code, w in worlds.items() if code != NOBODY))
+    passes.drop(*GONE)
+
+
+def _check(passes: Passes, people: People, wishes: Wishes) -> None:
+    """Refuse limits that not even one class of all records keeps, with or without a target."""
+    if not wishes.of_secret:
+        return
+    if passes.broken(wishes):
+        raise InputError(
+            f"not even one class of all {several(people.coded.records, 'record')} of {people.name} "
+            f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
+            "ask for less"
+        )
+    alone = replace(wishes, t=None, t_ordered=None)  # one class is spread as the whole release is
+    if not alone.of_secret:
+        return
+    world = make_worlds(passes, Wishes(wishes.k))[NOBODY]
+    sides = passes.query("dit/everybody_else")
+    passes.keep("refused", world.broken(alone, sides))
+    total = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
+    broken = exp.select("part").from_(own_table("refused"))
+    lacking = passes.row(total.where(exp.In(this=exp.column("secret"), query=broken.subquery())))[0]
+    passes.drop("refused")
+    if lacking:
+        raise InputError(
+            f"without one of {several(int(lacking), 'person')} not even one class of all other "
+            f"records of {people.name} keeps {wishes.diversity}, so there is no release without "
+            "them; ask for less"
+        )

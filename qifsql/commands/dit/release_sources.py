@@ -1,0 +1,113 @@
+"""Who makes releases that are read from files: the user, a command of theirs, or MDAV."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.anonymise.anonymise import anonymise
+from qifsql.commands.dit import black_box
+from qifsql.commands.dit.spec import COMMAND, FILES, Question
+from qifsql.counting.constraints import Wishes
+from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.expressions import SOURCE, column, identifier
+from qifsql.data.relation import relation
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings, silent
+from qifsql.query.plan import Plan
+from qifsql.results import release
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes releases one by one: files are there, others are made in the engine's own folder."""
+
+    engine: DuckDB
+    attack: BoundAttack
+    spec: Attack
+    schema: Schema
+    question: Question
+    settings: Settings
+    wishes: Wishes | None = None
+
+    def whole(self) -> Path:
+        """The release with everybody."""
+        if self.question.method == FILES:
+            return Path(self.question.release or "")
+        return self._make(None, "with everybody")
+
+    def without(self, record: int) -> Path:
+        """The release without a record, by its position."""
+        if self.question.method == FILES:
+            return black_box.path_of(self.question.without or "", record)
+        return self._make(record, f"without record {record}")
+
+    def done(self, path: Path) -> None:
+        """Remove a release that was made here."""
+        if self.question.method != FILES:
+            path.unlink(missing_ok=True)
+
+    def _make(self, record: int | None, what: str) -> Path:
+        csv = self.attack.dataset.format == "csv" or self.spec.dataset.format == "csv"
+        kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
+        name = "everybody" if record is None else f"without_{record}"
+        source = self.engine.scratch / f"{name}_input{kind}"
+        target = self.engine.scratch / f"{name}_release{kind}"
+        names = [c.name for c in self.schema.columns]
+        plan = self._records(record, kind)
+        release.put(
+            self.engine, plan, source, names=names, kind=kind, where=self.attack.dataset.name
+        )
+        try:
+            if self.question.method == COMMAND:
+                command = black_box.Command.of(self.question.command or "", self.question.timeout)
+                command.run(source, target, what)
+            else:
+                self._mdav(source, target)
+        finally:
+            source.unlink(missing_ok=True)
+        return target
+
+    def _mdav(self, source: Path, target: Path) -> None:
+        assert self.wishes is not None  # noqa: S101 - of a built-in method
+        wishes = self.wishes
+        anonymise(
+            source,
+            target,
+            method="mdav",
+            k=wishes.k,
+            qids=self.spec.qids,
+            secret=self.spec.secrets,
+            l=wishes.l,
+            l_entropy=wishes.l_entropy,
+            l_recursive=None if wishes.l_recursive is None else list(wishes.l_recursive),
+            t=wishes.t,
+            t_ordered=wishes.t_ordered,
+            suppress=wishes.of_secret,
+            settings=replace(self.settings, progress=silent),
+        )
+        target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
+
+    def _records(self, record: int | None, kind: str) -> Plan:
+        """All records but one, in the order of the input, under names that SQL can use."""
+        dataset = self.attack.dataset
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+        condition = self.attack.where
+        inner: list[exp.Expr] = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
+        inner.append(exp.alias_(exp.true() if condition is None else condition.copy(), "meant"))
+        names = release.aliases([c.name for c in self.schema.columns])
+        outer: list[exp.Expr] = []
+        for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):
+            inner.append(exp.alias_(column(source_column), f"column_{i}"))
+            value: exp.Expr = exp.column(f"column_{i}")
+            if release.as_text(source_column.type, kind):
+                value = exp.cast(value, "VARCHAR")
+            outer.append(exp.alias_(value, identifier(name)))
+        rows = exp.alias_(relation(dataset), SOURCE, table=True)
+        query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
+        query = query.where("meant")
+        if record is not None:
+            other = exp.NEQ(this=exp.column("position"), expression=exp.convert(record))
+            query = query.where(other)
+        return Plan((), query.order_by("position"))

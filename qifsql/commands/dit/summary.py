@@ -1,0 +1,92 @@
+"""What the distances of all people come to: mean, largest, shares, their distribution."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.dit.posteriors import DISTANCES
+from qifsql.commands.dit.spec import Question
+from qifsql.counting.passes import Passes
+from qifsql.query.render import render
+
+SUMMARY: dict[str, pl.DataType] = {
+    "run": pl.Int64(),
+    "method": pl.String(),
+    "k": pl.Int64(),
+    "limits": pl.String(),
+    "classifier": pl.String(),
+    "distance": pl.String(),
+    "records": pl.Int64(),
+    "mean": pl.Float64(),
+    "std": pl.Float64(),
+    "max": pl.Float64(),
+    "different": pl.Float64(),
+    "infinite": pl.Int64(),
+}
+"""One row per run and distance (``beliefs`` says which there are). ``k`` and ``limits`` (those on
+the secret; both empty where releases come from elsewhere) are those of the run; ``records`` are the
+people who were looked at. ``mean`` and ``std`` (of the population: divided by their number) are of
+the distances that are finite, empty where none is; ``infinite`` says how many are not. ``max`` is
+the largest: the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1:
+at epsilon itself the distance may not be reached). ``different`` is the share of people whose most
+probable secret is another one without them."""
+
+SHARES: dict[str, pl.DataType] = {
+    "run": pl.Int64(),
+    "k": pl.Int64(),
+    "limits": pl.String(),
+    "distance": pl.String(),
+    "point": pl.Float64(),
+    "people": pl.Int64(),
+    "share": pl.Float64(),
+}
+"""One row per run, distance and point: how many people have a distance of at most ``point``
+(``distribution``, points 0 and 10^-6 to 10^2 in steps of 10^0.1), or above it (``thresholds``)."""
+
+GRID = (0.0, *(10 ** (i / 10) for i in range(-60, 21)))
+UNIT = 2**80
+
+
+def summary(passes: Passes, question: Question) -> pl.DataFrame:
+    """The summary (``SUMMARY``) of the table ``each_one``."""
+    rows = []
+    for row in passes.stream.rows(render(passes.query("dit/moments"))):
+        run, distance, records, different, infinite, total, squares, greatest = row
+        finite = records - infinite
+        mean = float(Fraction(total, UNIT * finite)) if finite else None
+        std = math.sqrt(Fraction(squares, UNIT * finite)) if finite else None
+        labels = (*_limits(question, run), question.classifier, distance, records)
+        moments = (mean, std, greatest, different / records, infinite)
+        rows.append((run, question.method, *labels, *moments))
+    rows.sort(key=lambda row: (row[0], DISTANCES.index(row[5])))
+    return pl.DataFrame(rows, schema=SUMMARY, orient="row")
+
+
+def shares(
+    passes: Passes, question: Question, points: Sequence[float], *, above: bool
+) -> pl.DataFrame:
+    """The people of ``each_one`` with a distance of at most each point, or above it."""
+    listed = exp.Values(expressions=[exp.Tuple(expressions=[_double(p)]) for p in points])
+    places = exp.select("point").from_(exp.alias_(listed, "listed", table=["point"]))
+    passes.keep("points", places)
+    rows = []
+    for run, distance, point, people, records in passes.stream.rows(
+        render(passes.query("dit/shares"))
+    ):
+        count = records - people if above else people
+        rows.append((run, *_limits(question, run), distance, point, count, count / records))
+    passes.drop("points")
+    rows.sort(key=lambda row: (row[0], DISTANCES.index(row[3]), row[4]))
+    return pl.DataFrame(rows, schema=SHARES, orient="row")
+
+
+def _limits(question: Question, run: int) -> tuple[int | None, str | None]:
+    wishes = question.runs[run - 1]
+    return (None, None) if wishes is None else (wishes.k, wishes.diversity or None)
+
+
+def _double(x: float) -> exp.Expr:
+    return exp.cast(exp.Literal.string(repr(x)), "DOUBLE")

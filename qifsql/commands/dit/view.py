@@ -1,0 +1,189 @@
+"""What guesses about people owe to their own records, as people read it."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isinf
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.dit import charts
+from qifsql.commands.dit.spec import BAYES
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+Row = Mapping[str, Any]
+
+
+KIND = Kind(
+    columns=("distance", "different"),
+    shared=("thresholds", "distribution"),
+)
+
+
+def inference(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """A sentence and a row for each run and distance, and what the numbers mean."""
+    rows = frame.to_dicts()
+    each = [row for row in rows if row["distance"] == "emd"]
+    parts: list[Part] = [Paragraph(_describe(each[0], spec))]
+    if _sampled(each[0], spec):
+        parts.append(Paragraph(said("All that follows is of these people, who were drawn.")))
+    parts += [Paragraph(_explain(row, named=len(each) > 1), strong=True) for row in _ends(each)]
+    parts += [Heading(said("How far a guess moves without the person"))]
+    parts.append(_distances(rows, tables["thresholds"]))
+    parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
+    endless = max(rows, key=lambda row: row["infinite"])
+    parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
+    parts.append(Paragraph(_of_sample(each[0]) if _sampled(each[0], spec) else _epsilon(each)))
+    return parts
+
+
+def run(row: Row) -> str:
+    """What a run is called."""
+    limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
+    return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
+
+
+def named(distance: str) -> str:
+    """What a distance is called."""
+    return {
+        "emd_printed": said("EMD as printed"),
+        "emd": "EMD",
+        "max_divergence": said("max divergence"),
+        "emd_hierarchy": said("EMD in the hierarchy"),
+    }[distance]
+
+
+def _meaning(distance: str) -> str:
+    """What a distance measures."""
+    meanings = {
+        "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the "
+        "formula of the paper, to compare with its figures.",
+        "emd": "EMD: half of that sum (earth mover's distance, every two values one apart): how "
+        "much the probability of any set of values changes at most.",
+        "max_divergence": "Max divergence: the largest difference of the logarithm of a "
+        "probability, as in differential privacy.",
+        "emd_hierarchy": "EMD in the hierarchy: how much probability is carried over its edges.",
+    }
+    return said(meanings[distance])
+
+
+def _ends(rows: Sequence[Row]) -> Sequence[Row]:
+    """The first run and the last."""
+    return rows if len(rows) <= 2 else [rows[0], rows[-1]]
+
+
+def _describe(row: Row, spec: Spec) -> str:
+    text = (
+        "{n} were looked at, one after the other: what {classifier} guesses of their {secret} from "
+        "their own quasi-identifiers, once from the release with their record and once from the "
+        "one without."
+    )
+    who = said("naive Bayes") if row["classifier"] == BAYES else row["classifier"]
+    values = {"n": words.persons(row["records"]), "secret": escaping.cell(spec["secret"])}
+    return said(text, classifier=who, **values)
+
+
+def _explain(row: Row, *, named: bool) -> str:
+    """What a run means for a person."""
+    text = (
+        "Whoever takes part changes the guess about themselves by at most {most} percentage "
+        "points, {mean} on average."
+    )
+    if named:
+        text = (
+            "{run}: whoever takes part changes the guess about themselves by at most {most} "
+            "percentage points, {mean} on average."
+        )
+    mean, most = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
+    values = {"run": run(row)} if named else {}
+    other = said("The best guess stays the same for everybody.")
+    if row["different"]:
+        share = words.frequency(row["different"])
+        other = said("For {share} the best guess becomes another value.", share=share)
+    return f"{said(text, mean=mean, most=most, **values)} {other}"
+
+
+def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
+    limits = any(row["limits"] for row in rows)
+    points = sorted(set(thresholds["point"]))
+    heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
+    heads += [f"\n{said('mean')}", f"\n{said('std')}", f"\n{said('largest')}"]
+    heads += [said("above\n{point}", point=number(f"{point:.3g}")) for point in points]
+    heads.append(said("other\nguess"))
+    table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
+    above = {
+        (r["run"], r["distance"], r["point"]): r["share"] for r in thresholds.iter_rows(named=True)
+    }
+    before = None
+    for row in rows:
+        first = row["run"] != before
+        before = row["run"]
+        cells = [str(row["k"]) if first and row["k"] is not None else ""]
+        cells += [row["limits"] or "" if first else ""] if limits else []
+        cells += [
+            named(row["distance"]),
+            *(_distance(row[name]) for name in ("mean", "std", "max")),
+        ]
+        cells += [words.percent(above[row["run"], row["distance"], p]) for p in points]
+        table.add_row(*cells, words.percent(row["different"]) if first else "")
+    return table
+
+
+def _distance(x: float | None) -> str:
+    if x is None:
+        return ""
+    return said("infinite") if isinf(x) else words.fixed(x, 5)
+
+
+def _endless(row: Row) -> str:
+    """Of whom a distance is infinite."""
+    return said(
+        "Where it is infinite, a value is possible with the person and impossible without them "
+        "({run}: {n}); mean and std are over the others.",
+        run=run(row),
+        n=words.persons(row["infinite"]),
+    )
+
+
+def _sampled(row: Row, spec: Spec) -> bool:
+    """Whether not everybody was looked at."""
+    return bool(spec.get("sample")) and row["records"] == spec["sample"]
+
+
+def _of_sample(row: Row) -> str:
+    return said(
+        "Only {n} were drawn and looked at. The distances of the others may be larger, and their "
+        "best guess may change: the largest distance is at most that of everybody, the epsilon of "
+        "the paper. No interval is stated.",
+        n=words.persons(row["records"]),
+    )
+
+
+def _epsilon(rows: Sequence[Row]) -> str:
+    return said(
+        "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
+        "0)-differentiable for every epsilon above it. It is a property of these data and this "
+        "classifier, and no guarantee for others.",
+        n=words.persons(max(row["records"] for row in rows)),
+    )
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = inference(stored.frame, stored.details, stored.spec)
+    return said("What guesses owe to the person: {name}", name=stored.name), [
+        *drawn("dit", partial(charts.distribution, stored.details["distribution"])),
+        *parts,
+    ]

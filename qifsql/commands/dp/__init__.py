@@ -1,0 +1,1 @@
+"""``qifsql dp``: noisy counts, their privacy and utility."""

@@ -1,0 +1,244 @@
+"""What is counted of whom: the useful attribute, the predicates over it, the secret; all bound.
+
+A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other
+columns, too, which is enough for a mechanism that adds noise to the count; for noise on the
+records' own values it must be the useful attribute that decides it.
+"""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary import bind as binding
+from qifsql.adversary import names
+from qifsql.adversary.names import Attributes
+from qifsql.adversary.spec import (
+    NULL_RULES,
+    Attribute,
+    BoundAttack,
+    NullRule,
+)
+from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.expressions import (
+    SOURCE,
+    identifier,
+    parse,
+    read,
+)
+from qifsql.data.types import INTEGERS, NUMBERS, family
+from qifsql.engine.catalog import Catalog
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    quoted,
+    several,
+)
+
+ORDERED = (
+    *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
+    *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
+)
+DOMAINS = ("observed", "whole")
+PREDICATES = 8  # of one request: 256 patterns of answers
+USEFUL = "useful attribute"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The useful attribute and the predicates as quasi-identifiers of an attack on the secret.
+
+    ``answers`` are the predicates over a column ``mark`` that holds the useful attribute; None
+    where one names other columns, too. ``order`` are values of the useful attribute as texts.
+    """
+
+    attack: BoundAttack
+    mark: str
+    answers: tuple[exp.Expr, ...] | None
+    order: tuple[str, ...]
+    whole: bool
+
+    @property
+    def useful(self) -> Attribute:
+        """The useful attribute."""
+        return self.attack.qids[0]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its values have an order: of their type, or as it was given."""
+        return bool(self.order) or family(self.useful.type) in ORDERED
+
+
+def bind(
+    catalog: Catalog,
+    *,
+    useful: str,
+    predicates: Sequence[str],
+    secret: str,
+    order: Sequence[str],
+    domain: str,
+    where: str | None,
+    null: NullRule,
+) -> Request:
+    """Look every name up, and check types and conditions; InputError where one does not fit."""
+    schema, dataset = catalog.schema, catalog.dataset
+    assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+    if null not in NULL_RULES:
+        raise InputError(
+            f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
+        )
+    roles = {"useful": _one(useful, schema, USEFUL), "secret": _one(secret, schema, names.SECRET)}
+    condition = parse(where, schema, "the filter (where)") if where is not None else None
+    roles = binding.with_types(roles, condition, catalog)
+    (what,), secrets = roles["useful"], roles["secret"]
+    mark, seen = _marked(what, schema)
+    marked = [_predicate(text, seen, i, len(predicates)) for i, text in enumerate(predicates, 1)]
+    trees = [_put(tree, mark, what.expression) for tree in marked]
+    for i, tree in enumerate(trees, 1):
+        catalog.condition(tree, _named(i, len(trees)))
+    bits = [Attribute(f"predicate_{i}", _sure(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)]
+    zoned = any("TIME ZONE" in c.type for c in schema.columns)
+    attack = BoundAttack(
+        (), dataset, (what, *bits), secrets, None, None, condition, null, {}, zoned=zoned
+    )
+    alone = all(read(tree) <= {mark} for tree in marked)
+    answers = tuple(_sure(tree) for tree in marked) if alone else None
+    whole = _whole(what, domain, order)
+    return Request(attack, mark, answers, _order(order, what, catalog), whole)
+
+
+def _one(text: str, schema: Schema, role: str) -> Attributes:
+    """One column or named expression."""
+    attributes = names.attributes([text], schema, role)
+    if len(attributes) != 1:
+        raise ColumnError(f"the {role} is one column, and here are {len(attributes)}; name one")
+    return attributes
+
+
+def _named(number: int, of: int) -> str:
+    return "the predicate" if of == 1 else f"predicate {number}"
+
+
+def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
+    """The columns as predicates see them: the useful attribute under a name that no other has."""
+    mark = "useful"
+    while any(c.source_name.casefold() == mark for c in schema.columns):
+        mark += "_"
+    others = tuple(c for c in schema.columns if c.name != useful.name)
+    return mark, replace(schema, columns=(Column(useful.name, mark, useful.type), *others))
+
+
+def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
+    """A predicate over the columns as it sees them."""
+    if not text.strip():
+        raise InputError(f'{_named(number, of)} is empty; write a condition, as in "a = 3"')
+    return parse(text, schema, _named(number, of))
+
+
+def _put(tree: exp.Expr, mark: str, expression: exp.Expr) -> exp.Expr:
+    """The predicate with what the useful attribute is in the data."""
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name == mark and node.table == SOURCE:
+            plain = isinstance(expression, exp.Column)
+            return expression.copy() if plain else exp.paren(expression)
+        return node
+
+    return tree.transform(change)
+
+
+def _sure(tree: exp.Expr) -> exp.Expr:
+    """The predicate, false where it is unknown, as for a filter."""
+    return exp.func("coalesce", exp.paren(tree), exp.false())
+
+
+def _whole(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
+    """Whether all whole numbers between the least and the greatest value may occur."""
+    if domain not in DOMAINS:
+        raise InputError(f"a domain is one of {', '.join(DOMAINS)}, not {quoted(domain)}")
+    if domain == "observed":
+        return False
+    if order:
+        raise InputError("a domain of whole numbers has its own order; leave the order out")
+    if family(useful.type) not in INTEGERS[:4] + INTEGERS[5:8]:
+        raise ColumnError(
+            f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has "
+            "no domain of whole numbers; cast it, as in NAME=x::INTEGER"
+        )
+    return True
+
+
+def listed_in(text: str) -> tuple[str, ...]:
+    """The values of an order that is one CSV row: ``a,"b,c",d``."""
+    try:
+        (fields,) = csv.reader([text], strict=True)
+    except (csv.Error, ValueError) as e:
+        raise InputError("the order is one CSV row, as in a,b,c; check its quotes") from e
+    return tuple(fields)
+
+
+def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[str, ...]:
+    """The listed values, each once and of the right type."""
+    if len(set(order)) < len(order):
+        raise InputError("the order lists a value twice; list each once")
+    if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
+        raise InputError(
+            f"value {wrong[0]} of the order is not of type {family(useful.type)}, as "
+            f"{quoted(useful.name)} is ({several(len(wrong), 'such value')})"
+        )
+    return tuple(order)
+
+
+def respondents(request: Request) -> exp.Select:
+    """The generated step: one row per individual under names of our own.
+
+    ``pattern`` has a bit for each predicate that holds, the first of them is 1.
+    """
+    width = range(2, len(request.attack.qids) + 1)
+    bits = _bits([exp.column(f"qid_{i}") for i in width])
+    columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
+    expressions = [exp.alias_(tree, name) for name, tree in columns.items()]
+    return exp.select(*expressions).from_("microdata")
+
+
+def answers(request: Request) -> exp.Select | None:
+    """The pattern at every place, occurring or not; None where the useful attribute is not enough.
+
+    Reads ``places``.
+    """
+    if request.answers is None:
+        return None
+    column = exp.alias_(exp.column("useful", "places"), identifier(request.mark))
+    rows = exp.select(column, exp.column("place", "places")).from_("places").subquery(SOURCE)
+    bits = exp.alias_(_bits(request.answers), "pattern")
+    return exp.select(exp.column("place", SOURCE), bits).from_(rows)
+
+
+def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The numbers of the conditions that hold, as bits of one number."""
+    bits = [
+        exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
+        for i, tree in enumerate(conditions)
+    ]
+    total: exp.Expr = bits[0]
+    for bit in bits[1:]:
+        total = exp.Add(this=total, expression=bit)
+    return exp.cast(exp.paren(total), "BIGINT")
+
+
+def listed(request: Request) -> exp.Query:
+    """The generated step: one row per value of the order, with its position; none without one."""
+    type_ = request.useful.type
+    rows = [
+        exp.select(
+            exp.alias_(exp.cast(exp.Literal.string(value), type_, dialect="duckdb"), "useful"),
+            exp.alias_(exp.cast(exp.Literal.number(i), "BIGINT"), "position", quoted=True),
+        )
+        for i, value in enumerate(request.order, 1)
+    ]
+    if rows:
+        return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+    nothing = exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), "useful")
+    nowhere = exp.alias_(exp.cast(exp.null(), "BIGINT"), "position", quoted=True)
+    return exp.select(nothing, nowhere).where(exp.false())

@@ -1,0 +1,153 @@
+"""The chart of privacy against utility: a line for each mechanism, a point for each epsilon."""
+
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    data,
+    dressed,
+    extra,
+    hints,
+)
+from qifsql.presentation.words import fixed, percent
+
+NAMES = {
+    "oblivious": "oblivious: noise on the count",
+    "local": "local: noise on each record",
+    "randomised_response": "randomised response on each record",
+}
+COLOURS = [BLUE, ORANGE, "#009E73"]  # of Okabe and Ito
+DASHES = [[1, 0], [6, 3], [2, 2]]
+PER_ROW = 2  # panels, one for each predicate
+APART = 0.05  # of the ranges of both axes: labels nearer than that would hide each other
+
+
+def tradeoff(frame: pl.DataFrame) -> Chart:
+    """Privacy loss against utility: the best corner is below on the right.
+
+    ``frame`` is a result of ``dp`` (``mechanisms.weighing.TRADEOFF``); rows without a utility are
+    left out. The dashed lines are what both come to without noise.
+    """
+    alt, _ = extra()
+    points = frame.filter(pl.col("utility").is_not_null())
+    names = {mechanism: said(NAMES[mechanism]) for mechanism in NAMES}
+    epsilons = pl.Series("given", map(number, points["epsilon_given"]), dtype=pl.String)
+    rows = points.select(
+        pl.col("mechanism").replace_strict(names).alias("noise"),
+        epsilons,
+        "epsilon",
+        panel=_panels(points),
+        loss="privacy_loss",
+        utility="utility",
+    ).with_columns(label=_labels(points))
+    limits = points.select(panel=_panels(points), most="privacy_loss_max", least="utility_min")
+    limits = limits.group_by("panel", maintain_order=True).first()
+    values = data(alt, pl.concat([rows, limits], how="diagonal"))
+    drawn = set(rows["noise"])
+    looks = {name: i for i, name in enumerate(names.values()) if name in drawn}
+    panels = list(_heads(points).values())
+    chart = alt.layer(*_layers(alt, looks), width=380, height=280)
+    chart = chart.facet(facet=alt.Facet("panel:N", sort=panels), data=values, columns=PER_ROW)
+    below = said(
+        "Down is more private, right is more useful; each point is an epsilon. The dashed line "
+        "across is the loss without noise, the upright one the utility without a report."
+    )
+    return dressed(chart, said("Privacy loss against utility"), below, _words(points))
+
+
+def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
+    """The heads of the panels by predicate, all predicates together (NULL) last."""
+    numbers = sorted(frame["predicate"].drop_nulls().unique())
+    heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
+    if frame["predicate"].null_count():
+        heads[None] = said("all counts together")
+    return heads if len(heads) > 1 else dict.fromkeys(heads, " ")
+
+
+def _panels(frame: pl.DataFrame) -> pl.Series:
+    """What each row is about, as the head of its panel."""
+    heads = _heads(frame)
+    return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
+
+
+def _labels(frame: pl.DataFrame) -> pl.Series:
+    """The epsilon beside each point; none beside points where another has its label.
+
+    Those of the largest epsilons come first: they are farthest from the crowd without a report.
+    """
+    most = max(frame["privacy_loss"].max(), frame["privacy_loss_max"].max())  # type: ignore[type-var]
+    high, wide = max(float(most) - 1.0, 1e-9), 1.0 - float(frame["utility_min"].min()) or 1.0  # type: ignore[arg-type]
+    labels: list[str | None] = [None] * frame.height
+    taken: list[tuple[object, float, float]] = []
+    for i in sorted(range(frame.height), key=lambda i: -frame["epsilon"][i]):
+        row = frame.row(i, named=True)
+        x, y = row["utility"] / wide, row["privacy_loss"] / high
+        if all(
+            p != row["predicate"] or abs(x - a) > 2 * APART or abs(y - b) > APART
+            for p, a, b in taken
+        ):
+            labels[i] = row["epsilon_given"]
+            taken.append((row["predicate"], x, y))
+    return pl.Series("label", labels, dtype=pl.String)
+
+
+def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
+    """The layers of a panel, from the back to the front; ``drawn`` has the look of each name."""
+    x = alt.X("utility:Q", title=said("utility: real count guessed right"))
+    x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)
+    y = alt.Y("loss:Q", title=said("privacy loss (factor)")).scale(
+        zero=False, nice=False, padding=18
+    )
+    present = list(drawn)
+    colour = alt.Color("noise:N", title=None, sort=present)
+    colour = colour.scale(domain=present, range=[COLOURS[i] for i in drawn.values()])
+    dash = alt.StrokeDash("noise:N", title=None, sort=present)
+    dash = dash.scale(domain=present, range=[DASHES[i] for i in drawn.values()])
+    legend = alt.Legend(
+        orient="bottom", direction="vertical", labelLimit=380, symbolType="stroke", symbolSize=600
+    )
+    points = alt.Chart().transform_filter("isValid(datum.given)")
+    ends = alt.Chart().transform_filter("isValid(datum.most)")
+    grey = {"color": "#707070", "strokeDash": [4, 4]}
+    line = points.mark_line(strokeWidth=1.5).encode(
+        x=x, y=y, order="epsilon:Q", color=colour.legend(legend), strokeDash=dash.legend(legend)
+    )
+    tooltip = hints(alt, {"noise:N": said("noise"), "given:N": said("epsilon")})
+    tooltip.append(alt.Tooltip("loss:Q", title=said("privacy loss (factor)"), format=".6f"))
+    tooltip += hints(alt, {"utility:Q": said("utility")})
+    dot = points.mark_circle(size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
+    text = points.mark_text(align="right", dx=-7, dy=-6).encode(x=x, y=y, text="label:N")
+    return [
+        ends.mark_rule(**grey).encode(y=alt.Y("most:Q")),
+        ends.mark_rule(**grey).encode(x=alt.X("least:Q")),
+        line,
+        dot,
+        text.transform_filter("isValid(datum.label)").encode(color=colour),
+    ]
+
+
+def _words(frame: pl.DataFrame) -> list[str]:
+    """What the chart shows, for who cannot see it."""
+    message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
+    return [
+        said(
+            message,
+            mechanism=said(NAMES[row["mechanism"]]),
+            epsilon=number(row["epsilon_given"]),
+            loss=fixed(row["privacy_loss"], 4),
+            utility=percent(row["utility"]),
+        )
+        for row in frame.iter_rows(named=True)
+    ]
+
+
+def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of a result, by name."""
+    return {"tradeoff": tradeoff(frame)}

@@ -1,0 +1,162 @@
+"""What noisy counts give away of the record that is added, mechanism by mechanism.
+
+Everybody but the added record is known (thesis A1), so a count reported after noise on the count
+tells no more than one noisy bit: whether it is above the known count or not. The likelihood ratio
+of a report is e^-ε up to there and e^ε beyond, wherever the counts are, so that the oblivious
+truncated geometric mechanism is a symmetric channel that tells the truth with probability
+1/(1 + e^-ε). Noise on the records has the noise of all of them in the count.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate, product, repeat
+from operator import mul
+
+from qifsql.commands.dp import noise, poisson_binomial
+from qifsql.commands.dp.count import Counts
+from qifsql.commands.dp.epsilons import Epsilon
+from qifsql.commands.dp.vulnerability import (
+    Kind,
+    Success,
+    exactly,
+    nearly,
+    upper,
+)
+from qifsql.errors import InputError
+
+WORK = 20_000_000  # products that several counts together may take
+LOCAL = {"local": noise.geometric, "randomised_response": noise.response}
+MECHANISMS = ("oblivious", *LOCAL)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is known after a report: posterior of the secret, and of the real count (its utility).
+
+    ``method`` is how the numbers are made: ``exact`` in fractions, ``fourier`` in floating numbers
+    with an error bound, ``bound`` where ``posterior`` is an upper bound and there is no utility.
+    """
+
+    posterior: Success
+    utility: Success | None
+    method: str
+
+
+def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:
+    """Noise on counts, of one predicate or several, each answered so many times at ``epsilon``.
+
+    V = 1/N Σ_y max_s Σ_z n_sz P(y | z), z the answers of the predicates for the added record, and
+    y how many of the noisy ones are yes; the utility has max_z n_z P(y | z) (thesis Eqs. 6.8, 6.9).
+    """
+    kinds = {_by_pattern(kind, bits) for kind in counts.kinds}
+    totals = _by_pattern(((0, z, n) for z, n in counts.totals.items()), bits)
+    width = sum(map(len, kinds))
+    if (answers + 1) ** len(bits) * width > WORK:
+        raise InputError(
+            "so many counts together are too much to weigh: there are "
+            f"{(answers + 1) ** len(bits):,} outcomes; ask for fewer"
+        )
+    successes = [
+        _sum_best(each, epsilon.alpha, bits=len(bits), answers=answers)
+        for each in (kinds, [[pair] for pair in totals])
+    ]
+    whole = (1 + epsilon.alpha) ** (answers * len(bits)) * counts.extent.records
+    posterior, utility = (Success(value / whole) for value in successes)
+    return Report(posterior, utility, "exact")
+
+
+def _by_pattern(
+    cells: Iterable[tuple[int, int, int]], bits: Sequence[int]
+) -> tuple[tuple[int, int], ...]:
+    """The people by the answers of some predicates, numbered anew."""
+    people: dict[int, int] = {}
+    for _, pattern, n in cells:
+        z = sum((pattern >> bit & 1) << i for i, bit in enumerate(bits))
+        people[z] = people.get(z, 0) + n
+    return tuple(sorted(people.items()))
+
+
+def _sum_best(
+    kinds: Iterable[Sequence[tuple[int, int]]], alpha: Fraction, *, bits: int, answers: int
+) -> Fraction:
+    """Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer."""
+    wrong, right = alpha.numerator, alpha.denominator
+    lines = list(kinds)
+    if bits == 1:  # only the outer lines can be best
+        plain = [dict(line) for line in lines]
+        best = upper((line.get(0, 0), line.get(1, 0)) for line in plain)
+        lines = [tuple(enumerate(line)) for line in best]
+    weights = _weights(right, wrong, answers * bits)
+    total = 0
+    for yes in product(range(answers + 1), repeat=bits):
+        ways = math.prod(math.comb(answers, k) for k in yes)
+        chance = [weights[_agreeing(yes, z, answers)] for z in range(2**bits)]
+        total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
+    return Fraction(total, right ** (answers * bits))
+
+
+def _agreeing(yes: Sequence[int], z: int, answers: int) -> int:
+    """How many answers are right, where so many to each question are yes, and z is the truth."""
+    return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
+
+
+def _weights(right: int, wrong: int, answers: int) -> list[int]:
+    """How likely it is that 0, 1, ... of the answers are right."""
+    ups = accumulate(repeat(right, answers), mul, initial=1)
+    downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
+    return [up * down for up, down in zip(ups, reversed(downs), strict=True)]
+
+
+def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
+    """Noise on the useful attribute of every record, whereafter one predicate is counted.
+
+    Exact where the records are few and e^epsilon is a fraction, else from the characteristic
+    function (thesis Eqs. 6.10 to 6.13; ``sums``).
+    """
+    kind = LOCAL[mechanism]
+    holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]
+    secrets: list[Kind] = [[(w, n) for w, _, n in cells] for cells in counts.kinds]
+    real: list[Kind] = [
+        [(w, n) for w, n in enumerate(counts.people) if holds[w] == answer and n]
+        for answer in (False, True)
+    ]
+    records = counts.extent.records
+    if epsilon.ratio is not None and records <= poisson_binomial.FEW:
+        fractions = kind(epsilon.alpha, holds)
+        if (others := poisson_binomial.exact(counts.people, fractions)) is not None:
+            least = partial(exactly, chances=fractions, others=others, people=records)
+            return Report(least(secrets), least(real), "exact")
+    chances = noise.rounded(kind, epsilon, holds)
+    window = poisson_binomial.window(counts.people, chances)
+    near = partial(nearly, chances=chances, others=window, people=records)
+    return Report(near(secrets), near(real), "fourier")
+
+
+def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
+    """An upper bound for all counts of the same noisy records together.
+
+    They are sums over all records, so they tell no more of the added one than its own noisy
+    answers would (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
+    """
+    total, records = 0.0, counts.extent.records
+    for answer in sorted(set(counts.patterns)):
+        holds = [pattern == answer for pattern in counts.patterns]
+        chances = noise.rounded(LOCAL[mechanism], epsilon, holds)
+        total += max(math.fsum(n * chances[w][0] for w, _, n in kind) for kind in counts.kinds)
+    return Report(Success(min(1.0, total / records), 1e-12), None, "bound")
+
+
+def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
+    """People whose secret is guessed right from the answers themselves; people with the likeliest.
+
+    Success without noise is the first over N, utility without a report the second over N.
+    """
+    best: dict[int, int] = {}
+    for kind in counts.kinds:
+        for z, n in _by_pattern(kind, bits):
+            best[z] = max(best.get(z, 0), n)
+    totals = _by_pattern(((0, z, n) for z, n in counts.totals.items()), bits)
+    return sum(best.values()), max(n for _, n in totals)

@@ -1,0 +1,65 @@
+"""How a record's own answer comes out: the chance that its noisy value satisfies the predicate.
+
+Places are numbered from 0 to n in the order of the useful attribute, and ``holds`` says at which
+of them the predicate holds. All chances are exact, or right to some fifty digits.
+"""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TypeVar
+
+from qifsql.commands.dp.epsilons import DIGITS, Epsilon
+
+Number = TypeVar("Number", Fraction, Decimal)
+Chances = list[tuple[float, float]]  # that it satisfies the predicate, and that it does not
+
+
+def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
+    """Chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
+
+    G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n: summed
+    over the places j where the predicate holds. One place stays itself.
+    """
+    one = alpha / alpha
+    if len(holds) == 1:
+        return [one if holds[0] else one - one]
+    inner: Number = (one - alpha) / (one + alpha)
+    end: Number = one / (one + alpha)
+    mass = [inner] * len(holds)
+    mass[0] = mass[-1] = end
+    zero: Number = one - one
+    masses: list[Number] = [m if yes else zero for m, yes in zip(mass, holds, strict=True)]
+    left: list[Number] = _carried(alpha, masses)
+    right: list[Number] = _carried(alpha, masses[::-1])[::-1]
+    return [a + b + c for a, b, c in zip(left, masses, right, strict=True)]
+
+
+def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
+    """What reaches each place from those before it."""
+    reached = [masses[0] - masses[0]]
+    for before in masses[:-1]:
+        reached.append(alpha * (reached[-1] + before))
+    return reached
+
+
+def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
+    """Chances after randomised response among all values (k-ary; Kairouz et al. 2016).
+
+    R(w' | w) = e^ε/(e^ε + k - 1) where w' = w, and 1/(e^ε + k - 1) otherwise.
+    """
+    one = alpha / alpha
+    other = alpha / (one + (len(holds) - 1) * alpha)
+    true = one / (one + (len(holds) - 1) * alpha)
+    wrong = sum(holds) * other
+    return [wrong - other + true if yes else wrong for yes in holds]
+
+
+def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]) -> Chances:
+    """Each chance and its complement, both as the nearest floating numbers."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)
+        no = [not yes for yes in holds]
+        both = zip(kind(alpha, holds), kind(alpha, no), strict=True)
+        return [(float(yes), float(other)) for yes, other in both]

@@ -1,0 +1,172 @@
+"""The count of noisy answers: a sum of binomials, one for each value of the useful attribute.
+
+Thesis Eq. 6.11 defines it by a recursion over all records. It is the Poisson binomial
+distribution, b(k) = Σ over sets of k true answers; here it is found exactly for few records, and
+otherwise from its characteristic function, at a cost that does not depend on their number.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+TAIL = math.log(2e20)  # what is left out on each side is below 1e-20
+TINY = 1e-25  # so many people who say the rarer thing, expected of a value, are as good as none
+BITS = 2_000_000  # of whole numbers that an exact distribution may hold: a second of work
+FEW = 400  # records whose distribution is looked for in fractions
+EPS = 2.0**-53
+Group = tuple[int, float, int]  # people, the chance of their rarer answer, 1 if it is yes, else -1
+Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
+
+
+@dataclass(frozen=True)
+class Window:
+    """b(first), b(first + 1), ...: the counts that have a chance worth counting.
+
+    ``error`` bounds the sum of all |errors|, those of counts that are left out included.
+    """
+
+    first: int
+    chances: Sequence[float]
+    error: float
+
+
+def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
+    """The distribution as whole numbers over their sum; None where these would be too large.
+
+    ``people`` answer yes with the chance that stands beside their number, in [0, 1].
+    """
+    records = sum(people)
+    common = math.lcm(*(t.denominator for t in chances))
+    if records**2 * common.bit_length() > BITS:
+        return None
+    distribution = [1]
+    for n, t in zip(people, chances, strict=True):
+        yes = t.numerator * (common // t.denominator)
+        no = common - yes
+        one = [math.comb(n, k) * yes**k * no ** (n - k) for k in range(n + 1)]
+        distribution = _folded(distribution, one)
+    return distribution
+
+
+def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
+    """The distribution of a sum."""
+    result = [0] * (len(a) + len(b) - 1)
+    for i, x in enumerate(a):
+        if x:
+            for j, y in enumerate(b):
+                result[i + j] += x * y
+    return result
+
+
+def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
+    """The distribution as floating numbers, from its characteristic function.
+
+    ``chances`` are each person's of yes and of no. With μ and v the mean and variance of the
+    count, counts beyond μ ± x are left out, x such that Bernstein's bound
+    2 exp(-x²/(2(v + x/3))) is below 1e-20. The others are
+    b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M), where |φ(θ)| <= exp(-2 v sin²(θ/2)) leaves few j.
+    """
+    base, alike, tiny = 0, dict[tuple[float, int], int](), 0.0
+    for n, (yes, no) in zip(people, chances, strict=True):
+        base += n if yes > no else 0  # who says yes more often than not is counted by the no
+        rarer = min(yes, no)
+        if n * rarer < TINY:
+            tiny += n * rarer
+        else:
+            key = rarer, -1 if yes > no else 1
+            alike[key] = alike.get(key, 0) + n
+    groups = [(n, t, sign) for (t, sign), n in alike.items()]
+    mean = math.fsum(n * t * sign for n, t, sign in groups)
+    spread = math.fsum(n * t * (1 - t) for n, t, _ in groups)
+    centre = round(mean)
+    reach = math.ceil(TAIL / 3 + math.sqrt(TAIL * TAIL / 9 + 2 * TAIL * spread)) + 1
+    records = sum(n for n, _, _ in groups)
+    low = -sum(n for n, _, sign in groups if sign < 0)
+    high = low + records
+    first, last = max(low, centre - reach), min(high, centre + reach)
+    size = last - first + 1
+    waves = _waves(groups, size, mean - centre, spread)
+    distribution = _back(waves, size, first - centre)
+    return Window(base + first, distribution, _error(groups, waves, max(distribution)) + 2 * tiny)
+
+
+def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
+    """How far the chances of a window may be off, all together.
+
+    Each person's chance, and its part in the mean, is off by at most 3·2^-53 of itself. A shift of
+    one person's chance by δ moves the others' distribution, which has one mode below 2 max b, by
+    2 δ of that mode at most. The other parts are the rounding of φ, and of the sums over it.
+    """
+    shifted = 3 * EPS * math.fsum(n * t for n, t, _ in groups) * min(2.0, 4 * highest)
+    heights = math.fsum(math.hypot(*wave) for wave in waves)
+    return shifted + 4e-20 + 2 * EPS * len(waves) * (32 + heights)
+
+
+def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
+    """φ(2πj/M) for j = 0, 1, ... as long as it counts, around the middle of the window."""
+    waves = [(1.0, 0.0)]
+    for j in range(1, size // 2 + 1):
+        theta = 2 * math.pi * j / size
+        half = math.sin(theta / 2) ** 2
+        if 2 * spread * half > TAIL + math.log(size):
+            break
+        if any(4 * t * (1 - t) * half >= 1 for _, t, _ in groups):  # yes and no cancel out
+            waves.append((0.0, 0.0))
+            continue
+        length = math.fsum(n * math.log1p(-4 * t * (1 - t) * half) for n, t, _ in groups) / 2
+        sines = math.sin(theta), 2 * half, _sine(theta)
+        turn = math.fsum(n * sign * _turn(t, theta, sines) for n, t, sign in groups)
+        angle = turn + theta * shift
+        scale = math.exp(length)
+        waves.append((scale * math.cos(angle), scale * math.sin(angle)))
+    return waves
+
+
+def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
+    """arg(1 - t + t e^iθ) - tθ, for t <= 1/2 and 0 < θ <= π, without cancellation.
+
+    ``sines`` are s = sin θ, c = 1 - cos θ and sin θ - θ. The argument is that of 1 - tc + i ts,
+    and with x = ts / (1 - tc): atan x - tθ = (atan x - x) + t (sin θ - θ) + x tc.
+    """
+    s, c, less = sines
+    x = t * s / (1 - t * c)
+    if x > 0.25:
+        return math.atan2(t * s, 1 - t * c) - t * theta
+    return _arc(x) + t * less + x * t * c
+
+
+def _arc(x: float) -> float:
+    """The arc tangent of x less x, for 0 <= x <= 1/4."""
+    square, power, total, k = x * x, x * x * x, 0.0, 3
+    while power > 1e-19 * abs(total) and power > 0:
+        total += -power / k if k % 4 == 3 else power / k
+        power *= square
+        k += 2
+    return total
+
+
+def _sine(theta: float) -> float:
+    """The sine of θ less θ."""
+    if theta > 1:
+        return math.sin(theta) - theta
+    term, terms = theta, []
+    for k in range(3, 27, 2):
+        term *= -theta * theta / (k * (k - 1))
+        terms.append(term)
+    return math.fsum(terms)
+
+
+def _back(waves: Sequence[Wave], size: int, start: int) -> list[float]:
+    """b(k) for each k of the window, whose first lies so far from the middle."""
+    cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
+    sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
+    half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window stands alone
+    sums = [0.5] * size
+    for j, wave in enumerate(waves[1:], 1):
+        real, imaginary = (x / 2 for x in wave) if j == half else wave
+        place = j * start % size
+        for k in range(size):
+            sums[k] += real * cosine[place] + imaginary * sine[place]
+            place = (place + j) % size
+    return [max(0.0, 2 * b / size) for b in sums]

@@ -1,0 +1,81 @@
+"""Which of the four scenarios of the thesis the data are in (Example 33), from counts.
+
+A: useful attribute and secret are highly correlated, each can be inferred from the other; B: lowly
+correlated; C: the secret can be inferred from the useful attribute, but not the other way round;
+D: the useful attribute can be inferred from the secret, but not the other way round.
+
+The thesis names scenarios by example. Here they are measured by the share of the uncertainty about
+one attribute that knowing the other takes away, 1 - H(S|U)/H(S) (Theil's uncertainty coefficient;
+thesis appendix B for the entropies): inferred is 0.9 and more, lowly correlated below 0.1 both
+ways. Data between these are in none of the four.
+"""
+
+import polars as pl
+
+from qifsql.commands.dp.count import Counts
+from qifsql.measures.entropy import entropy
+
+INFERRED, LOW = 0.9, 0.1
+
+SCENARIO: dict[str, pl.DataType] = {
+    "scenario": pl.String(),
+    "correlation": pl.String(),
+    "secret_from_useful": pl.Float64(),
+    "useful_from_secret": pl.Float64(),
+    "entropy_secret": pl.Float64(),
+    "entropy_useful": pl.Float64(),
+    "mutual_information": pl.Float64(),
+    "records": pl.Int64(),
+    "useful_values": pl.Int64(),
+    "secret_values": pl.Int64(),
+    "places": pl.Int64(),
+}
+"""One row. ``secret_from_useful`` and ``useful_from_secret`` are shares of uncertainty that go, 0
+to 1; entropies are in bits; ``places`` are the values of the useful attribute that noise moves
+between, NULL where noise is on counts alone."""
+
+WORDS = {
+    "A": "highly correlated",
+    "B": "lowly correlated",
+    "C": "secret inferable from useful",
+    "D": "useful inferable from secret",
+    None: "partly correlated",
+}
+
+
+def scenario(counts: Counts) -> pl.DataFrame:
+    """The scenario that the data are in (``SCENARIO``); none (NULL) where they are between."""
+    extent = counts.extent
+    secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
+    shared = max(0.0, secret + useful - both)
+    there = _share(shared, secret, sure=extent.pairs == extent.useful_values)
+    back = _share(shared, useful, sure=extent.pairs == extent.secret_values)
+    letter = _classify(there, back)
+    row = {
+        "scenario": letter,
+        "correlation": WORDS[letter],
+        "secret_from_useful": there,
+        "useful_from_secret": back,
+        "entropy_secret": secret,
+        "entropy_useful": useful,
+        "mutual_information": shared,
+        "records": extent.records,
+        "useful_values": extent.useful_values,
+        "secret_values": extent.secret_values,
+        "places": len(counts.people) or None,
+    }
+    return pl.DataFrame([row], schema=SCENARIO)
+
+
+def _classify(there: float, back: float) -> str | None:
+    """The letter of the scenario: the secret from the useful attribute, and back."""
+    if there >= INFERRED:
+        return "A" if back >= INFERRED else "C"
+    if back >= INFERRED:
+        return "D"
+    return "B" if max(there, back) < LOW else None
+
+
+def _share(shared: float, whole: float, *, sure: bool) -> float:
+    """The share of uncertainty that goes: all of it where one decides the other."""
+    return 1.0 if sure else min(1.0, shared / whole)

@@ -1,0 +1,113 @@
+"""The numbers of a result: what each epsilon and mechanism comes to, between its two ends."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from qifsql.commands.dp import mechanisms
+from qifsql.commands.dp.count import Counts
+from qifsql.commands.dp.epsilons import Epsilon
+from qifsql.commands.dp.mechanisms import Report
+from qifsql.commands.dp.semantic import semantic
+
+TRADEOFF: dict[str, pl.DataType] = {
+    "epsilon": pl.Float64(),
+    "epsilon_given": pl.String(),
+    "mechanism": pl.String(),
+    "predicate": pl.Int64(),
+    "answers": pl.Int64(),
+    "privacy_loss": pl.Float64(),
+    "privacy_loss_min": pl.Float64(),
+    "privacy_loss_max": pl.Float64(),
+    "utility": pl.Float64(),
+    "utility_min": pl.Float64(),
+    "utility_max": pl.Float64(),
+    "prior": pl.Float64(),
+    "posterior": pl.Float64(),
+    "epsilon_answer": pl.Float64(),
+    "epsilon_person": pl.Float64(),
+    "privacy_loss_promised": pl.Float64(),
+    "semantic_distance": pl.Float64(),
+    "semantic_failure": pl.Float64(),
+    "method": pl.String(),
+    "error": pl.Float64(),
+}
+"""One row per epsilon, mechanism and predicate.
+
+``epsilon`` is as asked for, in nats. ``predicate`` is its number, from 1; NULL for all together.
+``answers`` are the noisy answers that are seen. ``privacy_loss`` is the multiplicative Bayes
+leakage of the added record's secret (thesis Def. 28), ``prior`` and ``posterior`` its success
+before and after, ``utility`` the posterior success in guessing the real count (Def. 29). ``_min``
+and ``_max`` are what they come to as epsilon goes to 0, and without noise. ``epsilon_answer`` is
+what each noisy answer has, ``epsilon_person`` what all of them promise of one record, and
+``privacy_loss_promised`` the most that this allows whatever the data (e^epsilon_person, at most
+1/prior). ``semantic_distance``
+and ``semantic_failure``: see ``qifsql.commands.dp.semantic``. ``error`` bounds how far
+``posterior``
+and ``utility`` may be off, beyond the rounding to a floating number."""
+
+
+def weighed(
+    counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
+) -> Iterator[dict[str, object]]:
+    """A row for each predicate, and one for all of them where there are several."""
+    bits = range(max(counts.totals).bit_length())
+    several_bits = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
+    for chosen in several_bits:
+        if mechanism == "oblivious":
+            parts = len(bits) * answers if budget == "split" else 1
+            each = epsilon.part(parts)
+            report = mechanisms.oblivious(counts, each, chosen, answers)
+            seen, person = len(chosen) * answers, float(each.value) * len(chosen) * answers
+        else:
+            each, seen = epsilon, len(chosen)
+            steps = len(counts.people) - 1 if mechanism == "local" else 1
+            person = float(epsilon.value) * steps
+            report = (
+                mechanisms.local(counts, epsilon, chosen[0], mechanism)
+                if len(chosen) == 1
+                else mechanisms.local_bound(counts, epsilon, mechanism)
+            )
+        yield {
+            "epsilon": float(epsilon.value),
+            "epsilon_given": epsilon.text,
+            "mechanism": mechanism,
+            "predicate": chosen[0] + 1 if len(chosen) == 1 else None,
+            "answers": seen,
+            "epsilon_answer": float(each.value),
+            "epsilon_person": person,
+            **_measured(counts, report, chosen),
+            **_promised(counts, person, delta),
+        }
+
+
+def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
+    """The numbers of a report, between those without a report and without noise."""
+    records, likeliest = counts.extent.records, counts.likeliest
+    sure, most = mechanisms.without_noise(counts, bits)
+    posterior, utility = report.posterior, report.utility
+    errors = [posterior.error, utility.error if utility else 0.0]
+    return {
+        "privacy_loss": float(posterior.value * records / likeliest),
+        "privacy_loss_min": 1.0,
+        "privacy_loss_max": sure / likeliest,
+        "utility": float(utility.value) if utility else None,
+        "utility_min": most / records,
+        "utility_max": 1.0,
+        "prior": likeliest / records,
+        "posterior": float(posterior.value),
+        "method": report.method,
+        "error": max(errors),
+    }
+
+
+def _promised(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
+    """What epsilon promises whatever the data: the most that is lost, and how far beliefs move."""
+    beliefs = semantic(epsilon, delta, counts.extent.records + 1)
+    most = counts.extent.records / counts.likeliest
+    return {
+        "privacy_loss_promised": min(most, math.exp(min(epsilon, 700.0))),
+        "semantic_distance": beliefs.distance,
+        "semantic_failure": beliefs.failure,
+    }

@@ -1,0 +1,239 @@
+"""Privacy against utility of noisy counts, as people read it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import isclose
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.dp import charts
+from qifsql.commands.dp.scenario import INFERRED, LOW
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import counted, number, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+SHORT = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
+LONG = {
+    "oblivious": "oblivious: noise on the count",
+    "local": "local: noise on each record",
+    "randomised_response": "response: randomised response on each record",
+}
+CORRELATED = {
+    "A": "highly correlated",
+    "B": "lowly correlated",
+    "C": "secret inferable from useful",
+    "D": "useful inferable from secret",
+}
+"""How useful attribute and secret hang together, by scenario."""
+Row = Mapping[str, Any]
+Written = Callable[[Row], str]
+
+
+KIND = Kind(
+    columns=("epsilon", "privacy_loss"),
+    shared=("scenario",),
+)
+
+
+def tradeoff(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
+    rows = frame.to_dicts()
+    parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
+    for place in dict.fromkeys(row["predicate"] for row in rows):
+        lines = [row for row in rows if row["predicate"] == place]
+        parts += [
+            Heading(_heading(spec["predicates"], place)),
+            _measured(lines),
+            Paragraph(_meaning(spec["secret"], lines[0])),
+        ]
+        if all(_same(row["privacy_loss"]) for row in lines):
+            parts.append(Paragraph(_nothing(escaping.cell(spec["secret"]), lines[0])))
+    listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
+    parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
+    whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
+    promise = said("What epsilon promises of one record, whatever the data")
+    parts += [Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
+    if whole[0]["prior"] < 1 and all(
+        isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in whole
+    ):
+        parts.append(Paragraph(_capped(whole[0])))
+    return parts
+
+
+def _related(row: Row, spec: Spec) -> str:
+    """The scenario of the data in a sentence or two."""
+    useful, secret = escaping.cell(spec["useful"]), escaping.cell(spec["secret"])
+    there, back = (
+        words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
+    )
+    text = said(
+        "Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
+        "round {back}.",
+        **{"secret": secret, "useful": useful, "there": there, "back": back},
+    )
+    if useful == secret:
+        text = said("What is counted is the secret itself, {secret}.", secret=secret)
+    if row["scenario"] is None:
+        between = said(
+            "They are partly correlated: in none of the four scenarios of the thesis, which are "
+            "below {low} both ways, or {high} and more at least one way.",
+            **{"low": f"{100 * LOW:.0f} %", "high": f"{100 * INFERRED:.0f} %"},
+        )
+        return f"{text} {between}"
+    correlation = said(CORRELATED[row["scenario"]])
+    which = "Scenario {scenario} of the thesis: {correlation}."
+    return f"{text} {said(which, scenario=row['scenario'], correlation=correlation)}"
+
+
+def _heading(predicates: Sequence[str], place: int | None) -> str:
+    if place is None:
+        return said("All {n} counts together", n=len(predicates))
+    predicate = escaping.cell(predicates[place - 1])
+    if len(predicates) == 1:
+        return said("Count: records where {predicate}", predicate=predicate)
+    return said("Count {n}: records where {predicate}", n=place, predicate=predicate)
+
+
+def _mechanisms(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["mechanism"] for row in rows))
+
+
+def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
+    """A row for each epsilon, and under each mechanism the same columns."""
+    mechanisms = _mechanisms(rows)
+    shown = {m: said(SHORT[m]) for m in mechanisms}
+    names = [f"{'' if i else shown[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
+    table = Table.of([f"\n{said('epsilon')}", *names], right=range(1, len(names) + 1))
+    for epsilon in dict.fromkeys(row["epsilon_given"] for row in rows):
+        rows_by_mechanism = {
+            row["mechanism"]: row for row in rows if row["epsilon_given"] == epsilon
+        }
+        table.add_row(
+            number(epsilon), *(write(rows_by_mechanism[m]) for m in mechanisms for write in written)
+        )
+    return table
+
+
+def _measured(rows: Sequence[Row]) -> Table:
+    """Loss and utility by epsilon, between those without a report and without noise."""
+    table = _table(rows, [said("loss"), said("utility")], [_loss, _utility])
+    first, n = rows[0], len(_mechanisms(rows))
+    none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
+    sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
+    table.add_row(said("no report"), *(none * n))
+    table.add_row(said("no noise"), *(sure * n))
+    return table
+
+
+def _factor(x: float) -> str:
+    return f"x {words.fixed(x, 4)}"
+
+
+def _loss(row: Row) -> str:
+    return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
+
+
+def _utility(row: Row) -> str:
+    return "" if row["utility"] is None else words.percent(row["utility"])
+
+
+def _meaning(secret: str, row: Row) -> str:
+    """What one row says, in words."""
+    message = (
+        "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
+        "in {before} of cases before, and in {after} after {answers}."
+    )
+    if row["method"] == "bound":
+        message = (
+            "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed "
+            "right in {before} of cases before, and in at most {after} after {answers}."
+        )
+    loss = said(
+        message,
+        epsilon=number(row["epsilon_given"]),
+        mechanism=said(SHORT[row["mechanism"]]),
+        secret=escaping.cell(secret),
+        before=words.percent(row["prior"]),
+        after=words.percent(row["posterior"]),
+        answers=counted("{n} noisy answer", "{n} noisy answers", row["answers"]),
+    )
+    if row["utility"] is None:
+        return loss
+    right = "Utility: the best guess of the real count is then right in {share}."
+    return f"{loss} {said(right, share=words.percent(row['utility']))}"
+
+
+def _same(loss: float) -> bool:
+    """Whether a loss is shown as none."""
+    return f"{loss:.4f}" == "1.0000"
+
+
+def _nothing(secret: str, row: Row) -> str:
+    """Why no noise has a loss."""
+    if _same(row["privacy_loss_max"]):
+        return said(
+            "Every loss is x {one}, without noise, too: whether one more record is counted does "
+            "not change the best guess of its {secret}.",
+            **{"one": words.fixed(1, 4), "secret": secret},
+        )
+    return said(
+        "Every loss is x {one}: with so much noise the answer does not change the best guess of "
+        "{secret} of one more record.",
+        **{"one": words.fixed(1, 4), "secret": secret},
+    )
+
+
+def _capped(row: Row) -> str:
+    """That another epsilon would promise nothing else."""
+    return said(
+        "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
+        "{prior} of cases before. Only smaller epsilons promise more.",
+        loss=words.factor(row["privacy_loss_promised"]),
+        prior=words.percent(row["prior"]),
+    )
+
+
+def _promised(rows: Sequence[Row]) -> Table:
+    def loss(row: Row) -> str:
+        return words.factor(row["privacy_loss_promised"])
+
+    def beliefs(row: Row) -> str:
+        x = row["semantic_distance"]
+        return words.fixed(x, 4) if x <= 0.9999 else number("> 0.9999" if x < 1 else "1")
+
+    return _table(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
+
+
+def _beliefs(rows: Sequence[Row]) -> str:
+    failure = max(row["semantic_failure"] for row in rows)
+    if not failure:
+        return said(
+            "From all answers together. beliefs: how far one person's data can move what anybody "
+            "believes at most, as statistical difference, 0 to 1."
+        )
+    return said(
+        "From all answers together. beliefs: how far one person's data can move what anybody "
+        "believes at most, as statistical difference, 0 to 1; but with probability up to {share} "
+        "nothing is promised.",
+        share=words.percent(failure),
+    )
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = tradeoff(stored.frame, stored.details, stored.spec)
+    return said("Noisy counts: {name}", name=stored.name), [
+        *drawn("dp", partial(charts.tradeoff, stored.frame)),
+        *parts,
+    ]

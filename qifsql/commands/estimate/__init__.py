@@ -1,0 +1,1 @@
+"""``qifsql estimate``: uniqueness in a population, from a sample."""

@@ -1,0 +1,251 @@
+"""How many people of a population are unique, where the release is a sample of it.
+
+Who is unique in the sample may have look-alikes among the people who were not drawn. Sources: see
+``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.spec import Attack, NullRule
+from qifsql.commands.estimate.cautions import (
+    CAUTIONS,
+    caution,
+    cautions,
+    is_even,
+)
+from qifsql.commands.estimate.sample import (
+    Counted,
+    Sampled,
+    Share,
+    native,
+)
+from qifsql.counting.session import opened
+from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted
+from qifsql.measures.uniqueness import (
+    Sizes,
+    Uniques,
+    dankar,
+    pitman,
+    snb,
+    unique_match,
+    zayatz,
+)
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    check_place,
+    stream,
+)
+
+ESTIMATES: dict[str, pl.DataType] = {
+    "qids": pl.List(pl.String()),
+    "n_qids": pl.Int64(),
+    "method": pl.String(),
+    "takes": pl.String(),
+    "records": pl.Int64(),
+    "blocks": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "population": pl.Int64(),
+    "fraction": pl.Float64(),
+    "converged": pl.Boolean(),
+    "population_uniques": pl.Float64(),
+    "population_share": pl.Float64(),
+    "of_sample_uniques": pl.Float64(),
+    "fitted_alpha": pl.Float64(),
+    "fitted_theta": pl.Float64(),
+    "fitted_beta": pl.Float64(),
+    "fitted_classes": pl.Float64(),
+    "assumes": pl.String(),
+    "remark": pl.String(),
+    "caution": pl.String(),
+    "seconds": pl.Float64(),
+}
+"""One row per method; ``takes`` is the one that the rule of Dankar et al. takes. Of the
+``population`` so many people are expected to be unique (``population_uniques``), which is that
+``population_share``; of the people ``singled_out`` in the sample the share ``of_sample_uniques`` is
+unique in the population, too: in [0, 1]. NULL where a method has no answer (``converged`` is
+false, ``remark`` says why) or the sample no uniques. ``caution`` says why the estimate is out of
+the range in which the method was near the truth, NULL where it is not; no estimate has an interval.
+``fitted_*`` are what a model was fitted with, ``fitted_classes`` how many blocks it gives the
+population."""
+
+INDIVIDUAL: dict[str, pl.DataType] = {
+    "records": pl.Int64(),
+    "expected_reidentified": pl.Float64(),
+    "mean_risk": pl.Float64(),
+    "highest_risk": pl.Float64(),
+    "unique_match": pl.Float64(),
+}
+"""One row. The risk of a record is the chance that a link with the right block of the population
+hits the right person, E(1/F | f); ``expected_reidentified`` is the sum over the records.
+``unique_match`` is the chance that somebody of the population who matches exactly one record
+matches the right one (Skinner and Elliot's DIS), NULL where the sample cannot say."""
+
+HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
+"""People by their risk in percent, rounded half to even."""
+
+ASSUMES = {
+    "dankar": "nothing of its own: it takes the method that suits the fraction",
+    "zayatz": "sizes of blocks are as frequent in the population as in the sample",
+    "pitman": "sizes of blocks follow Pitman's law (Hoshino 2001)",
+    "snb": "sizes of blocks are 1 + a negative binomial number",
+    "franconi_polettini": "look-alikes who were not drawn are negative binomial (mu-Argus)",
+    "exact": "everybody is in the sample",
+}
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What each method says (``ESTIMATES``), the risk of the records, and remarks.
+
+    ``individual`` is one row (``INDIVIDUAL``), ``histogram`` people by risk (``HISTOGRAM``).
+    """
+
+    frame: pl.DataFrame
+    individual: pl.DataFrame
+    histogram: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def estimate(
+    source: str | Path | Dataset,
+    *,
+    qids: str | Sequence[str],
+    fraction: float | str | Fraction | None = None,
+    population_size: int | None = None,
+    weight: str | None = None,
+    key: str | None = None,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    records: str | Path | None = None,
+    settings: Settings | None = None,
+) -> Estimates:
+    """Estimate how many people of a population are unique, from a sample of it.
+
+    One of three says how the sample was drawn: its ``fraction`` of the population, in (0, 1]
+    (``0.01``, ``1/100``); the people of the population (``population_size``); or the ``weight`` of
+    each record, the number of people that it stands for. A missing value is a value
+    (``null="distinct"``), or the record is left out (``drop``). ``records`` is a Parquet or CSV
+    file that gets the risk of every record, in the order of the input: ``record`` (from 1), the
+    ``key`` under its name, ``block_size``, ``population_block`` (expected people of the population
+    who look like it) and ``risk``, E(1/F | f).
+
+    Raises InputError, ColumnError, WeightError, DatasetError, OutputError.
+    """
+    share = _share(fraction, population_size, weight)
+    if key is not None and records is None:
+        raise InputError("a key names the people in a file of records; name one with --records")
+    origin = Origin.now(settings, "estimate")
+    spec = Attack.of("crs", source, qids=qids, weight=weight, key=key, where=where, null=null)
+    out = None if records is None else Path(records)
+    if out is not None:
+        check_ending(out, STREAMED)
+        out = check_place(out, spec.dataset.paths)
+    outputs = [] if out is None else [out]
+    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
+        sample = Sampled(engine, bound, share)
+        counted = sample.count()
+        sizes = Sizes(counted.blocks, sample.fraction)
+        options = {"fraction": float(sample.fraction), "population": sizes.population}
+        if out is not None:
+            every = sample.every_record(native(out.suffix.casefold()))
+            file_origin = origin.of(bound, spec, *sample.plans, every, **options)
+            stream(engine, every, out, file_origin, what="writing records")
+        origin = origin.of(bound, spec, *sample.plans, **options)
+    estimates = methods(sizes, counted.shares)
+    names = [q.name for q in bound.qids]
+    even = is_even(estimates)
+    rows = [_row(sizes, one, names, even=even) | {"seconds": origin.seconds} for one in estimates]
+    weights = (bound.weight.name, sample.weights) if bound.weight and sample.weights else None
+    notes = (*bound.notes, *cautions(sizes, counted, estimates, weights))
+    bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
+    frame = pl.DataFrame(rows, schema=ESTIMATES)
+    return Estimates(frame, _individual(sizes, counted), bins, origin, notes)
+
+
+def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
+    """What every method says; one where the sample is all there is.
+
+    ``shares`` is the sum, over the uniques of the sample, of the chance that there is nobody else.
+    """
+    if sizes.fraction == 1:
+        return [Uniques("exact", float(sizes.alone))]
+    three = {one.method: one for one in (zayatz(sizes), pitman(sizes), snb(sizes))}
+    number = min(shares / sizes.fraction, Fraction(sizes.population))
+    argus = Uniques("franconi_polettini", float(number))
+    return [dankar(three, sizes.fraction), *three.values(), argus]
+
+
+def _share(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
+    """How the sample was drawn; InputError where that is not said, or twice."""
+    ways = [one for one in (fraction, population, w) if one is not None]
+    if len(ways) != 1:
+        raise InputError(
+            "say in one way how the sample was drawn: its share of the population (--fraction "
+            "0.01), the people of the population (--population-size 1000000), or sampling weights "
+            "(--weight COLUMN)"
+        )
+    if fraction is not None:
+        return Share(fraction=_fraction(fraction))
+    if population is not None and (isinstance(population, bool) or population < 1):
+        raise InputError("a population is a whole number of people, at least 1")
+    return Share(population=population)
+
+
+def _fraction(value: float | str | Fraction) -> Fraction:
+    try:
+        fraction = Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        fraction = Fraction(0)
+    if not 0 < fraction <= 1:
+        raise InputError(
+            f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"
+        )
+    return fraction
+
+
+def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
+    """Return the row of a method."""
+    reason = caution(sizes, one, even=even)
+    row: dict[str, Any] = {
+        "qids": qids,
+        "n_qids": len(qids),
+        "method": one.method,
+        "takes": one.takes,
+        "records": sizes.records,
+        "blocks": sizes.distinct,
+        "singled_out": sizes.alone,
+        "population": sizes.population,
+        "fraction": float(sizes.fraction),
+        "converged": one.number is not None,
+        "assumes": ASSUMES[one.method],
+        "remark": one.problem or one.remark or None,
+        "caution": None if reason is None else CAUTIONS[reason],
+    }
+    if one.number is not None:
+        row |= {"population_uniques": one.number, "population_share": one.number / sizes.population}
+        if sizes.alone:
+            seen = one.number * float(sizes.fraction) / sizes.alone
+            row["of_sample_uniques"] = min(seen, 1.0)
+    return dict.fromkeys(ESTIMATES) | row | {f"fitted_{n}": x for n, x in one.parameters.items()}
+
+
+def _individual(sizes: Sizes, counted: Counted) -> pl.DataFrame:
+    row = {
+        "records": sizes.records,
+        "expected_reidentified": float(counted.risks),
+        "mean_risk": float(counted.risks / sizes.records),
+        "highest_risk": counted.highest,
+        "unique_match": unique_match(sizes),
+    }
+    return pl.DataFrame([row], schema=INDIVIDUAL)

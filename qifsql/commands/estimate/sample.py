@@ -1,0 +1,197 @@
+"""A sample counted: blocks by size, weights, and the risk of each record (sql/estimate)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.session import check_records
+from qifsql.data.types import scale_of
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    InputError,
+    WeightError,
+    quoted,
+    several,
+)
+from qifsql.query import microdata
+from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+UNIT = 2**60  # parts of one in sums of risks and shares
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which share of the population the sample is: a fraction, or people, or by its weights."""
+
+    fraction: Fraction | None = None
+    population: int | None = None
+
+    def of(self, records: int) -> Fraction:
+        """The fraction; InputError where the population is smaller than the sample."""
+        if self.fraction is not None:
+            return self.fraction
+        people = self.population or 0
+        if people < records:
+            raise InputError(
+                f"a population of {several(people, 'person')} is smaller than the sample of "
+                f"{several(records, 'record')}; give the number of people it was drawn from"
+            )
+        return Fraction(records, people)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the records: all, the least, the largest, and who is missing."""
+
+    people: Fraction
+    least: Fraction
+    most: Fraction
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a sample holds: sums of the ``risks`` of all, of uniques alone, and of their ``shares``.
+
+    ``bins`` are people by their risk in whole percent; ``complete`` blocks are, by their weights,
+    all of the population's.
+    """
+
+    blocks: dict[int, int]
+    bins: dict[int, int]
+    risks: Fraction
+    alone: Fraction
+    shares: Fraction
+    highest: float
+    complete: int
+
+
+class Sampled:
+    """The sample in the engine. ``plans`` are the plans that ran."""
+
+    def __init__(self, engine: DuckDB, bound: BoundAttack, share: Share) -> None:
+        self.engine = engine
+        self.bound = bound
+        self.where = bound.dataset.name
+        self.plans: list[Plan] = []
+        self.records = self._records()
+        self.weights = self._weights() if bound.weight is not None else None
+        if self.weights is not None:
+            self.fraction = Fraction(self.records) / self.weights.people
+        else:
+            self.fraction = share.of(self.records)
+
+    def count(self) -> Counted:
+        """Blocks by size, people by risk."""
+        steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
+        rows = self._rows(microdata.plan(self.bound, steps, self._query("spread")), "counting")
+        blocks: Counter[int] = Counter()
+        bins: Counter[int] = Counter()
+        for size, risk, n, *_ in rows:
+            blocks[size] += n
+            bins[risk] += size * n
+        return Counted(
+            dict(sorted(blocks.items())),
+            dict(sorted(bins.items())),
+            Fraction(sum(size * int(risks) for size, _, _, _, risks, _, _ in rows), UNIT),
+            Fraction(sum(int(risks) for size, _, _, _, risks, *_ in rows if size == 1), UNIT),
+            Fraction(sum(int(shares) for size, *_, shares, _ in rows if size == 1), UNIT),
+            max(highest for *_, highest in rows),
+            sum(complete for _, _, _, complete, *_ in rows),
+        )
+
+    def every_record(self, native: Sequence[str]) -> Plan:
+        """Every record with the size of its block and its risk, in the order of the input."""
+        attack = self.bound
+        chances = load("estimate/chances")
+        risky = splice(chances, width=len(attack.qids), names={"kinds": "crowds"})
+        steps = [*self._crowds(), Step("risky", chances.doc, risky), microdata.everybody(attack)]
+        columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
+        if attack.key is not None:
+            key = written(exp.column("key", "everybody"), attack.key, native)
+            columns.append((key, attack.key.name))
+        size = exp.column("size", "risky")
+        people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))
+        columns += [(size, "block_size"), (people, "population_block")]
+        columns += [(exp.column("risk", "risky"), "risk")]
+        query = exp.select(*named(columns)).from_("everybody")
+        query = query.join("risky", on=same_block("everybody", "risky", len(attack.qids)))
+        return microdata.plan(attack, steps, query.order_by(exp.column("record", "everybody")))
+
+    def _records(self) -> int:
+        """How many people the sample has; WeightError where some stand for nobody."""
+        there = check_records(self.engine, self.bound)
+        if self.bound.null != "drop" and self.bound.weight is None:
+            return there
+        counted = microdata.records_plan(self.bound, people=True)
+        ((records,),) = self._rows(counted, "counting records")
+        if self.bound.weight is not None:
+            everyone = microdata.records_plan(replace(self.bound, weight=None), people=True)
+            ((there,),) = self._rows(everyone, "counting records")
+            if nobody := int(there) - int(records):
+                raise WeightError(
+                    f"weight {quoted(self.bound.weight.name)} of {self.where} is 0 in "
+                    f"{several(nobody, 'record')}, who would stand for nobody; a sampling weight "
+                    "is how many people a record stands for: mend them, or use --where"
+                )
+        return int(records)
+
+    def _weights(self) -> Weights:
+        """The weights in people; WeightError where they add up to fewer than there are records."""
+        steps = [*microdata.microdata(self.bound), self._unit()]
+        plan = microdata.plan(self.bound, steps, self._query("totals"))
+        ((_, *numbers, unit),) = self._rows(plan, "adding weights")
+        total, least, most = (Fraction(int(n)) / Fraction(unit) for n in numbers)
+        weight = self.bound.weight.name if self.bound.weight else ""
+        if total >= 2**63:
+            raise WeightError(
+                f"weights {quoted(weight)} of {self.where} add up to more people than can be "
+                "counted; check the column"
+            )
+        if total < self.records:
+            raise WeightError(
+                f"weights {quoted(weight)} of {self.where} add up to less than its "
+                f"{several(self.records, 'record')}; a sampling weight is how many people a record "
+                "stands for, at least 1 on average: is it scaled? write it as NAME=EXPRESSION"
+            )
+        return Weights(total, least, most)
+
+    def _crowds(self) -> list[Step]:
+        """The steps up to the blocks of the sample."""
+        template = load("estimate/crowds" if self.weights is None else "estimate/weighted_crowds")
+        query = splice(template, width=len(self.bound.qids))
+        crowds = Step("crowds", template.doc, query)
+        return [*microdata.microdata(self.bound), self._unit(), crowds]
+
+    def _unit(self) -> Step:
+        """One row: the fraction, or the unit of which weights are a whole number of parts."""
+        weight = self.bound.weight
+        if weight is None:
+            number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")
+        elif weight.floating:
+            number = exp.select("scale").from_("weight_scale").subquery()
+        else:
+            number = exp.cast(exp.Literal.number(10 ** scale_of(weight.type)), "DOUBLE")
+        column = exp.alias_(number, "fraction" if weight is None else "unit")
+        return Step("asked", "One row: what weights or people are counted in.", exp.select(column))
+
+    def _step(self, name: str) -> Step:
+        return Step(name, load(f"estimate/{name}").doc, self._query(name))
+
+    def _query(self, name: str) -> exp.Select:
+        return splice(load(f"estimate/{name}"), width=len(self.bound.qids))
+
+    def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
+        self.plans.append(plan)
+        return self.engine.rows(plan, what, self.where)
+
+
+def native(ending: str) -> Sequence[str]:
+    """The types that a file of that ending holds as they are."""
+    return STORABLE if ending == ".parquet" else SHOWABLE

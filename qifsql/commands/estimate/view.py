@@ -1,0 +1,190 @@
+"""Estimates from a sample as people read them: who is unique in the population, and the risks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.estimate.cautions import APART, CAUTIONS
+from qifsql.commands.estimate.estimate import ASSUMES
+from qifsql.measures.uniqueness import REMARKS
+from qifsql.presentation import words
+from qifsql.presentation.language import counted, number, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+NAMES = {
+    "zayatz": "Zayatz",
+    "pitman": "Pitman",
+    "snb": "SNB",
+    "franconi_polettini": "Franconi-Polettini",
+}
+BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
+
+
+KIND = Kind(
+    columns=("population_uniques",),
+    shared=("individual", "histogram"),
+)
+
+
+def estimates(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """What each method says of the population, and the risk of the sample's records."""
+    rows = frame.to_dicts()
+    qids = words.listed(spec["qids"])
+    parts: list[Part] = [
+        Heading(said("Unique in the population, knowing {qids}", qids=qids)),
+        Paragraph(_sample(rows[0])),
+        _methods(rows),
+        Paragraph(_meaning(rows), strong=True),
+        _assumptions(rows),
+    ]
+    if "individual" in tables:
+        parts.append(Heading(said("Risk of the records")))
+        parts += [_bands(tables["histogram"])] if "histogram" in tables else []
+        parts.append(Paragraph(_risks(tables["individual"].row(0, named=True))))
+    return parts
+
+
+def _sample(row: Mapping[str, Any]) -> str:
+    there = {
+        "records": words.records(row["records"]),
+        "people": words.persons(row["population"]),
+        "share": words.percent(row["fraction"]),
+    }
+    one = "{records}, {share} of {people}; {n} of them is unique in the sample."
+    many = "{records}, {share} of {people}; {n} of them are unique in the sample."
+    if row["fraction"] == 1:
+        del there["share"]
+        one = "{records} of all {people}; {n} of them is unique in the sample."
+        many = "{records} of all {people}; {n} of them are unique in the sample."
+    return counted(one, many, row["singled_out"], **there)
+
+
+def _method(name: str) -> str:
+    if name == "dankar":
+        return said("Dankar's rule")
+    return said("exact") if name == "exact" else NAMES[name]
+
+
+def _methods(rows: list[dict[str, Any]]) -> Table:
+    heads = [said("method"), said("unique people"), said("of all"), said("of sample's uniques")]
+    table = Table.of(heads, right=(1, 2, 3))
+    for row in rows:
+        name = _method(row["method"])
+        if row["takes"] is not None:
+            name += f": {_method(row['takes'])}"
+        if row["population_uniques"] is None:
+            table.add_row(name, said("no answer"))
+            continue
+        seen = row["of_sample_uniques"]
+        about = _about(row["population_uniques"])
+        table.add_row(
+            name,
+            said("{n} (out of range)", n=about) if row.get("caution") else about,
+            words.percent(row["population_share"]),
+            "" if seen is None else words.percent(seen),
+        )
+    return table
+
+
+def _assumptions(rows: list[dict[str, Any]]) -> Table:
+    """What each method takes for granted, what it says of itself, and why it may be far off."""
+    table = Table.of([said("method"), said("assumes"), said("out of range")])
+    cautions = {text: name for name, text in CAUTIONS.items()}
+    remarks = {text: name for name, text in REMARKS.items()}
+    for row in rows:
+        assumption = said(ASSUMES[row["method"]])
+        if row["remark"] in remarks:
+            assumption += f"; {said(REMARKS[remarks[row['remark']]])}"
+        caution = cautions.get(row.get("caution") or "")
+        table.add_row(
+            _method(row["method"]), assumption, said(CAUTIONS[caution]) if caution else ""
+        )
+    return table
+
+
+def _meaning(rows: list[dict[str, Any]]) -> str:
+    """What the methods say, in words: the first one, or the range where they disagree."""
+    row = rows[0]
+    if not row["singled_out"]:
+        return said(
+            "Nobody is unique in the sample; the methods can say nothing of the population."
+        )
+    about = _about(row["population_uniques"])
+    if row["method"] == "exact":
+        return said(
+            "The sample is everybody: {n} of these people are unique, for sure.",
+            n=about,
+        )
+    answers = [one for one in rows if one["population_uniques"] is not None]
+    least, most = (end(answers, key=lambda one: one["population_uniques"]) for end in (min, max))
+    if most["population_uniques"] > APART * least["population_uniques"]:
+        text = said(
+            "The methods disagree: from {least} to {most} people of the population are expected "
+            "to be unique. Of those who are unique in the sample, {low} to {high} are: the others "
+            "have look-alikes who were not drawn. Where a wrong release would harm, take the "
+            "highest.",
+            least=_about(least["population_uniques"]),
+            most=_about(most["population_uniques"]),
+            low=words.percent(least["of_sample_uniques"]),
+            high=words.percent(most["of_sample_uniques"]),
+        )
+        outside = "This range is no confidence interval: the true number may be outside it."
+        return f"{text} {said(outside)}"
+    text = said(
+        "About {n} people of the population are expected to be unique ({share}). Of those who are "
+        "unique in the sample, {really} are: the others have look-alikes who were not drawn.",
+        n=about,
+        share=words.frequency(row["population_share"]),
+        really=words.frequency(row["of_sample_uniques"]),
+    )
+    if not row.get("caution"):
+        return text
+    rough = "The method is out of its range here: the number may be far off, most likely too high."
+    return f"{text} {said(rough)}"
+
+
+def _bands(histogram: pl.DataFrame) -> Table:
+    """How many people have which risk, in whole percent."""
+    table = Table.of([said("chance of a right link"), said("people")], right=(1,))
+    for low, high in BANDS:
+        people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()
+        if people:  # bins are rounded percent
+            up_to = said("up to {share}", share=number(f"{high}.5 %"))
+            table.add_row(up_to if high < 100 else said("more"), words.count(sum(people)))
+    return table
+
+
+def _risks(row: Mapping[str, Any]) -> str:
+    text = said(
+        "If every record is linked with the people who look like it, about {n} of {all} are "
+        "expected to hit the right person; of a single record at most {highest}.",
+        **{"n": _about(row["expected_reidentified"]), "all": words.count(row["records"])},
+        highest=words.percent(row["highest_risk"]),
+    )
+    if row["unique_match"] is None:
+        return text
+    match = "Somebody who matches exactly one record is right with {chance}."
+    return f"{text} {said(match, chance=words.percent(row['unique_match']))}"
+
+
+def _about(estimate: float) -> str:
+    """An estimate: a whole number, or with digits where it is small."""
+    if estimate >= 10 or estimate == 0:
+        return words.count(round(estimate))
+    return number(f"{estimate:.2g}")
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = estimates(stored.frame, stored.details, stored.spec)
+    return said("Unique in the population: {name}", name=stored.name), parts

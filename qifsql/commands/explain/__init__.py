@@ -1,0 +1,1 @@
+"""``qifsql explain``: what a measure means."""

@@ -1,0 +1,122 @@
+"""Worked examples of linking: hashes, a register, a log, a population, releases without a key."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+from qifsql.commands.explain.examples.sample import (
+    Lines,
+    Sample,
+    equal,
+    number,
+    over,
+    persons,
+    plus,
+)
+
+HALF = Fraction(1, 2)  # the share of the population that the people of the table are
+PRESENCE = Fraction(9, 10)  # of those of one release who are in the next
+
+
+def recovered(sample: Sample) -> Lines:
+    """What is known is hashed; the candidates are the values that one group has."""
+    name, part = sample.part
+    sizes = [n for block, n in sample.sizes.items() if block in part.sizes]
+    return (
+        f"{sample.qid} is hashed; the candidates are those of {name}: {', '.join(part.sizes)}",
+        f"values recovered: {over([1] * len(sizes), len(sample.sizes))}",
+        f"records recovered: {over(sizes, sample.people)}",
+    )
+
+
+def linked(sample: Sample) -> Lines:
+    """One group is released, everybody is in the register."""
+    name, release = sample.part
+    sizes = [(n, sample.sizes[block]) for block, n in release.sizes.items()]
+    shares = sum((Fraction(f, big) for f, big in sizes), Fraction())
+    each = ", ".join(f"{block} {n} of {sample.sizes[block]}" for block, n in release.sizes.items())
+    return (
+        f"{name} is released, {persons(sample.people)} are in the register: {each}",
+        f"unique in the release: {sum(f == 1 for f, _ in sizes)}",
+        f"unique in the register: {sum(n == 1 for n in sample.sizes.values())}",
+        f"unique in both: {sum(big == 1 for _, big in sizes)}",
+        equal(f"links expected to be right: {plus(f'{f}/{big}' for f, big in sizes)}", shares),
+    )
+
+
+def unicity(sample: Sample) -> Lines:
+    """A log in which each block is a person, and her points are pairs of a group and a value."""
+    trails: dict[str, set[str]] = {}
+    for (block, group), values in sample.cells.items():
+        block_points = {f"{group} and {value}" for value in values}
+        trails.setdefault(f"{sample.qid} {block}", set()).update(block_points)
+    owners = Counter(point for points in trails.values() for point in points)
+    lines, shares = [], []
+    for person, points in trails.items():
+        alone = sum(owners[point] == 1 for point in points)
+        shares.append(Fraction(alone, len(points)))
+        lines.append(f"{person}: {', '.join(sorted(points))}; nobody else has {alone} of them")
+    total = equal(f"({plus(shares)})/{len(shares)}", sum(shares, Fraction()) / len(shares))
+    head = f"each {sample.qid} is a person, whose records say {sample.by} and {sample.secret}"
+    return head, *lines, f"one known record singles out: {total}"
+
+
+def population_uniques(sample: Sample) -> Lines:
+    """The people are half of a population: Zayatz's estimate."""
+    people = sample.people
+    blocks = Counter(sorted(sample.sizes.values()))
+    once = {
+        j: j * Fraction(math.comb(2 * people - j, people - 1), math.comb(2 * people, people))
+        for j in blocks
+    }
+    likely = sum((n * once[j] for j, n in blocks.items()), Fraction())
+    chance = blocks[1] * once.get(1, Fraction()) / likely
+    sums = " + ".join(f"{n}·{once[j]}" for j, n in blocks.items())
+    first = f"{blocks[1]}·{once.get(1, 0)}"
+    return (
+        f"{persons(people)} are drawn from {2 * people}: the fraction is {HALF}",
+        *(f"once({j}), just one of {persons(j)} is drawn: {once[j]}" for j in blocks),
+        equal(f"alone in the population, too: {first}/({sums})", chance),
+        equal(
+            f"unique in the population, by Zayatz: {blocks[1]}/({HALF})·{chance}",
+            blocks[1] / HALF * chance,
+        ),
+    )
+
+
+def individual_risk(sample: Sample) -> Lines:
+    """The people are half of a population: from f - 1 to f the risk is 1/(f - 1) less the last."""
+    blocks = Counter(sorted(sample.sizes.values()))
+    risks = [math.log(2)]
+    lines = [f"each stands for two; alone in a block: the logarithm of 2 = {number(risks[0])}"]
+    for size in range(2, max(blocks) + 1):
+        risks.append(1 / (size - 1) - risks[-1])
+        lines.append(f"one of {size}: 1/{size - 1} - {number(risks[-2])} = {number(risks[-1])}")
+    parts = " + ".join(f"{n * size}·{number(risks[size - 1])}" for size, n in blocks.items())
+    total = math.fsum(n * size * risks[size - 1] for size, n in blocks.items())
+    return (*lines, equal(f"right links expected: {parts}", total))
+
+
+def link_vulnerability(sample: Sample) -> Lines:
+    """The same people in the next release; what is known is exact, and tells no more."""
+    blocks = sample.sizes
+    each = [f"{block}: {PRESENCE}·1/{n} = {PRESENCE / n}" for block, n in blocks.items()]
+    parts = " + ".join(f"{n}·{PRESENCE / n}" for n in blocks.values())
+    mean = PRESENCE * len(blocks) / sample.people
+    return (
+        f"all are in the next release, too; presence {PRESENCE}; {sample.qid} stays as it is",
+        "a person's candidates are her block, all alike; the best link:",
+        *each,
+        equal(f"link vulnerability: ({parts})/{sample.people}", mean),
+    )
+
+
+def wp29(sample: Sample) -> Lines:
+    """The three questions, asked of who knows the quasi-identifier."""
+    alone = [n for n in sample.sizes.values() if n == 1]
+    one_value = [sum(n.values()) for n in sample.blocks.values() if len(n) == 1]
+    return (
+        f"singling out, blocks of one: {over(alone, sample.people)}",
+        f"linkability, at most these, by any register: {over(alone, sample.people)}",
+        f"inference of {sample.secret}, blocks of one value: {over(one_value, sample.people)}",
+    )

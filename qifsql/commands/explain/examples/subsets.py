@@ -1,0 +1,188 @@
+"""Worked examples of what a sweep says: smallest blocks, and subsets of quasi-identifiers compared.
+
+What makes the blocks of the sample is one quasi-identifier, what makes its groups is the other.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from qifsql.commands.explain.examples.sample import (
+    Lines,
+    Sample,
+    equal,
+    number,
+    over,
+    persons,
+    plus,
+)
+
+THRESHOLD = Fraction(7, 10)  # the success that is risky in the example
+STUDENT = Fraction(2262, 1000)  # 97.5 % of Student's t with 9 degrees of freedom
+UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
+
+
+def _smallest(sample: Sample) -> Lines:
+    return _each(sample.sizes), f"k, the smallest: {min(sample.sizes.values())}"
+
+
+def _fewest(sample: Sample) -> Lines:
+    values = {block: len(counts) for block, counts in sample.blocks.items()}
+    each = ", ".join(f"{block} has {n}" for block, n in values.items())
+    return f"different values of {sample.secret}: {each}", f"l, the fewest: {min(values.values())}"
+
+
+def _subset(sample: Sample) -> Lines:
+    return f"{sample.qid}: 1", f"{sample.by}: 2", f"{sample.qid} and {sample.by}: 1 + 2 = 3"
+
+
+def _shapley(sample: Sample) -> Lines:
+    before, one, other, both = _values(sample)
+    return (
+        *_shown(sample),
+        _averaged(sample.qid, one - before, both - other),
+        _averaged(sample.by, other - before, both - one),
+    )
+
+
+def _interaction(sample: Sample) -> Lines:
+    before, one, other, both = _values(sample)
+    terms = f"{number(both)} - {number(one)} - {number(other)} + {number(before)}"
+    return *_shown(sample), equal(terms, both - one - other + before)
+
+
+def _borders(sample: Sample) -> Lines:
+    names, (before, *_) = [*_modes(sample)], _values(sample)
+    value = dict(zip(names, _values(sample), strict=True))
+    risky = {name for name in names if value[name] >= THRESHOLD}
+    nothing, *singles, both = names
+    if before >= THRESHOLD:
+        borders = [("minimal risky", nothing)]
+    elif both not in risky:
+        borders = [("maximal safe", both)]
+    else:
+        borders = [("minimal risky", s) for s in singles if s in risky] or [("minimal risky", both)]
+        safe = [("maximal safe", s) for s in singles if s not in risky]
+        borders += safe or [("maximal safe", nothing)]
+    lines = (equal(f"{border}: {name}, success", value[name]) for border, name in borders)
+    return *_shown(sample), f"threshold: {number(THRESHOLD)}", *lines
+
+
+def _saved(sample: Sample) -> Lines:
+    _, one, other, both = _values(sample)
+    blocks = list(dict.fromkeys(block for block, _ in sample.cells))
+    groups = sorted({group for _, group in sample.cells})
+    coarser = {
+        (name, _pairs(values)): Fraction(_merged(sample, i, values), sample.people)
+        for i, (name, values) in enumerate(((sample.qid, blocks), (sample.by, groups)))
+    }
+    best, least = min(coarser.items(), key=lambda item: item[1])
+    return (
+        *_shown(sample),
+        f"{sample.qid} dropped: {_less(both, other)} saved",
+        f"{sample.by} dropped: {_less(both, one)} saved",
+        *(f"{name} as {pairing}: {_less(both, v)} saved" for (name, pairing), v in coarser.items()),
+        f"{best[0]} is to be coarsened first: {_less(both, least)}",
+    )
+
+
+def _sampled(sample: Sample) -> Lines:
+    parts = list(zip(sample.sizes.values(), sample.modes, strict=True))[1:]
+    if len(parts) < 2:
+        return ("blocks are too few to leave some out, all are drawn: sampled 1, error 0",)
+    seen, right, m = sum(n for n, _ in parts), sum(y for _, y in parts), len(parts)
+    share, ratio = Fraction(seen, sample.people), Fraction(right, seen)
+    squares = sum(((y - ratio * n) ** 2 for n, y in parts), Fraction())
+    blocks, largest = len(sample.sizes), max(sample.sizes.values())
+    drawn, unseen = Fraction(m, blocks), Fraction(UNSEEN * largest * blocks, m * sample.people)
+    spread = float(STUDENT) * math.sqrt((1 - drawn) / (1 - Fraction(1, m)) * squares) / seen
+    terms = plus(f"({y} - {n}·{ratio})²" for n, y in parts)
+    root = f"√((1 - {drawn})/(1 - 1/{m})·{number(squares)})"
+    return (
+        f"drawn, each block a part: {_each(dict(list(sample.sizes.items())[1:]))}",
+        equal(f"sampled: {seen}/{sample.people}", share),
+        f"success, estimated: {over([y for _, y in parts], seen)}",
+        equal(f"squares: {terms}", squares),
+        equal(f"not drawn: {UNSEEN}·{largest}·{blocks}/({m}·{sample.people})", unseen),
+        equal(f"error: {number(STUDENT)}·{root}/{seen} + {number(unseen)}", spread + float(unseen)),
+    )
+
+
+def _plan(sample: Sample) -> Lines:
+    sizes = {
+        sample.qid: list(sample.sizes.values()),
+        sample.by: [group.people for group in sample.groups.values()],
+    }
+    squares = {name: sum(n * n for n in counts) for name, counts in sizes.items()}
+    first, last = sorted(squares, key=squares.__getitem__)
+    lines = (
+        equal(f"{name}, squares of people with one value: {plus(n * n for n in sizes[name])}", s)
+        for name, s in squares.items()
+    )
+    return (
+        *lines,
+        f"{first} comes first: 2 subsets begin with it, {len(sample.cells)} rows",
+        f"{last} comes last: 1 subset begins with it, rows: {len(sizes[last])}",
+    )
+
+
+SUBSETS: dict[str, Callable[[Sample], Lines]] = {
+    "k": _smallest,
+    "l": _fewest,
+    "subset": _subset,
+    "shapley": _shapley,
+    "interaction": _interaction,
+    "borders": _borders,
+    "saved": _saved,
+    "sampled": _sampled,
+    "plan": _plan,
+}
+"""The worked example of each word of a sweep by its name."""
+
+
+def _modes(sample: Sample) -> dict[str, list[int]]:
+    """People who have the likeliest value of each block, by what is known."""
+    return {
+        "nothing": [max(sample.values.values())],
+        sample.qid: sample.modes,
+        sample.by: [max(group.values.values()) for group in sample.groups.values()],
+        f"{sample.qid} and {sample.by}": [max(values.values()) for values in sample.cells.values()],
+    }
+
+
+def _values(sample: Sample) -> list[Fraction]:
+    """The success by what is known: nothing, the one, the other, both."""
+    return [Fraction(sum(modes), sample.people) for modes in _modes(sample).values()]
+
+
+def _shown(sample: Sample) -> Lines:
+    n = sample.people
+    return tuple(f"knowing {what}: {over(m, n)}" for what, m in _modes(sample).items())
+
+
+def _averaged(name: str, first: Fraction, last: Fraction) -> str:
+    mean = equal(f"({number(first)} + {number(last)})/2", (first + last) / 2)
+    return f"{name} adds {number(first)} alone and {number(last)} last, on average {mean}"
+
+
+def _less(whole: Fraction, part: Fraction) -> str:
+    return equal(f"{number(whole)} - {number(part)}", whole - part)
+
+
+def _pairs(values: list[str]) -> str:
+    pairs = (values[i : i + 2] for i in range(0, len(values), 2))
+    return " | ".join(" or ".join(pair) for pair in pairs)
+
+
+def _merged(sample: Sample, axis: int, values: list[str]) -> int:
+    """People guessed right where the values of one quasi-identifier are merged in pairs."""
+    cells: dict[tuple[int, str], dict[str, int]] = {}
+    for key, counts in sample.cells.items():
+        block = cells.setdefault((values.index(key[axis]) // 2, key[1 - axis]), {})
+        for value, n in counts.items():
+            block[value] = block.get(value, 0) + n
+    return sum(max(counts.values()) for counts in cells.values())
+
+
+def _each(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{block} has {persons(n)}" for block, n in sizes.items())

@@ -1,0 +1,209 @@
+"""What each measure means: formula, direction, range, source, and an example worked out.
+
+The words are in ``measures.toml``, beside this module; the example is computed from the counts
+of a small table of the samples (thesis Table 3.2), so it cannot differ from what an attack gives.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any, overload
+
+import polars as pl
+
+from qifsql.commands.blocks.blocks import blocks
+from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
+from qifsql.commands.explain.examples.sample import Sample
+from qifsql.data.bundled import bundled
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.results.storage import Origin
+
+TABLE = "thesis_table_3_2.csv"
+QIDS, BY, SECRET = "age", "gender", "illness"
+
+SCHEMA: dict[str, pl.DataType] = {
+    "measure": pl.String(),
+    "title": pl.String(),
+    "meaning": pl.String(),
+    "formula": pl.String(),
+    "symbols": pl.String(),
+    "direction": pl.String(),
+    "range": pl.String(),
+    "notes": pl.String(),
+    "columns": pl.List(pl.String()),
+    "aliases": pl.List(pl.String()),
+    "example": pl.String(),
+    "source": pl.String(),
+    "works": pl.String(),
+}
+"""The columns of explanations as a table; symbols, lines of the example and works are joined by
+semicolons."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one measure means.
+
+    ``direction`` says whether bigger is worse for the people, ``range`` which values there are and
+    in which unit, ``symbols`` what stands in the formula, ``works`` what ``source`` cites,
+    ``columns`` which columns of results carry the measure. ``example`` starts with the counts it
+    is made from; the last number of its last line is the measure. ``origin`` has the SQL that gave
+    the counts.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    formula: str
+    symbols: tuple[str, ...]
+    direction: str
+    range: str
+    source: str
+    works: tuple[str, ...]
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    aliases: tuple[str, ...]
+    example: tuple[str, ...]
+    origin: Origin = field(repr=False, compare=False)
+
+
+@overload
+def explain(measure: str, settings: Settings | None = None) -> Explanation:  # noqa: D418 - it is public
+    """Explain one measure."""
+
+
+@overload
+def explain(  # noqa: D418 - it is public
+    measure: None = None, settings: Settings | None = None
+) -> tuple[Explanation, ...]:
+    """Explain all measures."""
+
+
+def explain(
+    measure: str | None = None, settings: Settings | None = None
+) -> Explanation | tuple[Explanation, ...]:
+    """Explain a measure, or all of them: formula, worked example, direction, range, source.
+
+    ``measure`` is a name such as ``probabilistic``, another name for it such as ``bayes``, or a
+    column of a result such as ``posterior_probabilistic``; ``None`` for all, in their order.
+    InputError where there is no such measure.
+    """
+    name = None if measure is None else _meant(measure)
+    origin = Origin.now(settings, "explain")
+    sample, counted = _sample(settings)
+    origin = origin.about({"measure": name}, counted.paths, *counted.plans)
+    if name is not None:
+        return _explained(name, sample, origin)
+    return tuple(_explained(each, sample, origin) for each in _texts())
+
+
+def frame(explanations: Sequence[Explanation]) -> pl.DataFrame:
+    """Explanations as a table (``SCHEMA``), one row each."""
+    rows = [
+        {name: getattr(e, name, None) for name in SCHEMA}
+        | {"measure": e.name, "columns": list(e.columns), "aliases": list(e.aliases)}
+        | {name: "; ".join(getattr(e, name)) for name in ("symbols", "example", "works")}
+        | {"notes": " ".join(e.notes)}
+        for e in explanations
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
+    text = _texts()[name]
+    return Explanation(
+        name,
+        text["title"],
+        text["meaning"],
+        text["formula"],
+        tuple(_used("symbols", f"{text['formula']} {text['range']}")),
+        text["direction"],
+        text["range"],
+        text["source"],
+        tuple(_used("works", text["source"])),
+        tuple(text.get("notes", ())),
+        tuple(text.get("columns", ())),
+        tuple(text.get("aliases", ())),
+        (*table(sample), *EXAMPLES[name](sample)),
+        origin,
+    )
+
+
+def _meant(measure: str) -> str:
+    """The name of what is asked for by any of its names; InputError where there is none."""
+    names = _names()
+    key = "_".join(re.split(r"[\s_-]+", measure.strip().casefold()))
+    if key not in names:
+        hint = did_you_mean(key, get_close_matches(key, names))
+        hint = hint or f"; there are {', '.join(_texts())}"
+        raise InputError(f"there is no measure {quoted(measure)}{hint}")
+    return names[key]
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Every accepted name: measures first, then their other names, then columns of results.
+
+    A column that several measures share means the first of them.
+    """
+    names = {name: name for name in _texts()}
+    for kind in ("aliases", "columns"):
+        for name, text in _texts().items():
+            for other in text.get(kind, ()):
+                names.setdefault(other, name)
+    return names
+
+
+def _texts() -> dict[str, dict[str, Any]]:
+    """The words of each measure by its name."""
+    return {name: text for name, text in _file().items() if name not in ("symbols", "works")}
+
+
+def words_of(measure: str) -> Mapping[str, Any]:
+    """The words about a measure, without an example: title, meaning, formula, source and more."""
+    return _texts()[_meant(measure)]
+
+
+def _used(glossary: str, text: str) -> Iterable[str]:
+    """The entries of a glossary that stand in a text: ``N: all people``."""
+    entries: Mapping[str, str] = _file()[glossary]
+    for entry, meaning in entries.items():
+        if re.search(rf"(?<!\w){re.escape(entry)}(?!\w)", text):
+            yield f"{entry}: {meaning}"
+
+
+@cache
+def _file() -> dict[str, dict[str, Any]]:
+    """The words of ``measures.toml``; texts over several lines are one."""
+    text = Path(__file__).with_name("measures.toml").read_text(encoding="utf-8")
+    return {name: _folded(entries) for name, entries in tomllib.loads(text).items()}
+
+
+def _folded(text: Any) -> Any:
+    if isinstance(text, dict):
+        return {name: _folded(part) for name, part in text.items()}
+    if isinstance(text, list):
+        return [_folded(part) for part in text]
+    return " ".join(text.split())
+
+
+def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
+    """The counts of the running example, as ``qifsql blocks`` gives them, and where they are from.
+
+    Blocks are counted by group, too; what joins the groups is a sum.
+    """
+    shown = blocks(
+        bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings
+    )
+    cells = {
+        (str(row[QIDS]), str(row[BY])): {
+            str(count["value"]): int(count["records"]) for count in row[f"counts_{SECRET}"]
+        }
+        for row in shown.frame.sort(QIDS, BY).iter_rows(named=True)
+    }
+    return Sample(QIDS, BY, SECRET, cells), shown.origin

@@ -1,0 +1,1 @@
+"""``qifsql hyper``: prior, joint, channel, hyper."""

@@ -1,0 +1,244 @@
+"""The objects of quantitative information flow: prior, co-occurrences, joint, channel, hyper.
+
+Sparse: one row per value of the secret and block that occur together. Every probability is an
+exact fraction of whole numbers, and a float. Sources: thesis Defs. 1-4; PoPETs section 3 and
+appendix B.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Unpack, get_args
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.counting import secret_values
+from qifsql.counting.counts import Counts
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.engine.settings import Settings
+from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.query.columns import SHOWABLE, STORABLE, named, unique, written
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    stream,
+)
+
+Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]
+RESERVED = (  # names of columns that quasi-identifiers of the same name give way to
+    "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
+    "numerator", "denominator", "probability",
+)  # fmt: skip
+MOST = 100_000  # rows that are held in memory; more go to a file
+
+
+@dataclass(frozen=True)
+class Hyper:
+    """One object, a row per value of the secret and block (for ``hyper``: and different inner).
+
+    Columns: ``block`` (numbered from 1 in the order of the quasi-identifiers), the
+    quasi-identifiers under their names (``value_2`` where they have one of these), ``value`` of the
+    secret, ``count`` (people), ``numerator``, ``denominator`` and ``probability``. ``prior`` has no
+    block. ``hyper`` has ``inner`` (numbered from 1), ``outer_numerator``, ``outer_denominator``,
+    ``outer``, ``blocks`` (how many have this inner; ``block`` is the first of them). ``rows`` is
+    how many there are; ``frame`` is empty when they were written to a file.
+    """
+
+    show: Show
+    secret: str
+    qids: tuple[str, ...]
+    frame: pl.DataFrame
+    rows: int
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def hyper(
+    source: Source,
+    *,
+    show: Show = "hyper",
+    out: str | Path | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Hyper:
+    """Show the prior, co-occurrences, joint, channel or hyper of one secret.
+
+    The secret is that of ``options``, or the ``key`` where there is none: whose record it is. Equal
+    inners are merged exactly, as fractions. Objects of any size stream to ``out`` (.parquet, .csv).
+    """
+    if show not in get_args(Show):
+        raise InputError(f"there is nothing to show called {quoted(show)}; use {_names()}")
+    origin = Origin.now(settings, "hyper")
+    path = Path(out) if out is not None else None
+    if path is not None:
+        check_ending(path, STREAMED)
+    spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
+    with opened(spec, settings, outputs=[] if path is None else [path]) as (engine, bound):
+        counts = Counts(engine, bound, again=True, tallied=False)
+        secret_values.check(counts)
+        native = STORABLE if path and path.suffix.casefold() == ".parquet" else SHOWABLE
+        shown = object_plan(bound, show, native, catalogs=counts.catalogs)
+        origin = origin.of(bound, spec, *counts.plans, shown, show=show)
+        where, secret = bound.dataset.name, bound.secrets[0].name
+        qids = tuple(q.name for q in bound.qids)
+        if path is not None:
+            rows = stream(engine, shown, path, origin, what=f"writing the {show}")
+            return Hyper(show, secret, qids, pl.DataFrame(), rows, origin, bound.notes)
+        few = replace(shown, result=_limited(shown.result))
+        frame = engine.frame(few, f"making the {show}", where)
+        if frame.height > MOST:
+            raise InputError(
+                f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
+            )
+        return Hyper(show, secret, qids, frame, frame.height, origin, bound.notes)
+
+
+def object_plan(
+    attack: BoundAttack,
+    show: Show,
+    native: tuple[str, ...],
+    *,
+    catalogs: Mapping[str, str] | None = None,
+) -> Plan:
+    """All rows of one object, in the order of blocks and values."""
+    steps = Steps(attack, catalogs=catalogs)
+    if show == "prior":
+        query = _prior(steps, native)
+    elif show == "hyper":
+        query = _hyper(steps, native)
+    else:
+        query = _pairs(steps, show, native)
+    return plan(attack, steps.steps, query)
+
+
+def _names() -> str:
+    return ", ".join(get_args(Show))
+
+
+def _about_one_secret(spec: Attack) -> Attack:
+    """The attack with the key as its secret, where no other is named."""
+    if len(spec.secrets) > 1:
+        raise ColumnError("objects are about one secret; name one")
+    if not spec.secrets and spec.key is None:
+        raise ColumnError("no secret is named; name one with --secret, or a --key for the owner")
+    if spec.gains != ("identity",):
+        raise InputError("the objects are the same for every gain function; leave --gain out")
+    return spec if spec.secrets else replace(spec, secrets=(spec.key or "",), key=None)
+
+
+def _limited(query: exp.Query) -> exp.Query:
+    return query.limit(MOST + 1)
+
+
+def _prior(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+    values = steps.need("secret_values", 1)
+    believed = "believed" if 1 in steps.attack.beliefs else "cells"
+    cells = steps.need(believed, 1, prior=True)
+    everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(cells).subquery()
+    weight = exp.column("weight", cells)
+    columns = [
+        (_secret(steps, exp.column("value", values), native), "value"),
+        (exp.column("people", cells), "count"),
+        *_fraction(steps, weight, everybody, ""),
+    ]
+    same = exp.NullSafeEQ(
+        this=exp.column("value", values), expression=exp.column("secret_1", cells)
+    )
+    query = exp.select(*named(columns)).from_(cells).join(values, on=same)
+    return query.order_by(exp.column("code", values))
+
+
+def _pairs(steps: Steps, show: Show, native: tuple[str, ...]) -> exp.Select:
+    table = steps.need("cooccurrences", 1)
+    columns = [(exp.column("block", table), "block"), *_qids(steps, table, native)]
+    columns += [
+        (_secret(steps, exp.column("secret_1", table), native), "value"),
+        (exp.column("people", table), "count"),
+    ]
+    if show != "cooccurrence":
+        over = "everybody" if show == "joint" else "value_weight"
+        columns += _fraction(steps, exp.column("weight", table), exp.column(over, table), "")
+    query = exp.select(*named(columns)).from_(table)
+    return query.order_by(exp.column("block", table), exp.column("code", table))
+
+
+def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+    table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
+    values = steps.need("secret_values", 1)
+    everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
+    parts = exp.column("parts", table)
+    spread = (
+        exp.select(
+            exp.Column(this=exp.Star(), table=exp.to_identifier(table)),
+            exp.alias_(exp.Unnest(expressions=[parts.copy()]), "one"),
+            exp.alias_(_total(parts), "whole"),
+            exp.alias_(everybody, "everybody"),
+        )
+        .from_(table)
+        .subquery("inners")
+    )
+    part = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("part"))
+    code = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("code"))
+    outer = exp.column("weight", "inners")
+    columns = [
+        (exp.column("inner_number", "inners"), "inner"),
+        *_fraction(steps, outer, exp.column("everybody", "inners"), "outer"),
+        (exp.column("blocks", "inners"), "blocks"),
+        (exp.column("block", "inners"), "block"),
+        *_qids(steps, numbered, native),
+        (_secret(steps, exp.column("value", values), native), "value"),
+        *_fraction(steps, part, exp.column("whole", "inners"), ""),
+    ]
+    query = exp.select(*named(columns)).from_(spread)
+    query = query.join(
+        numbered,
+        on=exp.EQ(this=exp.column("block", numbered), expression=exp.column("block", "inners")),
+    ).join(values, on=exp.EQ(this=exp.column("code", values), expression=code.copy()))
+    return query.order_by(exp.column("inner_number", "inners"), exp.column("code", values))
+
+
+def _total(parts: exp.Expr) -> exp.Expr:
+    """The sum of the counts of an inner."""
+    one = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
+    body = exp.Lambda(this=one, expressions=[exp.to_identifier("p")], colon=True)
+    listed = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
+    return exp.Anonymous(this="list_sum", expressions=[listed])
+
+
+def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
+    names = unique([*RESERVED, *(q.name for q in steps.attack.qids)])[len(RESERVED) :]
+    return [
+        (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
+        for i, qid in enumerate(steps.attack.qids, 1)
+    ]
+
+
+def _secret(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
+    return written(value, steps.attack.secrets[0], native)
+
+
+def _fraction(
+    steps: Steps, part: exp.Expr, whole: exp.Expr, name: str
+) -> list[tuple[exp.Expr, str]]:
+    """A probability as a fraction in lowest terms and as a float."""
+    kind = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
+    shared = exp.Anonymous(
+        this="gcd",
+        expressions=[exp.cast(part.copy(), "HUGEINT"), exp.cast(whole.copy(), "HUGEINT")],
+    )
+    prefix = f"{name}_" if name else ""
+    return [
+        (exp.cast(exp.IntDiv(this=part.copy(), expression=shared), kind), f"{prefix}numerator"),
+        (
+            exp.cast(exp.IntDiv(this=whole.copy(), expression=shared.copy()), kind),
+            f"{prefix}denominator",
+        ),
+        (exp.Div(this=part.copy(), expression=whole.copy()), name or "probability"),
+    ]

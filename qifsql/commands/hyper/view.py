@@ -1,0 +1,92 @@
+"""Small objects of information flow as matrices, as papers draw them; large ones as lists."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from qifsql.commands.hyper.hyper import Hyper
+from qifsql.presentation import escaping, words
+from qifsql.presentation.parts import Paragraph, Part, Table
+
+COLUMNS = 12  # blocks that a matrix has at most
+ROWS = 30  # values of the secret that a matrix has at most
+LISTED = 20  # rows that are listed of what is no matrix
+
+
+def hyper(result: Hyper) -> list[Part]:
+    """One object: values of the secret down, blocks (or inners) across."""
+    rows = result.frame.to_dicts()
+    values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))
+    if result.show == "prior":
+        return _prior(result, rows) if len(rows) <= ROWS else _listed(result)
+    across = "inner" if result.show == "hyper" else "block"
+    columns = {r[across]: r for r in reversed(rows)}
+    if len(columns) > COLUMNS or len(values) > ROWS:
+        return _listed(result)
+    heads = [_label(result, columns[c]) for c in sorted(columns)]
+    table = Table.of([result.secret, *heads], right=range(1, len(heads) + 1))
+    if result.show == "hyper":
+        outers = [_fraction(columns[c], "outer_") for c in sorted(columns)]
+        table.add_row("outer", *outers)
+    entries = {(_key(r), r[across]): r for r in rows}
+    for value in values:
+        shown = [_entry(result, entries.get((value, c))) for c in sorted(columns)]
+        table.add_row(escaping.cell(value[1]), *shown)
+    return [Paragraph(TITLES[result.show]), table]
+
+
+TITLES = {
+    "prior": "What the adversary believes before: the prior.",
+    "cooccurrence": "How many people have each value of the secret, in each block.",
+    "joint": "How likely a value of the secret and a block are together: the joint.",
+    "channel": "How likely each block is, given the value of the secret: the channel.",
+    "hyper": "What she believes after, for each different observation: the hyper. Its first line "
+    "says how likely each is (outers); a column is what she then believes (an inner).",
+}
+
+
+def _prior(result: Hyper, rows: Sequence[Mapping[str, Any]]) -> list[Part]:
+    table = Table.of([result.secret, "people", "prior"], right=(1, 2))
+    for row in rows:
+        people = words.count(row["count"])
+        table.add_row(escaping.cell(row["value"]), people, _fraction(row, ""))
+    return [Paragraph(TITLES["prior"]), table]
+
+
+def _listed(result: Hyper) -> list[Part]:
+    table = Table.of(result.frame.columns)
+    for row in result.frame.head(LISTED).iter_rows():
+        table.add_row(*(escaping.cell(v) for v in row))
+    left = result.rows - LISTED
+    more = f"... and {words.count(left)} more rows; -o FILE.parquet writes all." if left > 0 else ""
+    return [Paragraph(TITLES[result.show]), table, Paragraph(more)]
+
+
+def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """By value, missing last; values of one column are of one type."""
+    return sorted(rows, key=lambda r: (r["value"] is None, 0 if r["value"] is None else r["value"]))
+
+
+def _key(row: Mapping[str, Any]) -> tuple[bool, Any]:
+    return row["value"] is None, row["value"]
+
+
+def _label(result: Hyper, row: Mapping[str, Any]) -> str:
+    first = list(row)[list(row).index("block") + 1 :][: len(result.qids)]
+    label = ", ".join(escaping.cell(row[name]) for name in first)
+    return f"{label} (+{row['blocks'] - 1})" if row.get("blocks", 1) > 1 else label
+
+
+def _entry(result: Hyper, row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return "0"
+    return str(row["count"]) if result.show == "cooccurrence" else _fraction(row, "")
+
+
+def _fraction(row: Mapping[str, Any], prefix: str) -> str:
+    """A probability as papers print it, or in digits where it is no short fraction."""
+    part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
+    if whole < 10**6:
+        return str(Fraction(part, whole))
+    shown = f"{part / whole:.6g}"
+    return shown if shown not in ("0", "1") else repr(part / whole)

@@ -1,0 +1,1 @@
+"""``qifsql init``: a study to begin with."""

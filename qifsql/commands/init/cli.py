@@ -1,0 +1,57 @@
+"""``qifsql init``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.options import runtime
+from qifsql.options.groups import (
+    DATA,
+    Limits,
+)
+
+
+def init(
+    limits: Limits,
+    study: Annotated[
+        Path, typer.Argument(metavar="[STUDY.toml]", help="The file to write.")
+    ] = Path("study.toml"),
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            help="A dataset to begin with: Parquet, CSV, a glob, a folder of Parquet, "
+            "table@file.duckdb (default: the bundled sample).",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    all_varchar: Annotated[
+        bool,
+        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
+    ] = False,
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
+        ),
+    ] = None,
+) -> None:
+    """Write a commented study that runs as it is; a file that exists is left alone."""
+    from qifsql.commands.init.init import init as run
+
+    with limits.settings() as settings:
+        path = run(
+            study,
+            data=data,
+            all_varchar=all_varchar,
+            delimiter=delimiter,
+            encoding=encoding,
+            settings=settings,
+        )
+    lines = [f"written: {path}", f"look at it, then: qifsql run {path}"]
+    runtime.remarks(lines, quiet=limits.quiet)

@@ -1,0 +1,1 @@
+"""``qifsql levels``: k, l, t and their relatives."""

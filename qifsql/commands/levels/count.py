@@ -1,0 +1,175 @@
+"""What levels are made of: each secret's values, blocks and what moves, kept as tables.
+
+Secrets of few values come from the tallies of one pass (``qifsql.counting.counts``): their blocks
+are handled by kind, that is by their counts, of which there are few. Others come from cells.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels.steps import (
+    Steps,
+    Tables,
+    listed,
+    number,
+    row,
+)
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps as AttackSteps
+
+ORDINARY, EVERYONE, OUT = "block", "everyone", "out"
+SUPPRESSED = (ORDINARY, EVERYONE, OUT)
+STAR = "*"
+BITS_63 = 2**63
+
+
+@dataclass(frozen=True)
+class Secret:
+    """One secret that is graded: its number and name, and by how many columns blocks differ.
+
+    ``by_kind``: blocks are told apart by their counts. Of ``people`` so many have the ``rarest``
+    and the ``commonest`` value. ``fewest`` values are in a block.
+    """
+
+    number: int
+    name: str
+    width: int
+    by_kind: bool
+    people: int
+    rarest: int
+    commonest: int
+    fewest: int
+
+
+def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
+    """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
+    return [
+        _counted(tables, j, hierarchies.get(j), apart)
+        for j in range(1, len(tables.counts.bound.secrets) + 1)
+    ]
+
+
+def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
+    counts = tables.counts
+    by_kind = j in counts.values
+    width = 1 if by_kind else len(counts.bound.qids)
+    tables.keep("places", j, width)
+    (whole,) = tables.dicts("whole", j, width)
+    kind = _wide_enough(int(whole["people"]), whole["values"])
+    tables.wholes[j] = row(
+        people=number(int(whole["people"]), kind),
+        one=number(1, kind),
+        values=number(whole["values"], "BIGINT"),
+    )
+    if by_kind:
+        counts.keep("tally_counts", j, lasting=False)
+        tables.keep("kinds", j, width)
+        steps = Steps(tables)
+        query = exp.select("*").from_(steps.need("kind_pieces", j, width))
+        counts.keep_rows(f"pieces_{j}", steps.plan(query))
+    elif apart:
+        counts.keep_rows(f"pieces_{j}", _with_everyone(tables, j, apart))
+    tables.keep("sized", j, width)
+    tables.keep("grades", j, width)
+    tables.keep("ordered", j, width)
+    if hierarchy is not None:
+        _climb(tables, j, width, hierarchy)
+    (extremes,) = tables.dicts("extremes", j, width)
+    return Secret(
+        number=j,
+        name=counts.bound.secrets[j - 1].name,
+        width=width,
+        by_kind=by_kind,
+        people=int(whole["people"]),
+        rarest=whole["rarest"],
+        commonest=whole["commonest"],
+        fewest=extremes["fewest"],
+    )
+
+
+def _wide_enough(people: int, values: int) -> str:
+    """The type for what moves times people and size: 64 bits are several times as fast as 128."""
+    return "BIGINT" if 4 * people * people * values < BITS_63 else "HUGEINT"
+
+
+def crowds(tables: Tables, apart: int, everybody: int) -> None:
+    """Keep the sizes of blocks, where there is no secret: in the place of grades, number 0."""
+    counts = tables.counts
+    attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
+    blocks = attack.need("blocks", 0)
+    query: exp.Query = exp.select("*").from_(blocks)
+    if apart:
+        query = query.where(exp.not_(starred(len(counts.bound.qids))))
+    counts.keep_rows("blocks_of_all_0", plan(counts.bound, attack.steps, query))
+    steps = Steps(tables)
+    steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
+    last = steps.steps.pop()
+    sizes = last.query
+    if apart:
+        line = [number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
+        sizes = exp.union(sizes, exp.select(*line), distinct=False)
+    counts.keep_rows("grades_0", steps.plan(sizes))
+
+
+def starred(width: int) -> exp.Expr:
+    """Whether all quasi-identifiers of a block are ``*``; false where one is missing."""
+    every = exp.and_(
+        *(
+            exp.EQ(this=exp.column(f"qid_{i}"), expression=exp.Literal.string(STAR))
+            for i in range(1, width + 1)
+        )
+    )
+    return exp.func("coalesce", exp.paren(every), exp.false())
+
+
+def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
+    """The pieces where the block of who is suppressed is everyone, and about them alone."""
+    width = len(tables.counts.bound.qids)
+    steps = Steps(tables)
+    pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
+    columns = [f"qid_{i}" for i in range(1, width + 1)]
+    columns += ["people", "blocks", "stand", "place", "everybody"]
+    ordinary = exp.select(*columns).from_(pieces).where(exp.not_(starred(width)))
+    stars = [exp.alias_(exp.Literal.string(STAR), f"qid_{i}") for i in range(1, width + 1)]
+    everyone = exp.select(
+        *stars,
+        exp.alias_(exp.column("everybody"), "people"),
+        exp.alias_(number(1, "BIGINT"), "blocks"),
+        exp.alias_(number(apart, "BIGINT"), "stand"),
+        "place",
+        "everybody",
+    ).from_(places)
+    return steps.plan(exp.union(ordinary, everyone, distinct=False))
+
+
+def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
+    """Keep what moves through a hierarchy; InputError where values have no place in it."""
+    counts = tables.counts
+    rungs = [
+        (
+            exp.null() if leaf is None else exp.Literal.string(leaf),
+            exp.Literal.number(level),
+            exp.Literal.number(node),
+        )
+        for leaf, level, node in hierarchy.rungs()
+    ]
+    tables.keep("ancestors", j, width, {"rungs": listed(("leaf", "level", "node"), rungs)})
+    values = counts.domain(j)
+    steps = Steps(tables)
+    first = exp.EQ(this=exp.column("level"), expression=exp.Literal.number(0))
+    query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
+    ((there,),) = tables.rows(steps.plan(query.where(first)))
+    if there < values.values:
+        secret = counts.bound.secrets[j - 1].name
+        hint = "; an empty first field is the missing value" if values.missing else ""
+        raise InputError(
+            f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "
+            f"{several(values.values, 'value')} of secret {quoted(secret)}; add them{hint}"
+        )
+    tables.keep("branches", j, width)
+    tables.keep("climbed", j, width)

@@ -1,0 +1,151 @@
+"""k, l, t and their relatives: what a partition promises, and whom it fails.
+
+Each measure is the level that all blocks keep: the least k, the fewest values, the largest
+distance. Formulas and sources: ``qifsql.measures.syntactic``; how they are counted: ``sql/levels``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Unpack, get_args
+
+import polars as pl
+
+from qifsql.adversary.spec import (
+    Attack,
+    BoundAttack,
+    Options,
+    refuse,
+)
+from qifsql.commands.levels import spec as aims
+from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels.run import SCHEMA, Run
+from qifsql.commands.levels.spec import Aims
+from qifsql.commands.levels.suppression import Suppressed
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.results.storage import Origin
+
+TAKEN = ("qids", "secret", "where", "null")
+
+
+class LevelOptions(Options, Aims, total=False):
+    """Quasi-identifiers, secrets and filters (``qifsql.adversary.spec.Options``), and ``Aims``."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Levels (``SCHEMA``), whom attacks bite (``bites.ATTACKS``), the worst blocks if asked for.
+
+    ``worst`` has one row per measure and secret: the quasi-identifiers of a worst block under
+    their names. ``broken`` are the measures, with their secrets, whose wanted level is not kept.
+    """
+
+    frame: pl.DataFrame
+    attacks: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    worst: pl.DataFrame | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether every level that is wanted is kept; true where none is wanted."""
+        return not self.broken
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """What is wanted and not kept: ``k``, ``t_equal of illness``."""
+        rows = self.frame.filter(pl.col("met").not_()).iter_rows(named=True)
+        return tuple(
+            r["measure"] if r["secret"] is None else f"{r['measure']} of {r['secret']}"
+            for r in rows
+        )
+
+
+def levels(
+    source: Source,
+    *,
+    hierarchy: Mapping[str, str | Path | Hierarchy] | None = None,
+    population: str | Path | Dataset | None = None,
+    suppressed: Suppressed = "block",
+    skew: aims.Number = 2,
+    show_blocks: bool = False,
+    settings: Settings | None = None,
+    **arguments: Unpack[LevelOptions],
+) -> Levels:
+    """Measure k, l, t and their relatives of the partition by the quasi-identifiers.
+
+    ``hierarchy`` maps secrets to files of hierarchies or mappings (``hierarchy.py`` here): t by
+    hierarchical distance, and similarity attacks. ``population``: the people who may be in the
+    release: k-map and delta-presence. ``suppressed`` says what records are whose
+    quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is ``everyone``,
+    or ``out``. ``skew``: a skewness attack bites where a value is at least so many times as likely
+    as in the release. ``show_blocks``: give the quasi-identifiers of the worst blocks, too.
+    ``arguments`` are ``qids``, ``secret``, ``where`` and ``null`` of
+    ``qifsql.adversary.spec.Options``, and the levels that are wanted (``Aims``).
+    People count once each; there are no weights.
+    """
+    thresholds = aims.read({n: v for n, v in arguments.items() if n in Aims.__annotations__})
+    options: Any = {n: v for n, v in arguments.items() if n not in Aims.__annotations__}
+    refuse(options, "levels", *(n for n in Options.__annotations__ if n not in TAKEN))
+    if suppressed not in get_args(Suppressed):
+        raise InputError(f"suppressed is one of {', '.join(get_args(Suppressed))}")
+    origin, times = Origin.now(settings, "levels"), _skew(skew)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
+    if spec.of_collection:
+        raise InputError("levels are those of one release; name one file")
+    people = None if population is None else Dataset.open(population)
+    hierarchies = dict(hierarchy or {})
+    description = {
+        "wanted": {name: aims.shown(value) for name, value in thresholds.items()},
+        "suppressed": suppressed,
+        "skew": aims.shown(times),
+        "population": people.name if people else None,
+        "hierarchy": {s: _name(h) for s, h in hierarchies.items()},
+    }
+    sources = () if people is None else (people,)
+    with opened(spec, settings, sources=sources) as (engine, bound):
+        trees = _hierarchies(hierarchies, bound)
+        run = Run(
+            engine, spec, bound, thresholds=thresholds, population=people, suppressed=suppressed
+        )
+        run.count(trees)
+        rows, attacks = run.rows(), run.attacks(times)
+        worst = run.worst() if show_blocks else None
+        origin = origin.of(bound, spec, *run.counts.plans, **description)
+        files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
+        origin = origin.reading((*files, *(people.paths if people else ())))
+        frame = pl.DataFrame(rows, schema=SCHEMA)
+        return Levels(frame, attacks, origin, run.remarks(rows), worst)
+
+
+def _skew(value: aims.Number) -> Fraction:
+    factor = aims.exact(value)
+    if factor is None or factor <= 1:
+        raise InputError("skew is how many times as likely a value is; give a number above 1")
+    return factor
+
+
+def _hierarchies(
+    sources: Mapping[str, str | Path | Hierarchy], bound: BoundAttack
+) -> dict[int, Hierarchy]:
+    """The hierarchies by the numbers of their secrets."""
+    numbers = {secret.name: j for j, secret in enumerate(bound.secrets, 1)}
+    hierarchies = {}
+    for name, source in sources.items():
+        if name not in numbers:
+            raise InputError(
+                f"the hierarchy is of {quoted(name)}, which is no secret here"
+                f"{did_you_mean(name, numbers)}"
+            )
+        hierarchies[numbers[name]] = (
+            source if isinstance(source, Hierarchy) else Hierarchy.read(source)
+        )
+    return hierarchies
+
+
+def _name(source: str | Path | Hierarchy) -> str:
+    return source.name if isinstance(source, Hierarchy) else Path(source).name

@@ -1,0 +1,280 @@
+"""Reading levels off the tables: the worst one, who stands there, who breaks what is wanted.
+
+SQL compares numbers of 64 bits and gives all levels that are close to the worst or to the wanted
+one as whole numbers; which of them are worse is decided here, exactly.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.levels.count import Secret
+from qifsql.commands.levels.spec import MEASURES, Measure
+from qifsql.commands.levels.steps import (
+    Row,
+    Steps,
+    Tables,
+    double,
+    number,
+    row,
+    together,
+)
+from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
+
+CLOSE, LEAST = 1e-9, 1e-12  # how far apart scores are that are compared exactly
+LARGEST = 700  # of which exp is a floating number
+BREACH = "enhanced_breach"  # whose level tells who breaks enhanced beta-likeness
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A level of a partition: its exact worst, who stands there, and who breaks what is wanted.
+
+    ``level`` is None for entropy, whose worst block has these ``counts``, divided by what divides
+    all of them. ``violated`` are people and blocks.
+    """
+
+    value: float
+    people: int
+    blocks: int
+    level: Level | None = None
+    counts: tuple[int, ...] = ()
+    violated: tuple[int, int] | None = None
+
+
+Questions = Sequence[tuple[str, int, int]]  # measures, the number of the secret, its width
+
+
+def find_levels(
+    tables: Tables,
+    questions: Questions,
+    thresholds: Mapping[str, Fraction],
+    height: Mapping[int, int],
+) -> dict[tuple[str, int], Finding]:
+    """The worst level of each measure and secret, and who breaks what is wanted of it.
+
+    ``height`` is that of the hierarchy, by the number of its secret.
+    """
+    scores = _scores(tables, questions, height)
+    steps = Steps(tables)
+    parts = []
+    for name, j, width in questions:
+        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height(height, j)}
+        near = steps.need("near", j, width, inputs=inputs, instead=instead(name), suffix=name)
+        columns = ("part", "whole", "logarithm", "blocks", "people")
+        parts.append(exp.select(*_named(name, j), *columns).from_(near))
+    by: dict[tuple[str, int], list[tuple[Any, ...]]] = {(n, j): [] for n, j, _ in questions}
+    for j, name, *line in tables.rows(steps.plan(together(parts))):
+        by[name, j].append(tuple(line))
+    return {(name, j): _worst(name, lines, thresholds) for (name, j), lines in by.items()}
+
+
+def _scores(
+    tables: Tables, questions: Questions, height: Mapping[int, int]
+) -> dict[tuple[str, int], float]:
+    """The highest score of each measure and secret."""
+    steps = Steps(tables)
+    parts = []
+    for name, j, width in questions:
+        inputs = _height(height, j)
+        worst = steps.need("worst", j, width, inputs=inputs, instead=instead(name), suffix=name)
+        parts.append(exp.select(*_named(name, j), "score").from_(worst))
+    return {(name, j): score for j, name, score in tables.rows(steps.plan(together(parts)))}
+
+
+def _height(height: Mapping[int, int], j: int) -> dict[str, Row]:
+    if j not in height:
+        return {}
+    return {"hierarchy_height": row(height=number(height[j], "BIGINT"))}
+
+
+def _named(name: str, j: int) -> list[exp.Expr]:
+    """The number of the secret and the name of the measure, as columns."""
+    return [
+        exp.alias_(exp.Literal.number(j), "secret"),
+        exp.alias_(exp.Literal.string(name), "measure"),
+    ]
+
+
+def measure(name: str) -> Measure:
+    """How the levels of a measure are read; a breach is read like what is wanted of it."""
+    base = "enhanced_beta" if name == BREACH else name
+    return next(m for m in MEASURES if m.name == base)
+
+
+def instead(name: str) -> dict[str, str]:
+    """The files that stand for names of ``sql/levels`` for one measure.
+
+    Of entropy only blocks of one value, the least there is, are told by a level; of enhanced
+    beta-likeness the block of the largest gain is the worst one.
+    """
+    other = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
+    return {"scored": f"of_{other.get(name, name)}", "blocks": "blocks_of_all"}
+
+
+def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
+    """The least entropy of a block, as exp(H), and who has less than what is wanted."""
+    j, width = secret.number, secret.width
+    edge = math.inf
+    if secret.fewest > 1:
+        ((_, _, score),) = _scores_of_entropy(tables, secret)
+        edge = score - CLOSE
+    at = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
+    high = at + CLOSE
+    inputs = {"bounds": row(low=double(at - CLOSE), high=double(high), edge=double(edge))}
+    steps = Steps(tables)
+    near, clear = (steps.need(n, j, width, inputs=inputs) for n in ("near_entropy", "clearly"))
+    kinds = exp.select("counts", "blocks", "people").from_(near)
+    every = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
+    rows = tables.rows(steps.plan(together([kinds, every])))
+    close = {tuple(line[0]): line[1:] for line in rows if line[0] is not None}
+    ((_, blocks, people),) = (line for line in rows if line[0] is None)
+    for kind, (b, p) in close.items():
+        clearly = -math.log2(entropy_l(kind)) > high  # and counted as such
+        if threshold is not None and not clearly and not meets_entropy(kind, threshold):
+            blocks, people = blocks + b, people + p
+    violated = None if threshold is None else (people, blocks)
+    if secret.fewest == 1:
+        return Finding(1.0, 0, 0, violated=violated)
+    least = min(close, key=lambda kind: (entropy_l(kind), len(kind), kind))
+    value = entropy_l(least)
+    alike = [line for kind, line in close.items() if entropy_l(kind) == value]
+    at_worst = sum(p for _, p in alike), sum(b for b, _ in alike)
+    return Finding(value, *at_worst, counts=least, violated=violated)
+
+
+def _scores_of_entropy(tables: Tables, secret: Secret) -> list[tuple[Any, ...]]:
+    steps = Steps(tables)
+    of_entropy = {"scored": "of_l_entropy"}
+    worst = steps.need("worst", secret.number, secret.width, instead=of_entropy)
+    query = exp.select(*_named("l_entropy", secret.number), "score").from_(worst)
+    return tables.rows(steps.plan(query))
+
+
+def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
+    """The scores between which levels are close to what is wanted, and from which to the worst."""
+    definition = measure(name)
+    edge = worst if math.isinf(worst) else worst - _room(worst)
+    at = math.inf
+    if definition.aim is not None and definition.aim in thresholds:
+        at = float(thresholds[definition.aim])
+        if name == "delta_disclosure":
+            at = math.exp(at) if at < LARGEST else math.inf
+        at = -at if definition.higher_is_safer else at
+    room = 0.0 if math.isinf(at) else _room(at)
+    return row(low=double(at - room), high=double(at + room), edge=double(edge))
+
+
+def _room(score: float) -> float:
+    """How far from a score others are that must be compared exactly."""
+    return CLOSE * abs(score) + LEAST
+
+
+def _worst(name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fraction]) -> Finding:
+    definition = measure(name)
+    levels = [
+        (Level(int(part), int(whole), logarithm), blocks, people)
+        for part, whole, logarithm, blocks, people in lines
+        if part is not None
+    ]
+    violated = None
+    if definition.aim is not None and definition.aim in thresholds:
+        aim = thresholds[definition.aim]
+        broken = [(b, p) for part, _, _, b, p in lines if part is None]
+        broken += [(b, p) for level, b, p in levels if breaks(definition, level, aim)]
+        violated = sum(p for _, p in broken), sum(b for b, _ in broken)
+    pick = min if definition.higher_is_safer else max
+    level, blocks, people = pick(levels, key=lambda item: item[0].order())
+    return Finding(level.value, people, blocks, level, violated=violated)
+
+
+def breaks(definition: Measure, level: Level, aim: Fraction) -> bool:
+    """Whether a block of that level breaks what is wanted."""
+    side = level.beyond(aim)
+    if definition.higher_is_safer:
+        return side < 0
+    return side > 0 or (definition.strict and side == 0)
+
+
+def worst_blocks(
+    tables: Tables,
+    secrets: Mapping[int, Secret],
+    levels: Mapping[tuple[str, int], Finding],
+    height: Mapping[int, int],
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """The size of a worst block of each measure, its values, and how many people have each.
+
+    The blocks are kept, too, as tables ``worst_blocks_1`` ... of their secret.
+    """
+    blocks: dict[tuple[str, int], dict[str, Any]] = {}
+    for j in sorted({j for _, j in levels if j in secrets}):
+        steps = Steps(tables)
+        parts = []
+        for (name, i), level in levels.items():
+            if i == j:
+                actual = look(steps, secrets[j], (name, j), level, height)
+                parts.append(exp.select(_named(name, j)[1], exp.Star()).from_(actual))
+        tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(together(parts)))
+        lines = tables.dicts("worst_counts", j, secrets[j].width)
+        blocks |= {(line.pop("measure"), j): line for line in lines}
+    for (name, j), level in levels.items():
+        if j not in secrets:
+            steps = Steps(tables)
+            query = exp.select("size").from_(look(steps, None, (name, j), level, height))
+            ((size,),) = tables.rows(steps.plan(query))
+            blocks[name, j] = {"size": size}
+    return blocks
+
+
+def look(
+    steps: Steps,
+    secret: Secret | None,
+    key: tuple[str, int],
+    level: Finding,
+    height: Mapping[int, int],
+) -> str:
+    """The step that gives a worst block: the columns that tell blocks apart, and its size."""
+    name, j = key
+    width = len(steps.tables.counts.bound.qids)
+    if secret is not None or name == "k":
+        width = secret.width if secret else 1
+    return steps.need(
+        "worst_block",
+        j,
+        width,
+        inputs={**sought(name, level), **_height(height, j)},
+        instead={"worst_block": "worst_entropy"} if level.level is None else instead(name),
+        suffix=name,
+    )
+
+
+def sought(name: str, level: Finding) -> dict[str, Row]:
+    """What is said of the level that a block must have."""
+    if level.level is None:
+        counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])
+        edge = -math.log2(level.value) - CLOSE
+        bounds = row(low=double(math.inf), high=double(math.inf), edge=double(edge))
+        return {"sought": row(counts=counts), "bounds": bounds}
+    exact = level.level
+    score = math.inf if exact.whole == 0 else exact.part / exact.whole
+    if exact.logarithm and name != "delta_disclosure":
+        score = exact.value
+    score = -score if measure(name).higher_is_safer else score
+    room = 0.0 if math.isinf(score) else _room(score)
+    return {
+        "sought": row(
+            low=double(score - room),
+            high=double(score + room),
+            part=number(exact.part, "HUGEINT"),
+            whole=number(exact.whole, "HUGEINT"),
+            logarithm=exp.true() if exact.logarithm else exp.false(),
+        )
+    }
+
+
+COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))

@@ -1,0 +1,271 @@
+"""One run of ``levels``: what is counted, found and remarked, and the rows that come of it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.levels import (
+    attacks as bites,
+)
+from qifsql.commands.levels import (
+    count as counting,
+)
+from qifsql.commands.levels import (
+    read,
+    worst_blocks,
+)
+from qifsql.commands.levels import (
+    spec as aims,
+)
+from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels.spec import Aims
+from qifsql.commands.levels.steps import Tables, number, row
+from qifsql.commands.levels.suppression import Suppressed, settle
+from qifsql.counting import population as populations
+from qifsql.counting.counts import Counts
+from qifsql.data.dataset import Dataset
+from qifsql.data.types import NUMBERS, family
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError, quoted
+from qifsql.measures.syntactic import Level
+from qifsql.query.microdata import records_plan
+
+SCHEMA: dict[str, pl.DataType] = {
+    "measure": pl.String(),
+    "secret": pl.String(),
+    "value": pl.Float64(),
+    "wanted": pl.Float64(),
+    "met": pl.Boolean(),
+    "people_in_violation": pl.Int64(),
+    "blocks_in_violation": pl.Int64(),
+    "people_at_worst": pl.Int64(),
+    "blocks_at_worst": pl.Int64(),
+    "worst_size": pl.Int64(),
+    "worst_values": pl.Int64(),
+    "worst_counts": read.COUNTED,
+    "l": pl.Int64(),
+    "people": pl.Int64(),
+    "blocks": pl.Int64(),
+}
+"""One row per measure and secret; of no secret: k, average_class_size and those of a population.
+
+``value`` is what all blocks keep; missing where no number does (``l_recursive_c`` where blocks have
+fewer than ``l`` values, or ``l`` is 1). ``wanted`` is the level that was asked for, and people and
+blocks in violation are those that do not keep it; ``met`` says whether all do. Of the distances t
+only the secret's own one is judged, the others have none of these: hierarchical where it has a
+hierarchy, ordered for numbers and times, else equal. ``worst_*`` tell of a block at the worst, the
+largest one: its size, how many values occur, and how many of its people have each, the most
+frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity. ``people`` and
+``blocks`` are those there are.
+"""
+
+AVERAGE = "average_class_size"
+OF_POPULATION = ("k_map", "presence_min", "presence_max")
+OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
+PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
+ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+
+
+class Run:
+    """One run: counts, what is found in them, and remarks."""
+
+    def __init__(
+        self,
+        engine: DuckDB,
+        spec: Attack,
+        bound: BoundAttack,
+        *,
+        thresholds: Mapping[str, Fraction],
+        population: Dataset | None,
+        suppressed: Suppressed,
+    ) -> None:
+        self.thresholds = thresholds
+        self.population = population
+        self.bound, self.apart, self.notes = settle(engine, bound, suppressed)
+        plan = None
+        if population is not None:
+            plan = populations.blocks_plan(engine, spec, bound, population)
+            self.notes += [n for n in remarks(engine) if n not in bound.notes]
+        self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
+        if plan is not None:
+            self.counts.keep_rows("population", plan)
+        self.tables = Tables(self.counts)
+        self.hierarchies: Mapping[int, Hierarchy] = {}
+        self.secrets: dict[int, counting.Secret] = {}
+        self.levels: dict[tuple[str, int], read.Finding] = {}
+
+    def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
+        """Count blocks and find their levels; refuses levels that cannot be."""
+        self.hierarchies = hierarchies
+        if self.population is None and (lost := [n for n in OF_POPULATION if n in self.thresholds]):
+            raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
+        if not self.bound.secrets and (lost := [n for n in OF_SECRETS if n in self.thresholds]):
+            raise InputError(f"{lost[0]} is a level of a secret; name one with --secret")
+        domains = [self.counts.domain(j) for j in range(1, len(self.bound.secrets) + 1)]
+        everybody = domains[0].people if domains else self._people()
+        names = [secret.name for secret in self.bound.secrets]
+        values = {n: d.values for n, d in zip(names, domains, strict=True)}
+        aims.check(self.thresholds, everybody, values)
+        if not domains or self.population is not None:
+            counting.crowds(self.tables, self.apart, everybody)
+        every = counting.counted(self.tables, hierarchies, self.apart)
+        self.secrets = {secret.number: secret for secret in every}
+        self.levels = self._find()
+
+    @property
+    def heights(self) -> dict[int, int]:
+        """The heights of the hierarchies, by the number of their secret."""
+        return {j: h.height for j, h in self.hierarchies.items()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the result: those of no secret, then each secret's, in the order asked."""
+        people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
+        worst = read.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
+        average = {"measure": AVERAGE, "value": people / blocks}
+        lines: list[tuple[int, dict[str, Any]]] = []
+        for measure in aims.MEASURES:
+            if measure.name == AVERAGE:
+                lines.append((0, average))
+            if measure.name == "l_recursive_c":
+                lines += [
+                    (j, {"measure": measure.name, "secret": s.name, "l": 1})
+                    for j, s in self.secrets.items()
+                    if self._l(s) == 1
+                ]
+            lines += [
+                (0 if measure.name == "k" else j, self._row(measure, j, level, worst[name, j]))
+                for (name, j), level in self.levels.items()
+                if name == measure.name
+            ]
+        totals = {"people": people, "blocks": blocks}
+        return [
+            dict.fromkeys(SCHEMA) | line | totals for _, line in sorted(lines, key=lambda f: f[0])
+        ]
+
+    def attacks(self, skew: Fraction) -> pl.DataFrame:
+        """Whom the attacks on k and l bite."""
+        rows = []
+        for j, secret in self.secrets.items():
+            rows += bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
+        return bites.table(rows)
+
+    def worst(self) -> pl.DataFrame:
+        """The quasi-identifiers of the worst blocks."""
+        return worst_blocks.placed(self.tables, self.secrets, self.levels, self.heights)
+
+    def _find(self) -> dict[tuple[str, int], read.Finding]:
+        """The worst level of each measure and secret (0: of none; k is that of the first)."""
+        first = min(self.secrets, default=0)
+        questions = [("k", first, self.secrets[first].width if first else 1)]
+        if self.population is not None:
+            worst_blocks.check_population(self.tables)
+            width = len(self.bound.qids)
+            questions += [(m.name, 0, width) for m in aims.MEASURES if m.of_population]
+        for j, secret in self.secrets.items():
+            names = [*PLAIN]
+            names += ["t_hierarchical"] if j in self.hierarchies else []
+            names += [read.BREACH] if "enhanced_beta" in self.thresholds else []
+            if self._l(secret) > 1:
+                inputs = {"lowest_l": row(l=number(self._l(secret), "BIGINT"))}
+                self.tables.keep("tails", j, secret.width, inputs)
+                names.append("l_recursive_c")
+            questions += [(name, j, secret.width) for name in names]
+        levels = read.find_levels(self.tables, questions, self.thresholds, self.heights)
+        for j, secret in self.secrets.items():
+            self._find_more(levels, j, secret)
+        return levels
+
+    def _find_more(
+        self, levels: dict[tuple[str, int], read.Finding], j: int, secret: counting.Secret
+    ) -> None:
+        """Entropy, and enhanced beta-likeness by the gain of the basic one."""
+        entropy = read.entropies(self.tables, secret, self.thresholds.get("l_entropy"))
+        if secret.fewest == 1:
+            entropy = replace(levels["l_distinct", j], value=1.0, violated=entropy.violated)
+        levels["l_entropy", j] = entropy
+        breach = levels.pop((read.BREACH, j), None)
+        rarest = Level(secret.people, secret.rarest, logarithm=True).value
+        gain = levels["basic_beta", j]
+        levels["enhanced_beta", j] = replace(
+            gain,
+            value=min(gain.value, rarest),
+            violated=None if breach is None else breach.violated,
+        )
+
+    def _people(self) -> int:
+        """How many people there are where there is no secret."""
+        plan = records_plan(self.bound, people=True)
+        return int(self.tables.rows(plan, "counting records")[0][0])
+
+    def _l(self, secret: counting.Secret) -> int:
+        """The l of recursive (c, l)-diversity."""
+        fewest = Fraction(secret.fewest)
+        return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
+
+    def _row(
+        self, measure: aims.Measure, j: int, level: read.Finding, block: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        secret = self.secrets.get(j) if measure.name != "k" else None
+        line: dict[str, Any] = {
+            "measure": measure.name,
+            "value": None if level.value == math.inf else level.value,
+            "people_at_worst": level.people,
+            "blocks_at_worst": level.blocks,
+            "worst_size": block["size"],
+        }
+        if secret is not None:
+            line |= {
+                "secret": secret.name,
+                "worst_values": block["values"],
+                "worst_counts": block["counts"],
+            }
+            if measure.name == "l_recursive_c":
+                line["l"] = self._l(secret)
+        judged = measure.aim != "t" or measure.name == self._pick_distance(j)
+        if measure.aim is not None and judged and level.violated is not None:
+            people, blocks = level.violated
+            line |= {
+                "wanted": float(self.thresholds[measure.aim]),
+                "met": not blocks,
+                "people_in_violation": people,
+                "blocks_in_violation": blocks,
+            }
+        return line
+
+    def _pick_distance(self, j: int) -> str:
+        """The distance of the values of a secret."""
+        if j in self.hierarchies:
+            return "t_hierarchical"
+        ordered = family(self.bound.secrets[j - 1].type) in ORDERED
+        return "t_ordered" if ordered else "t_equal"
+
+    def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What the reader should know of these numbers."""
+        notes = [*self.bound.notes, *self.notes]
+        notes += [
+            f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "
+            "if they have another, make the secret a number, as in NAME=EXPRESSION"
+            for secret in self.bound.secrets
+            if family(secret.type) not in (*ORDERED, "BOOLEAN", "ENUM")
+        ]
+        if missing := [s for j, s in enumerate(self.bound.secrets, 1) if self._misses(j)]:
+            names = ", ".join(quoted(s.name) for s in missing)
+            notes.append(f"missing is a value of {names}, and the last one in t_ordered")
+        notes += [
+            f"no c is enough for (c, {line['l']})-diversity of {quoted(line['secret'])}: blocks "
+            f"have fewer than {line['l']} values"
+            for line in rows
+            if line["measure"] == "l_recursive_c" and line["value"] is None and line["l"] > 1
+        ]
+        if self.thresholds.get("t") == 0:
+            notes.append("t = 0 wants every block to have exactly the shares of the release")
+        return tuple(notes)
+
+    def _misses(self, j: int) -> bool:
+        return self.counts.domain(j).missing

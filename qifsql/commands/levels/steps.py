@@ -1,0 +1,150 @@
+"""The steps of ``sql/levels`` about one secret, made when they are needed, and kept as tables.
+
+A file says by its FROM clauses what it reads: a table that is kept, a row of what is asked (bounds,
+what is sought), whose values are put in its place, or another file. Steps are numbered by their
+secret, like those of attacks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.counting.counts import Counts
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+Row = Mapping[str, exp.Expr]  # one row of what is asked: its values by column
+Inputs = Mapping[str, Row | exp.Query]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The counts, and the tables of levels beside them.
+
+    ``wholes`` is the row about everybody (the view ``levels/whole``) by the number of the secret.
+    """
+
+    counts: Counts
+    wholes: dict[int, Row] = field(default_factory=dict)
+
+    def keep(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> None:
+        """Keep a step of ``sql/levels`` as a table."""
+        steps = Steps(self)
+        actual = steps.need(name, j, width, inputs=inputs)
+        last = steps.steps.pop()
+        self.counts.keep_rows(actual, steps.plan(last.query))
+
+    def rows(self, step_plan: Plan, what: str = "measuring") -> list[tuple[Any, ...]]:
+        """The rows of a plan as plain values."""
+        self.counts.plans.append(step_plan)
+        return self.counts.engine.rows(step_plan, what, self.counts.where)
+
+    def dicts(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> list[Any]:
+        """The rows of a step by column."""
+        steps = Steps(self)
+        step_plan = steps.plan(exp.select("*").from_(steps.need(name, j, width, inputs=inputs)))
+        self.counts.plans.append(step_plan)
+        return self.counts.engine.frame(step_plan, "measuring", self.counts.where).to_dicts()
+
+
+class Steps:
+    """The steps of one plan; ``need`` has one of them and all that it reads."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.steps: list[Step] = []
+
+    def need(
+        self,
+        name: str,
+        secret: int,
+        width: int,
+        *,
+        inputs: Inputs | None = None,
+        instead: Mapping[str, str] | None = None,
+        suffix: str = "",
+    ) -> str:
+        """The name of a step about a secret whose blocks are told apart by ``width`` columns.
+
+        ``inputs`` is what no file makes, ``instead`` are the files that stand for a name. Where
+        these differ in one plan, so must ``suffix``.
+        """
+        instead = instead or {}
+        file = instead.get(name, name)
+        columns = self.tables.counts.catalogs
+        for table in (f"{file}_{secret}", file):
+            if table in columns:
+                return self._push(Step(table, "Counted before.", _table(table, columns[table])))
+        sources = dict(inputs or {})
+        if secret in self.tables.wholes:
+            sources.setdefault("whole", self.tables.wholes[secret])
+        actual = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
+        query = sources.get(name)
+        if isinstance(query, exp.Query):
+            return self._push(Step(actual, "What is asked.", query))
+        template = load(f"levels/{file}")
+        inline = {n: v for n, v in sources.items() if not isinstance(v, exp.Query)}
+        names = {
+            table.name: self.need(
+                table.name, secret, width, inputs=inputs, instead=instead, suffix=suffix
+            )
+            for table in template.query.find_all(exp.Table)
+            if table.name not in inline
+        }
+        spliced = splice(template, width=width, secret=secret, names=names)
+        return self._push(Step(actual, template.doc, _inlined(spliced, inline)))
+
+    def plan(self, result: exp.Query) -> Plan:
+        """The steps so far and the query that reads them."""
+        return plan(self.tables.counts.bound, self.steps, result)
+
+    def _push(self, step: Step) -> str:
+        if all(s.name != step.name for s in self.steps):
+            self.steps.append(step)
+        return step.name
+
+
+def row(**values: exp.Expr) -> Row:
+    """One row of what is asked."""
+    return values
+
+
+def number(value: int, kind: str) -> exp.Expr:
+    """A whole number of a type."""
+    return exp.cast(exp.Literal.string(str(value)), kind)
+
+
+def double(value: float) -> exp.Expr:
+    """A floating number, infinite or not, with all its digits."""
+    return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
+
+
+def listed(columns: Sequence[str], values: Sequence[Sequence[exp.Expr]]) -> exp.Select:
+    """A query of rows that are listed."""
+    table = exp.values([tuple(v) for v in values], alias="listed", columns=list(columns))
+    return exp.select(*(exp.column(c, "listed") for c in columns)).from_(table)
+
+
+def together(queries: Sequence[exp.Select]) -> exp.Query:
+    """All rows of all queries."""
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+
+
+def _inlined(query: exp.Select, rows: Mapping[str, Row]) -> exp.Select:
+    """The query with the values of one-row tables in their place, and without joins of these.
+
+    The engine would look for a way to join by inequalities, which takes sorting.
+    """
+    for join in [j for j in query.find_all(exp.Join) if j.this.name in rows]:
+        join.pop()
+    for column in [c for c in query.find_all(exp.Column) if c.table in rows]:
+        column.replace(rows[column.table][column.name].copy())
+    return query
+
+
+def _table(name: str, catalog: str) -> exp.Select:
+    return exp.select("*").from_(exp.table_(name, db="main", catalog=catalog))

@@ -1,0 +1,214 @@
+"""Levels as people read them: what blocks keep, who lacks what is wanted, which attacks bite."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import number, said
+from qifsql.presentation.masking import MINIMUM
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+SENTENCES = {
+    "k": "k, people in a block",
+    "average_class_size": "average class size",
+    "k_map": "k-map",
+    "delta_presence_min": "presence, least share",
+    "delta_presence_max": "presence, largest share",
+    "l_distinct": "l, distinct values",
+    "l_entropy": "l, entropy",
+    "t_equal": "t, equal distance",
+    "t_ordered": "t, ordered",
+    "t_hierarchical": "t, hierarchical",
+    "alpha": "alpha",
+    "basic_beta": "beta, basic",
+    "enhanced_beta": "beta, enhanced",
+    "delta_disclosure": "delta-disclosure",
+}
+SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
+"""Measures of which more is safer; of the others it is less."""
+BELOW = ("l_recursive_c", "delta_disclosure")
+
+BITES = {
+    "homogeneity": "Homogeneity: {people} in {blocks} of one value: who finds the block knows it.",
+    "background": "Background knowledge: {people} in {blocks} of two values: who knows it is not "
+    "the one knows the other.",
+    "similarity": "Similarity: {people} in {blocks} of several values under one node of level "
+    "{level}.",
+    "skewness": "Skewness: {people} in {blocks} where a value is at least {factor} times as likely "
+    "as in the release.",
+}
+"""Whom attacks bite, by attack."""
+HARMLESS = {
+    "homogeneity": "Homogeneity: bites nobody.",
+    "background": "Background knowledge: bites nobody.",
+    "similarity": "Similarity at level {level}: bites nobody.",
+    "skewness": "Skewness: bites nobody.",
+}
+
+
+KIND = Kind(
+    columns=("measure", "value"),
+    shared=("attacks",),
+)
+
+
+def levels(
+    frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int = MINIMUM
+) -> list[Part]:
+    """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
+
+    Values of the secret that fewer than ``minimum`` people of a block have are not shown, unless
+    the worst blocks are asked for.
+    """
+    minimum = 1 if "worst" in tables else minimum
+    rows = frame.to_dicts()
+    first = rows[0]
+    there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
+    qids = words.listed(spec["qids"])
+    parts: list[Part] = [
+        Heading(said("{people} in {blocks}, knowing {qids}", **there, qids=qids)),
+        *_table([row for row in rows if row["secret"] is None]),
+    ]
+    for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
+        secret_rows = [row for row in rows if row["secret"] == secret]
+        parts += [
+            Heading(said("The secret {secret}", secret=secret)),
+            *_table(secret_rows),
+            *_worst(secret_rows, minimum),
+        ]
+        bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
+        parts += [Paragraph(_bite(row)) for row in bites]
+    if "worst" in tables:
+        parts += [Heading(said("Where the worst blocks are")), _places(tables["worst"], rows)]
+    return parts
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
+    """What all blocks keep; what is wanted, and who lacks it."""
+    has_thresholds = any(row["wanted"] is not None for row in rows)
+    heads = [said("what all blocks keep"), said("level"), said("more is"), said("people at it")]
+    heads += [said("wanted"), said("lacked by")] if has_thresholds else []
+    table = Table.of(heads, (1, 3))
+    for row in rows:
+        at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
+        more = said("safer") if row["measure"] in SAFER else said("riskier")
+        line = [_say(row), _level(row["value"], row["wanted"]), more, at]
+        if has_thresholds and row["wanted"] is not None:
+            sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
+            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
+        table.add_row(*line)
+    without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
+    return [table, *(Paragraph(_no_c(row)) for row in without)]
+
+
+def _no_c(row: Mapping[str, Any]) -> str:
+    """Why there is no level of recursive diversity."""
+    if row["l"] == 1:
+        return said(
+            "c, recursive, l = 1: none, as l = 1 asks for one value in a block, which every block "
+            "has."
+        )
+    return said(
+        "c, recursive, l = {l}: none, as no c is large enough where a block has fewer than {l} "
+        "values.",
+        l=row["l"],
+    )
+
+
+def _say(row: Mapping[str, Any]) -> str:
+    if row["measure"] == "l_recursive_c":
+        return said("c, recursive, l = {l}", l=row["l"])
+    return said(SENTENCES[row["measure"]])
+
+
+def _level(value: float | None, threshold: float | None = None) -> str:
+    """A level in four digits, or in more where these would say that it is whole or as wanted."""
+    if value is None:
+        return said("none")
+    if value == int(value):
+        return words.count(int(value))
+    if value >= 1000:
+        return words.fixed(value, 0)
+    short = f"{value:.4g}"
+    return number(f"{value:.6g}" if float(short) in (round(value), threshold) else short)
+
+
+def _lack(row: Mapping[str, Any]) -> str:
+    if not row["people_in_violation"]:
+        return said("nobody")
+    n, blocks = row["people_in_violation"], row["blocks_in_violation"]
+    return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
+
+
+def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
+    """Return the worst blocks, each with the levels that it has."""
+    hidden = False
+    measures_by_block: dict[tuple[int, str], list[str]] = {}
+    for row in rows:
+        listed = row.get("worst_counts")  # what is shared has none
+        if listed is None:
+            continue
+        large = [value for value in listed if value["records"] >= minimum]
+        shown = escaping.cell(large)
+        if not large:
+            shown = said("(not shown)")
+        elif row["worst_values"] > len(large):  # the rest is not listed
+            shown = said("{values}, and more", values=escaping.cell(large[: escaping.SHOWN]))
+        hidden = hidden or len(large) < len(listed)
+        measures_by_block.setdefault((row["worst_size"], shown), []).append(_say(row))
+    if not measures_by_block:
+        return []
+    heads = [said("a worst block of"), said("size"), said("people with each value")]
+    table = Table.of(heads, (1,))
+    for (size, shown), measures in measures_by_block.items():
+        table.add_row("; ".join(measures), words.count(size), shown)
+    message = (
+        "Values that fewer than {n} people of a block have are not shown here; --show-blocks shows "
+        "them, and the blocks."
+    )
+    return [table, Paragraph(said(message, n=minimum))] if hidden else [table]
+
+
+def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The quasi-identifiers of the worst blocks, their sizes, and the levels that they have."""
+    names = {(row["measure"], row["secret"]): _say(row) for row in rows}
+    numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
+    measures_by_block: dict[tuple[str, ...], list[str]] = {}
+    for measure, secret, *values in worst.iter_rows():
+        block = tuple(map(escaping.cell, (secret or "", *values)))
+        measures_by_block.setdefault(block, []).append(names.get((measure, secret), measure))
+    table = Table.of([said("measure"), said("secret"), *worst.columns[2:-1], said("size")], numeric)
+    for block, measures in measures_by_block.items():
+        table.add_row("; ".join(measures), *block)
+    return table
+
+
+def _bite(row: Mapping[str, Any]) -> str:
+    """Whom an attack bites, in a sentence."""
+    if not row["people"]:
+        return said(HARMLESS[row["attack"]], level=row["level"])
+    there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
+    factor = _level(row["factor"])
+    return said(BITES[row["attack"]], **there, level=row["level"], factor=factor)
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = levels(
+        stored.frame,
+        stored.details,
+        stored.spec,
+        minimum=1,  # others get no values
+    )
+    return said("What the blocks promise: {name}", name=stored.name), parts

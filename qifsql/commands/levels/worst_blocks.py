@@ -1,0 +1,125 @@
+"""Where the worst blocks are, and what else is told beside the levels."""
+
+from collections.abc import Mapping
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.levels.count import STAR, Secret
+from qifsql.commands.levels.read import Finding, look
+from qifsql.commands.levels.spec import MEASURES
+from qifsql.commands.levels.steps import Steps, Tables
+from qifsql.errors import InputError
+from qifsql.query.columns import SHOWABLE, unique, written
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps as AttackSteps
+
+
+def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
+    """How many people blocks are about, and how many blocks there are."""
+    steps = Steps(tables)
+    blocks, members = exp.column("blocks"), exp.column("members")
+    people = exp.Sum(this=exp.Mul(this=blocks.copy(), expression=members))
+    query = exp.select(exp.cast(people, "BIGINT"), exp.cast(exp.Sum(this=blocks), "BIGINT"))
+    ((n, there),) = tables.rows(steps.plan(query.from_(steps.need("grades", j, 1))))
+    return n, there
+
+
+def check_population(tables: Tables) -> None:
+    """Refuse a population that does not hold the release."""
+    steps = Steps(tables)
+    actual = steps.need(
+        "outside", 0, len(tables.counts.bound.qids), instead={"blocks": "blocks_of_all"}
+    )
+    query = exp.select("blocks", "too_small").from_(actual)
+    ((blocks, too_small),) = tables.rows(steps.plan(query))
+    if too_small:
+        raise InputError(
+            f"the population has fewer people than the release in {too_small:,} of {blocks:,} "
+            "blocks; it must hold everybody who may be in the release"
+        )
+
+
+def placed(
+    tables: Tables,
+    secrets: Mapping[int, Secret],
+    levels: Mapping[tuple[str, int], Finding],
+    height: Mapping[int, int],
+) -> pl.DataFrame:
+    """The quasi-identifiers of a worst block of each measure and secret, and its size.
+
+    Columns: ``measure``, ``secret``, the quasi-identifiers under their names, ``size``. Values of
+    types that not every format can show are text.
+    """
+    qids = tables.counts.bound.qids
+    lines = []
+    order = [m.name for m in MEASURES]
+    for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
+        level = levels[name, j]
+        secret = secrets.get(j)
+        steps = Steps(tables)
+        actual = look(steps, secret, (name, j), level, height)
+        if secret is not None and secret.by_kind:
+            lookup = _of_kind(tables, secret, _kind(tables, secret, steps, actual))
+        elif secret is None and name == "k":
+            lookup = _of_size(tables, level)
+        else:
+            lookup = steps.plan(exp.select(*_columns(tables, actual)).from_(actual))
+        rows = tables.rows(lookup, "looking for the worst blocks")
+        if not rows:  # the block that is everyone
+            rows = [(*(STAR for _ in qids), int(level.value))]
+        lines.append((name, secret.name if secret and name != "k" else None, *rows[0]))
+    names = unique(["measure", "secret", *(q.name for q in qids), "size"])
+    return pl.DataFrame(lines, schema=names, orient="row", infer_schema_length=None)
+
+
+def _columns(tables: Tables, table: str) -> list[exp.Expr]:
+    """The quasi-identifiers as they can be shown, and the size."""
+    values = [
+        written(exp.column(f"qid_{i}", table), q, SHOWABLE)
+        for i, q in enumerate(tables.counts.bound.qids, 1)
+    ]
+    size = exp.column("size", table)
+    return [*(exp.alias_(v, f"known_{i}") for i, v in enumerate(values, 1)), size]
+
+
+def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
+    """The first block in the order of the quasi-identifiers."""
+    order = [
+        exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
+        for i in range(1, len(tables.counts.bound.qids) + 1)
+    ]
+    return query.order_by(*order).limit(1)
+
+
+def _of_size(tables: Tables, level: Finding) -> Plan:
+    """A block of that size."""
+    steps = Steps(tables)
+    blocks = steps.need("blocks_of_all", 0, 1)
+    same = exp.EQ(this=exp.column("size"), expression=exp.Literal.number(int(level.value)))
+    query = exp.select(*_columns(tables, blocks)).from_(blocks).where(same)
+    return steps.plan(_first(query, tables, blocks))
+
+
+def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
+    """How many people of a worst block have each value, in the order of the values."""
+    kinds = steps.need("kinds", secret.number, secret.width)
+    same = exp.EQ(this=exp.column("kind", kinds), expression=exp.column("qid_1", actual))
+    query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
+    ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
+    return list(counts)
+
+
+def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
+    """A block of these counts; the last value is what the other ones leave."""
+    counts = tables.counts
+    attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
+    table = attack.need("tallies")
+    same = [exp.EQ(this=exp.column("size"), expression=exp.Literal.number(sum(kind)))]
+    same += [
+        exp.EQ(this=exp.column(f"tally_{secret.number}_{code}"), expression=exp.Literal.number(n))
+        for code, n in enumerate(kind[:-1], 1)
+    ]
+    query = exp.select(*_columns(tables, table)).from_(table).where(*same)
+    return plan(counts.bound, attack.steps, _first(query, tables, table))

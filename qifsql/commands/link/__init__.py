@@ -1,0 +1,1 @@
+"""``qifsql link``: a release and a register."""

@@ -1,0 +1,221 @@
+"""Register linking: whose records a register with names gives away (the voter list).
+
+Unique in the release, unique in the register, unique in both, and linked correctly are different
+numbers, and only the last is harm. A missing quasi-identifier matches nothing here. Source: spec
+section 8; the lecture of the sources (GIC and the voter list).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary import roles
+from qifsql.counting.matching_columns import Side, sides
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import openings
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError, quoted, several
+from qifsql.measures.linkage import Kind, curve, measured
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+from qifsql.results.storage import Origin
+
+LINKED: dict[str, pl.DataType] = {
+    "qids": pl.List(pl.String()),
+    "n_qids": pl.Int64(),
+    "release_records": pl.Int64(),
+    "register_records": pl.Int64(),
+    "release_missing": pl.Int64(),
+    "register_missing": pl.Int64(),
+    "release_blocks": pl.Int64(),
+    "register_blocks": pl.Int64(),
+    "shared_blocks": pl.Int64(),
+    "unique_in_release": pl.Int64(),
+    "unique_in_register": pl.Int64(),
+    "unique_in_both": pl.Int64(),
+    "matched": pl.Int64(),
+    "k_map": pl.Int64(),
+    "prosecutor_risk": pl.Float64(),
+    "journalist_risk": pl.Float64(),
+    "marketer_risk": pl.Float64(),
+    "expected_correct": pl.Float64(),
+    "delta_min": pl.Float64(),
+    "delta_max": pl.Float64(),
+    "people_in_both": pl.Int64(),
+    "agreeing": pl.Int64(),
+    "correct_unique": pl.Int64(),
+    "correct_expected": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""One row. ``*_missing`` records miss a quasi-identifier and match nobody; blocks have the others.
+``matched`` records of the release have somebody in the register who looks like them, ``k_map`` of
+these at least. ``expected_correct`` links are right if everybody who can be is in both: the sum of
+min(f, F)/max(f, F). ``delta_*`` bound the chance that somebody of the register is in the release
+(min(1, f/F)). With the truth: ``people_in_both``, those ``agreeing`` in all quasi-identifiers, the
+``correct_unique`` ones of the links unique in both, and ``correct_expected`` of all links."""
+
+CONFIDENCE: dict[str, pl.DataType] = {
+    "confidence": pl.Float64(),
+    "links": pl.Int64(),
+    "links_at_least": pl.Int64(),
+    "expected_at_least": pl.Float64(),
+    "correct_at_least": pl.Float64(),
+}
+"""One row per confidence 1/max(f, F), the highest first: links with it, links with it or a higher
+one, how many of these are right at best and, with the truth, how many are right on average."""
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What links are worth (``LINKED``), the confidence curve (``CONFIDENCE``), and remarks."""
+
+    frame: pl.DataFrame
+    confidence: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def link(
+    release: str | Path | Dataset,
+    register: str | Path | Dataset,
+    *,
+    qids: str | Sequence[str],
+    truth: str | Sequence[str] = (),
+    where: str | None = None,
+    register_where: str | None = None,
+    settings: Settings | None = None,
+) -> Linked:
+    """Link the records of a release with those of a register by their quasi-identifiers.
+
+    ``qids`` are columns, named expressions or coarser forms (``zip:3``) that both have; where names
+    differ, ``1:zip,2:plz``. Records that miss one match nobody. ``truth`` is the key that says who
+    is who, one name for both files or one for each; it must be unique in each. ``where`` and
+    ``register_where`` leave out other records of the release and of the register.
+
+    Raises ColumnError where a column has no partner of its type, DatasetError where there are no
+    records, or a key that tells too little.
+    """
+    origin = Origin.now(settings, "link")
+    datasets = [Dataset.open(release), Dataset.open(register)]
+    texts = (qids,) if isinstance(qids, str) else tuple(qids)
+    keys = (truth,) if isinstance(truth, str) else tuple(truth)
+    with DuckDB(settings, sources=datasets) as engine:
+        catalogs = [
+            Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
+        ]
+        pair = sides(catalogs, texts, keys, (where, register_where))
+        counts = [_count(engine, side) for side in pair]
+        in_both = _check_truth(engine, pair) if keys else None
+        plan = _plan(pair)
+        blocks = engine.frame(plan, "linking", pair[0].dataset.name)
+    kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
+    records = [n for n, _ in counts]
+    names = [q.name for q in pair[0].qids]
+    row: dict[str, Any] = {"qids": names, "n_qids": len(names), "people_in_both": in_both}
+    for name, (n, complete) in zip(("release", "register"), counts, strict=True):
+        row |= {f"{name}_records": n, f"{name}_missing": n - complete}
+    row |= measured(kinds, records=records[0], truth=bool(keys))
+    spec = {
+        "dataset": pair[0].dataset.name,
+        "register": pair[1].dataset.name,
+        "qids": names,
+        "register_qids": [q.name for q in pair[1].qids],
+        "truth": list(keys) or None,
+        "where": where,
+        "register_where": register_where,
+    }
+    paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))
+    columns_by_role = {roles.QID: pair[0].qids, roles.KEY: [pair[0].key] if pair[0].key else []}
+    columns = roles.columns(catalogs[0].schema, columns_by_role, where=pair[0].where)
+    origin = origin.about(spec, paths, plan).listing(columns)
+    frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
+    points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
+    notes = (*_notes(kinds, row, pair), *remarks(engine))
+    return Linked(frame, points, origin, notes)
+
+
+def _plan(pair: tuple[Side, Side]) -> Plan:
+    """The kinds of blocks that release and register make together."""
+    width = len(pair[0].qids)
+    release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
+    template = load("link/pairs")
+    if pair[0].key is not None:
+        pairs = splice(template, width=width)
+    else:
+        columns = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
+        pairs = exp.select(*columns).from_("release").where(exp.false())
+    alike = load("link/alike")
+    steps = (
+        release,
+        register,
+        Step("pairs", template.doc, pairs),
+        Step("alike", alike.doc, splice(alike, width=width)),
+    )
+    return Plan(steps, load("link/linked").query, _setup(*pair))
+
+
+def _setup(*pair: Side) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for side in pair for s in openings(side.dataset)))
+
+
+def _count(engine: DuckDB, side: Side) -> tuple[int, int]:
+    """How many records there are, and how many of them miss nothing."""
+    complete = exp.Where(this=side.complete)
+    counted = [
+        exp.Count(this=exp.Star()),
+        exp.Filter(this=exp.Count(this=exp.Star()), expression=complete),
+    ]
+    plan = Plan((), side.rows(*counted), _setup(side))
+    ((records, linkable),) = engine.rows(plan, "counting records", side.dataset.name)
+    if not records:
+        after = " under its filter" if side.where is not None else ""
+        raise DatasetError(f"{side.dataset.name} has no records{after}; there is nobody to link")
+    return int(records), int(linkable)
+
+
+def _check_truth(engine: DuckDB, pair: tuple[Side, Side]) -> int:
+    """How many people are in both; DatasetError where the keys do not tell."""
+    for side in pair:
+        plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _setup(side))
+        ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
+        if keys:
+            assert side.key is not None  # noqa: S101 - there is a truth
+            raise DatasetError(
+                f"{side.dataset.name} has {several(records, 'record')} of "
+                f"{several(keys, 'person')} with several: the truth {quoted(side.key.name)} must "
+                "be unique in each file; first choose one record per person with qifsql treat"
+            )
+    steps = (pair[0].keyed("keyed"), pair[1].keyed("others"))
+    plan = Plan(steps, load("collection/common").query, _setup(*pair))
+    ((shared, _, _),) = engine.rows(plan, "comparing keys", pair[0].dataset.name)
+    if not shared:
+        raise DatasetError(
+            f"{pair[0].dataset.name} and {pair[1].dataset.name} have no person in common: no key "
+            "of the one is in the other; check that both columns hold the same identifier"
+        )
+    return int(shared)
+
+
+def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) -> tuple[str, ...]:
+    """What the reader should know about the numbers."""
+    notes = []
+    for name, side in zip(("release", "register"), pair, strict=True):
+        if n := row[f"{name}_missing"]:
+            notes.append(
+                f"{several(n, 'record')} of {side.dataset.name} miss a quasi-identifier and match "
+                "nobody"
+            )
+    if fewer := sum(k.blocks for k in kinds if k.released > k.registered):
+        notes.append(
+            f"in {several(fewer, 'block')} the register has fewer people than the release: it does "
+            "not have everybody, so a record that looks unique in it may be somebody else's"
+        )
+    return tuple(notes)

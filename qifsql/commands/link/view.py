@@ -1,0 +1,165 @@
+"""Linking as people read it: hashes found again, registers, logs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("unique_in_both",),
+    shared=("confidence",),
+)
+
+
+def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Both files side by side, the three adversaries, and how sure links are."""
+    row = frame.row(0, named=True)
+    parts: list[Part] = [
+        Heading(said("Linked by {qids}", qids=words.listed(row["qids"]))),
+        _both(row),
+        Paragraph(_unique(row)),
+        _adversaries(row),
+        *_within(row),
+    ]
+    if tables["confidence"].height:
+        parts += [_curve(tables["confidence"]), Paragraph(_right(row))]
+    return parts
+
+
+def _both(row: Mapping[str, Any]) -> Table:
+    table = Table.of(["", said("release"), said("register"), said("both")], right=(1, 2, 3))
+    for name, column in (
+        (said("records"), "records"),
+        (said("of them, a value is missing"), "missing"),
+    ):
+        shown = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
+        table.add_row(name, *shown, "")
+    blocks = [words.count(row[f"{side}_blocks"]) for side in ("release", "register", "shared")]
+    table.add_row(said("blocks"), *blocks)
+    alone = [words.count(row[f"unique_in_{side}"]) for side in ("release", "register", "both")]
+    table.add_row(said("unique"), *alone)
+    return table
+
+
+def _unique(row: Mapping[str, Any]) -> str:
+    """The three numbers that must not be taken for one another, and what they mean."""
+    n, of = row["unique_in_both"], words.records(row["release_records"])
+    one = "{n} of {records} looks like somebody in the register."
+    many = "{n} of {records} look like somebody in the register."
+    text = counted(one, many, row["matched"], records=of)
+    if not n:
+        return f"{text} {said('None is unique in both.')}"
+    share = words.percent(n / row["release_records"])
+    if row["correct_unique"] is None:
+        one = (
+            "{n} ({share}) is unique in both: there is one name for it, and it is right if the "
+            "person is in the register at all."
+        )
+        many = (
+            "{n} ({share}) are unique in both: there is one name for them, and it is theirs if "
+            "they are in the register at all."
+        )
+        return f"{text} {counted(one, many, n, share=share)}"
+    one = "{n} ({share}) is unique in both: there is one name for it."
+    many = "{n} ({share}) are unique in both: there is one name for them."
+    text = f"{text} {counted(one, many, n, share=share)}"
+    one, many = "{n} of these names ({share}) is right.", "{n} of these names ({share}) are right."
+    right = words.percent(row["correct_unique"] / n)
+    return f"{text} {counted(one, many, row['correct_unique'], share=right)}"
+
+
+def _adversaries(row: Mapping[str, Any]) -> Table:
+    """The risks, each under the name of who it is about."""
+    table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
+    target = said("highest chance, if the target is known to be in the release: 1/f")
+    register = said("highest chance, if only the register is known to have her: 1/F")
+    many = said("share of the release that is linked right, at best")
+    for name, shown, what in (
+        ("prosecutor", said("prosecutor"), target),
+        ("journalist", said("journalist"), register),
+        ("marketer", said("marketer"), many),
+    ):
+        risk = row[f"{name}_risk"]
+        table.add_row(shown, said("none") if risk is None else words.percent(risk), what)
+    return table
+
+
+def _within(row: Mapping[str, Any]) -> list[Part]:
+    """How the blocks of the release lie within those of the register, in sentences."""
+    sentences = []
+    if row["k_map"] is not None:
+        fewest = "k-map: {n}, the fewest in the register whom somebody of the release looks like."
+        sentences.append(said(fewest, n=words.count(row["k_map"])))
+    if row["delta_max"] is not None:
+        low, high = (words.percent(row[f"delta_{end}"]) for end in ("min", "max"))
+        who = "Delta-presence: somebody of the register is in the release with a chance of {low}."
+        if low != high:
+            who = (
+                "Delta-presence: somebody of the register is in the release with a chance of "
+                "{low} to {high}, which depends on the block."
+            )
+        sentences.append(said(who, low=low, high=high))
+    return [Paragraph(" ".join(sentences))] if sentences else []
+
+
+def _curve(confidence: pl.DataFrame) -> Table:
+    """Some points of the confidence curve: certain links, and those with at least such a chance."""
+    truth = confidence["correct_at_least"].null_count() == 0
+    heads = [said("links with a chance of"), said("links"), said("right at best")]
+    heads += [said("right")] if truth else []
+    table = Table.of(heads, right=range(1, len(heads)))
+    before = 0
+    for alike in (1, 2, 5, 10, 100, None):
+        least = 0.0 if alike is None else 1 / alike
+        reached = confidence.filter(pl.col("confidence") >= least)
+        if reached.height == before:
+            continue
+        before = reached.height
+        row = reached.row(-1, named=True)
+        name = said("any") if alike is None else said("1 in {n} or more", n=alike)
+        name = said("certain") if alike == 1 else name
+        shown = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
+        shown += [words.count(round(row["correct_at_least"]))] if truth else []
+        table.add_row(name, *shown)
+    return table
+
+
+def _right(row: Mapping[str, Any]) -> str:
+    """How many links are right, in a sentence."""
+    values = {
+        "n": words.count(round(row["expected_correct"])),
+        "records": words.records(row["release_records"]),
+    }
+    if row["correct_expected"] is None:
+        return said(
+            "Linked one to one, at most {n} of {records} get the right name on average: so many if "
+            "everybody who can be is in both.",
+            **values,
+        )
+    return said(
+        "Linked one to one, at most {n} of {records} get the right name on average, and {right} "
+        "do: {people} are in both, and {agreeing} of them agree in all values.",
+        **values,
+        right=words.count(round(row["correct_expected"])),
+        people=words.persons(row["people_in_both"]),
+        agreeing=words.count(row["agreeing"]),
+    )
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = linked(stored.frame, stored.details, stored.spec)
+    return said("Linked with a register: {name}", name=stored.name), parts

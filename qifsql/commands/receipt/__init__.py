@@ -1,0 +1,1 @@
+"""``qifsql receipt``: what a release tells of one person."""

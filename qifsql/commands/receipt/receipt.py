@@ -1,0 +1,140 @@
+"""A receipt for one person: which few facts single the person out, and what a release tells.
+
+People are grouped by the set of quasi-identifiers in which they agree with the person, in one
+pass; there are at most 2^n such sets. Whoever agrees on a set agrees on each of its subsets, so
+sums over supersets give the number of look-alikes for every set of facts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+import polars as pl
+
+from qifsql.adversary.spec import Attack, Options
+from qifsql.commands.attack.attack import attack
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, TargetError
+from qifsql.query import compiler
+from qifsql.results.assessment import Assessment
+from qifsql.results.storage import Origin
+
+MOST = 20  # quasi-identifiers: a million sets of them
+
+SCHEMA: dict[str, pl.DataType] = {
+    "reveals": pl.String(),
+    "n_qids": pl.Int64(),
+    "qids": pl.List(pl.String()),
+    "matches": pl.Int64(),
+}
+"""One row per minimal set of quasi-identifiers, of which no fact can be left out.
+
+``reveals`` is the secret that the set reveals with certainty, NULL for the person's record: the
+set singles the person out. ``matches`` are the people who agree with the person on the set."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Minimal revealing sets (``SCHEMA``), what is learnt, and how many look like the person."""
+
+    frame: pl.DataFrame
+    learnt: Assessment
+    look_alikes: int
+    records: int
+    origin: Origin
+
+
+def receipt(
+    source: Source,
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Receipt:
+    """What a release gives away of one person.
+
+    ``options`` must have the ``target``, quasi-identifiers and the person's values (None:
+    missing); ``secret`` and others are as in ``attack``. The minimal sets that single the person
+    out are the minimal sample uniques of disclosure control. Raises TargetError where nobody has
+    these values.
+    """
+    origin = Origin.now(settings, "receipt")
+    if not options.get("target"):
+        raise TargetError("no target is named; give --target COLUMN=VALUE for what is known")
+    models = "irs,ias" if options.get("secret") else "irs"
+    spec = Attack.of(models, source, **options)
+    learnt = attack(models, source, settings=settings, **options)
+    with opened(spec, settings) as (engine, bound):
+        if len(bound.qids) > MOST:
+            raise InputError(f"a receipt is about at most {MOST} quasi-identifiers; name fewer")
+        names = [q.name for q in bound.qids]
+        rows: list[dict[str, object]] = []
+        plans = []
+        for j in range(len(bound.secrets) + 1):
+            plan = compiler.step_plan(bound, "agreements", [(j, 0)])
+            plans.append(plan)
+            agreements = engine.frame(plan, "comparing with the target", bound.dataset.name)
+            secret = bound.secrets[j - 1].name if j else None
+            rows += _rows(secret, names, agreements)
+        first = learnt.frame.row(0, named=True)
+        origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return Receipt(frame, learnt, first["matches"], first["records"], origin)
+
+
+def _rows(
+    secret: str | None, names: Sequence[str], agreements: pl.DataFrame
+) -> list[dict[str, object]]:
+    """The minimal sets, fewest facts first, in the order of the quasi-identifiers."""
+    sets = 2 ** len(names)
+    people = [0] * sets
+    for mask, n in agreements.select("mask", "people").iter_rows():
+        people[mask] = n
+    _over_supersets(people, int.__add__)
+    if secret is None:
+        reveals = [n == 1 for n in people]
+    else:
+        none = 1 + max(agreements["last_code"].to_list())
+        first, last = [none] * sets, [0] * sets
+        for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
+            first[mask], last[mask] = low, high
+        _over_supersets(first, min)
+        _over_supersets(last, max)
+        reveals = [
+            bool(n) and low == high for n, low, high in zip(people, first, last, strict=True)
+        ]
+    minimal = [
+        mask
+        for mask in range(sets)
+        if reveals[mask] and not any(reveals[mask ^ bit] for bit in _bits(mask))
+    ]
+    qids_by_mask = {
+        mask: [name for i, name in enumerate(names) if mask >> i & 1] for mask in minimal
+    }
+    order = sorted(
+        minimal, key=lambda m: (m.bit_count(), [names.index(n) for n in qids_by_mask[m]])
+    )
+    return [
+        {
+            "reveals": secret,
+            "n_qids": len(qids_by_mask[m]),
+            "qids": qids_by_mask[m],
+            "matches": people[m],
+        }
+        for m in order
+    ]
+
+
+def _over_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
+    """Replace each value by that of all supersets of its set, joined."""
+    bit = 1
+    while bit < len(values):
+        for mask in range(len(values)):
+            if not mask & bit:
+                values[mask] = join(values[mask], values[mask | bit])
+        bit <<= 1
+
+
+def _bits(mask: int) -> list[int]:
+    return [1 << i for i in range(mask.bit_length()) if mask >> i & 1]

@@ -1,0 +1,1 @@
+"""``qifsql records``: a row per record."""

@@ -1,0 +1,137 @@
+"""The records of a release, each with what its block reveals."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+from sqlglot import exp
+
+from qifsql.adversary.gains import OF_VALUES
+from qifsql.adversary.spec import (
+    Attack,
+    BoundAttack,
+    Options,
+    refuse,
+)
+from qifsql.counting import secret_values
+from qifsql.counting.counts import Counts
+from qifsql.counting.session import check_records, opened
+from qifsql.data.collection import Source
+from qifsql.engine.settings import Settings
+from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query.microdata import RECORD, everybody, plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps, revealed_tables
+from qifsql.results.assessment import doubts
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    check_place,
+    stream,
+)
+
+
+def records(
+    source: Source,
+    out: str | Path,
+    *,
+    measures: str | Sequence[str] = (),
+    told: Callable[[str], None] | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> int:
+    """Write one row per record, in the order of the input, to a Parquet or CSV file.
+
+    Columns: ``record`` (position in the input, from 1), the key under its name, ``block_size``,
+    ``singled_out``, ``success`` (of re-identification), and for each secret ``success_S`` and
+    ``best_guess_S``. Success is that of the best guess on the record's block, not the
+    probability of the record's own value. ``measures`` (``shannon``, ``guessing``) add ``entropy``
+    and ``guessing`` of the owner and of each secret, and every gain function G of ``options`` adds
+    ``G`` of the owner (where it is about owners) and ``G_S``. ``told`` is called with each note.
+    Returns the number of rows.
+    """
+    refuse(options, "records", "target", "by", "thresholds", "quantiles")
+    origin = Origin.now(settings, "records")
+    path = Path(out)
+    check_ending(path, STREAMED)
+    named = doubts(measures)
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
+    path = check_place(path, spec.dataset.paths)
+    with opened(spec, settings, outputs=[path], ordered=True) as (engine, bound):
+        if bound.gains or bound.beliefs:
+            secret_values.check(Counts(engine, bound, again=False))
+        else:
+            check_records(engine, bound)
+        native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
+        every = records_plan(bound, native, named)
+        origin = replace(origin.of(bound, spec, every), notes=bound.notes)
+        if told is not None:
+            for note in bound.notes:
+                told(note)
+        return stream(engine, every, path, origin, what="writing records")
+
+
+def records_plan(
+    attack: BoundAttack, native: Collection[str], measures: Collection[str] = ()
+) -> Plan:
+    """Every record with what its block reveals, in the order of the input.
+
+    Values of other than ``native`` types are given as text.
+    """
+    steps = Steps(attack)
+    tables = revealed_tables(steps)
+    more = _measured(steps, measures)
+    steps.push(everybody(attack))
+    first = tables[0]
+    size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
+    alone = exp.and_(
+        exp.column("counts", "everybody"),
+        exp.EQ(this=size.copy(), expression=exp.Literal.number(1)),
+    )
+    columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
+    if attack.key:
+        columns.append(
+            (written(exp.column("key", "everybody"), attack.key, native), attack.key.name)
+        )
+    columns += [
+        (size, "block_size"),
+        (alone, "singled_out"),
+        (exp.column("owner_success", first), "success"),
+    ]
+    query = exp.select().from_("everybody")
+    for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
+        on = same_block("everybody", table, len(attack.qids))
+        query = query.join(table, on=on, join_type="left")
+    for j, secret in enumerate(attack.secrets, 1):
+        columns += [
+            (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
+            (
+                written(exp.column("best_guess", f"revealed_{j}"), secret, native),
+                f"best_guess_{secret.name}",
+            ),
+        ]
+    columns += [(value, name) for _, value, name in more]
+    query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
+    return plan(attack, steps.steps, query)
+
+
+def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
+    """Further columns of records: table, value and name of each measure and gain function."""
+    columns: list[tuple[str, exp.Expr, str]] = []
+    attack = steps.attack
+    for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.secrets)]):
+        for measure, column in (("shannon", "entropy"), ("guessing", "guessing")):
+            if measure in measures:
+                table = steps.need("doubts", j)
+                columns.append((table, exp.column(column, table), f"{column}{suffix}"))
+        for g, bound in enumerate(attack.gains, 1):
+            if j == 0 and bound.gain.kind in OF_VALUES:
+                continue
+            table, request = steps.need("gained", j, g), steps.need("asked", j, g)
+            one = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
+            scale = exp.select("scale").from_(request).subquery()
+            value = exp.Div(this=one, expression=scale)
+            columns.append((table, value, f"{bound.gain.text}{suffix}"))
+    return columns

@@ -1,0 +1,1 @@
+"""``qifsql refines``: whether one set of quasi-identifiers never leaks less than another."""

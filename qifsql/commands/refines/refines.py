@@ -1,0 +1,133 @@
+"""Refinement: one set of quasi-identifiers never leaks less than another, whatever the gain.
+
+Knowing A is never worse for the adversary than knowing B, for every secret, prior and gain
+function, exactly when each block of A lies within one block of B: A determines B. That is an
+attack on B, taken together as one secret, by who knows A: every block must hold one value.
+Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitative Information Flow
+(2020), ch. 9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import (
+    Attack,
+    Attribute,
+    BoundAttack,
+    NullRule,
+)
+from qifsql.counting.session import check_records, opened
+from qifsql.data.collection import Source
+from qifsql.engine.settings import Settings
+from qifsql.errors import ColumnError
+from qifsql.query.columns import SHOWABLE, named, written
+from qifsql.query.microdata import normal, plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "refines": pl.Boolean(),
+    "a": pl.List(pl.String()),
+    "b": pl.List(pl.String()),
+    "records": pl.Int64(),
+    "blocks": pl.Int64(),
+    "violating_blocks": pl.Int64(),
+    "violating_people": pl.Int64(),
+}
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Whether A refines B, and the smallest block of A that spans several blocks of B, if any.
+
+    ``frame`` is one row (``SCHEMA``). ``counterexample`` has a row per value of B in that block:
+    the columns of A and of B under their names, and ``people``.
+    """
+
+    refines: bool
+    frame: pl.DataFrame
+    counterexample: pl.DataFrame | None
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether A refines B."""
+        return self.refines
+
+
+def refines(
+    source: Source,
+    a: str | Sequence[str],
+    b: str | Sequence[str],
+    *,
+    where: str | None = None,
+    null: NullRule = "distinct",
+    settings: Settings | None = None,
+) -> Refinement:
+    """Whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
+
+    Both are columns, patterns or named expressions. A missing value is a value.
+    """
+    origin = Origin.now(settings, "refines")
+    whole = Attack.of("crs", source, qids=a, where=where, null=null)
+    other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)
+    with opened(whole, settings) as (engine, bound), opened(other, settings) as (_, other_bound):
+        together = _with_one_secret(bound, other_bound.qids)
+        check_records(engine, together)
+        names = [q.name for q in other_bound.qids]
+        steps = Steps(together)
+        counted = exp.select("*").from_(steps.need("violations", 1))
+        comparison = plan(together, steps.steps, counted)
+        blocks, bad, people, records = engine.rows(comparison, "comparing", bound.dataset.name)[0]
+        plans, example = [comparison], None
+        if bad:
+            plans.append(_example_plan(together, other_bound.qids))
+            example = engine.frame(plans[-1], "comparing", bound.dataset.name)
+        a_names = [q.name for q in bound.qids]
+        spec = {
+            "dataset": bound.dataset.name,
+            "where": where,
+            "null": null,
+            "a": a_names,
+            "b": names,
+        }
+        origin = origin.about(spec, bound.dataset.paths, *plans)
+    row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
+    row |= {"violating_blocks": bad, "violating_people": people}
+    notes = tuple(dict.fromkeys((*bound.notes, *other_bound.notes)))
+    return Refinement(not bad, pl.DataFrame([row], schema=SCHEMA), example, origin, notes)
+
+
+def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAttack:
+    """The attack with the other quasi-identifiers, taken together, as its one secret."""
+    if not others:
+        raise ColumnError("the second set of quasi-identifiers is empty; name some")
+    parts = [
+        exp.PropertyEQ(this=exp.Literal.string(f"part_{i}"), expression=normal(other))
+        for i, other in enumerate(others, 1)
+    ]
+    secret = Attribute("b", exp.Struct(expressions=parts), "STRUCT")
+    return replace(bound, secrets=(secret,))
+
+
+def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
+    steps = Steps(attack)
+    table = steps.need("counterexample", 1)
+    columns = [
+        (written(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
+        for i, qid in enumerate(attack.qids, 1)
+    ]
+    for i, other in enumerate(others, 1):
+        part = exp.Dot(
+            this=exp.column("secret_1", table), expression=exp.to_identifier(f"part_{i}")
+        )
+        columns.append((written(part, other, SHOWABLE), other.name))
+    columns.append((exp.column("people", table), "people"))
+    order = exp.column("people", table).desc()
+    query = exp.select(*named(columns)).from_(table)
+    ties = exp.Ordered(this=exp.column("secret_1", table), nulls_first=False)
+    return plan(attack, steps.steps, query.order_by(order, ties).limit(20))

@@ -1,0 +1,27 @@
+"""Whether some facts tell others, as people read it."""
+
+from qifsql.commands.refines.refines import Refinement
+from qifsql.presentation import listings, words
+from qifsql.presentation.parts import Paragraph, Part
+
+
+def refinement(result: Refinement) -> list[Part]:
+    """Whether A refines B, in words, with a counterexample."""
+    row = result.frame.row(0, named=True)
+    a, b = words.listed(row["a"]), words.listed(row["b"])
+    if result.refines:
+        text = (
+            f"Yes: who knows {a} knows {b}, too, so knowing the first never leaks less than "
+            "knowing the second, whatever the secret, the prior and the gain."
+        )
+        return [Paragraph(text)]
+    text = (
+        f"No: in {words.count(row['violating_blocks'])} of {words.count(row['blocks'])} blocks "
+        f"of {a} people differ in {b}; {words.count(row['violating_people'])} of "
+        f"{words.count(row['records'])} people stand there. For some secret the first leaks "
+        "less than the second."
+    )
+    if result.counterexample is None:
+        return [Paragraph(text)]
+    shown = listings.frame(result.counterexample)
+    return [Paragraph(text), Paragraph("The smallest such block:"), shown]

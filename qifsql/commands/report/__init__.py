@@ -1,0 +1,1 @@
+"""``qifsql report``: a report from stored results."""

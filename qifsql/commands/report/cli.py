@@ -1,0 +1,102 @@
+"""``qifsql report``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.errors import InputError
+from qifsql.options import runtime
+from qifsql.options.groups import DATA, DETAILS, RUN
+from qifsql.options.types import assigned
+
+Results = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RESULTS...",
+        help="Results that were stored with -o (.parquet or .json), or folders of them.",
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", help="The report: .html, .md, or .csv or .parquet (a file for each table)."
+    ),
+]
+
+
+def report(
+    results: Results,
+    out: Out,
+    lang: Annotated[
+        str, typer.Option("--lang", help="The language: en or pt-BR.", rich_help_panel=DETAILS)
+    ] = "en",
+    title: Annotated[
+        str | None, typer.Option("--title", help="The title.", rich_help_panel=DETAILS)
+    ] = None,
+    people: Annotated[
+        str,
+        typer.Option(
+            "--people", help="What the people are called, such as pupils.", rich_help_panel=DETAILS
+        ),
+    ] = "",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            help='Another name of a column: COLUMN="day of birth". Repeatable.',
+            rich_help_panel=DETAILS,
+        ),
+    ] = None,
+    minimum: Annotated[
+        int,
+        typer.Option(
+            "--minimum",
+            min=1,
+            help="Groups of fewer people are not shown one by one.",
+            rich_help_panel=DATA,
+        ),
+    ] = 10,
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private",
+            help="Show blocks, records and small groups, too; marked as confidential.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
+    charts: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts",
+            help="A folder for the charts, each in a file of its own (qifsql\\[charts]).",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    chart_format: Annotated[
+        str, typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN)
+    ] = "svg",
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No remarks on stderr.", rich_help_panel=RUN)
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show what an error comes from.", rich_help_panel=RUN)
+    ] = False,
+) -> None:
+    """Write a report of stored results, for people who decide and for those who check."""
+    from qifsql.commands.report.report import report as run
+
+    labels = dict(map(_label, label or ()))
+    reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
+    drawn: dict[str, Any] = {"charts": charts, "chart_format": chart_format}
+    document = run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
+    each = out.suffix.casefold() in (".csv", ".parquet")
+    written = f"written: {out.with_stem(f'{out.stem}.*') if each else out}"
+    runtime.remarks([written, *([document.withheld] if document.withheld else [])], quiet=quiet)
+
+
+def _label(text: str) -> tuple[str, str]:
+    column, name = assigned(text) or ("", "")
+    if not (column and name):
+        raise InputError('a --label is written COLUMN="another name"')
+    return column, name

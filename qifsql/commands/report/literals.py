@@ -1,0 +1,154 @@
+"""Replace the literals of SQL and of what was asked for by their kind: ``age > <number>``.
+
+A literal may be the value of a cell. Literals are found by the tokens of SQL that parses; what
+cannot be parsed has no form that can be shown, and None stands for it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+import sqlglot
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from qifsql.adversary import changes as adversary_changes
+from qifsql.adversary.spec import Attribute
+from qifsql.data.expressions import split_name
+from qifsql.errors import InputError
+from qifsql.presentation.language import said
+
+DIALECT = "duckdb"
+BOOLEANS = (TokenType.TRUE, TokenType.FALSE)
+
+
+def expression(text: str) -> str | None:
+    """Return one SQL expression with the kind of each literal; None where it cannot be parsed."""
+    tokens = _tokens(text)
+    trees = None if tokens is None else _parsed(tokens, text)
+    if tokens is None or trees is None:
+        return None
+    if len(trees) != 1 or trees[0].find(exp.Alias, exp.Query):
+        return None
+    return _masked(tokens, text, {}, comments=False)
+
+
+def script(text: str, files: Mapping[str, str]) -> str | None:
+    """Return statements with the kind of each literal; None where one cannot be parsed.
+
+    ``files`` are names for the paths of files. Comments before a statement say what its steps
+    are, and stay; those within it go.
+    """
+    tokens = _tokens(text)
+    if tokens is None or _parsed(tokens, text) is None:
+        return None
+    return _masked(tokens, text, files, comments=True)
+
+
+def named(text: str) -> str | None:
+    """Return the name of a column, or ``name=expression`` with the kinds of its literals."""
+    parts = split_name(text)
+    return text if parts is None else _joined(f"{parts[0]}=", expression(parts[1]))
+
+
+def datatype(text: str) -> str | None:
+    """Return a type without the values that it lists: ``ENUM(<text>, <text>)``."""
+    tokens = _tokens(text)
+    if tokens is None:
+        return None
+    lists = any("STRING" in token.token_type.name for token in tokens)
+    return _masked(tokens, text, {}, comments=False) if lists else text
+
+
+def gain(text: str) -> str | None:
+    """Return a gain function with the kinds of its literals, or the name of its file."""
+    kind, colon, rest = text.partition(":")
+    if kind.strip().casefold() == "sql":
+        return _joined(kind + colon, expression(rest))
+    return f"{kind}{colon}{Path(rest).name}"
+
+
+def rule(text: str) -> str:
+    """Return how a column is linked, ``age:+1``, with the name of the file that it names."""
+    column, law, file = text.rpartition(":table=")
+    return column + law + Path(file.strip('"')).name if law else text
+
+
+def change(text: str, qids: Sequence[str]) -> str | None:
+    """Return a change to a release with the kinds of its literals: ``top(age)=<number>``."""
+    columns = [Attribute(name, exp.column(name), "") for name in qids]
+    try:
+        release_change = adversary_changes.read(text, columns)
+    except InputError:
+        return None
+    if release_change.kind in ("top", "bottom"):
+        return f"{release_change.kind}({qids[release_change.qid - 1]})={kind(release_change.how)}"
+    if release_change.kind == "expression":
+        return _joined(f"{qids[release_change.qid - 1]}=", expression(release_change.how))
+    return text
+
+
+def kind(text: str) -> str:
+    """Return what a value is: ``<number>``, ``<date>`` or ``<text>``."""
+    tried: tuple[tuple[Callable[[str], object], str], ...] = (
+        (Decimal, said("<number>")),
+        (date.fromisoformat, said("<date>")),
+        (datetime.fromisoformat, said("<date>")),
+    )
+    for read, name in tried:
+        try:
+            read(text)
+        except (ValueError, InvalidOperation):
+            continue
+        return name
+    return said("<text>")
+
+
+def _tokens(text: str) -> list[Token] | None:
+    """Return the tokens of a text; None where it is no SQL."""
+    try:
+        return sqlglot.tokenize(text, read=DIALECT)
+    except SqlglotError:
+        return None
+
+
+def _parsed(tokens: list[Token], text: str) -> list[exp.Expr] | None:
+    """Return the trees of the statements; None where one cannot be parsed."""
+    try:
+        trees = sqlglot.Dialect.get_or_raise(DIALECT).parser().parse(tokens, text)
+    except (SqlglotError, RecursionError):
+        return None
+    statements = [tree for tree in trees if tree is not None]
+    return None if any(isinstance(tree, exp.Command) for tree in statements) else statements
+
+
+def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, comments: bool) -> str:
+    """Return the text with the kinds of its literals; ``comments`` before a statement stay."""
+    pieces: list[str] = []
+    end, begins = 0, True
+    for token in tokens:
+        between = text[end : token.start]
+        is_comment = bool(between.strip())
+        pieces.append(between if not is_comment or (begins and comments) else " ")
+        pieces.append(_shown(token, text, files))
+        end, begins = token.end + 1, token.token_type is TokenType.SEMICOLON
+    return "".join(pieces).strip() + "\n" * comments
+
+
+def _shown(token: Token, text: str, files: Mapping[str, str]) -> str:
+    """Return what is shown for a token."""
+    if token.token_type in BOOLEANS:
+        return said("<boolean>")
+    if token.token_type is TokenType.NUMBER:
+        return said("<number>")
+    if "STRING" not in token.token_type.name:
+        return text[token.start : token.end + 1]
+    if token.text in files:
+        return exp.Literal.string(files[token.text]).sql(DIALECT)
+    shown = kind(token.text)
+    return said("<text>") if shown == said("<number>") else shown
+
+
+def _joined(first: str, rest: str | None) -> str | None:
+    return None if rest is None else first + rest

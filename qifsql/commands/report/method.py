@@ -1,0 +1,137 @@
+"""The last chapter of a report: how the numbers were made, and what they do not say."""
+
+import json
+from collections.abc import Sequence
+
+from qifsql import __version__
+from qifsql.commands.explain.explain import words_of
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import (
+    Fold,
+    Heading,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from qifsql.results.stored import Stored
+
+MEASURES = ("deterministic", "probabilistic", "additive", "multiplicative", "singled_out")
+ATTACKS = ("attack", "sweep", "check", "run", "treat", "compare", "what-if")  # have these measures
+OF_KIND = {
+    "attack": ("worst_case",),
+    "sweep": ("subset", "shapley", "saved"),
+    "anonymise": ("generalisation",),
+    "compare": ("generalisation",),
+    "what-if": ("generalisation",),
+    "compose": ("composition",),
+    "link": ("linked",),
+    "unhash": ("recovered",),
+    "unicity": ("unicity",),
+    "estimate": ("population_uniques", "individual_risk"),
+    "wp29": ("wp29",),
+    "dit": ("differentiability",),
+    "dp": ("privacy_loss", "utility", "scenario", "semantic"),
+}
+OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}
+
+
+def method(results: Sequence[Stored]) -> Section:
+    """Formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
+    parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
+    attacks = [s for s in results if s.kind in ATTACKS]
+    if attacks:
+        parts += [Heading(said("What is assumed"))]
+        parts += [Paragraph(text) for text in _assumptions(attacks)]
+    parts += [Heading(said("What it does not say"))]
+    parts += [Paragraph(text) for text in _limits()]
+    remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
+    if remarks:
+        parts += [Heading(said("Remarks"))]
+        parts += [Paragraph(remark) for remark in remarks]
+    parts += [Heading(said("Where the numbers come from")), _versions(results)]
+    for stored in results:
+        spec = json.dumps(stored.spec, indent=2, ensure_ascii=False, default=str)
+        parts.append(Fold(said("What was asked: {name}", name=stored.name), spec))
+        if stored.manifest.get("sql"):
+            title = said("The SQL behind {name}", name=stored.name)
+            parts.append(Fold(title, str(stored.manifest["sql"])))
+    return Section("method", said("How it was measured"), parts)
+
+
+def used(results: Sequence[Stored]) -> list[str]:
+    """The measures whose numbers stand in a report, by name."""
+    measures: dict[str, None] = {}
+    for stored in results:
+        measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())
+        measures |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
+        if stored.kind == "levels" and stored.is_known:
+            measures |= dict.fromkeys(stored.frame["measure"])
+        measures |= dict.fromkeys(m for name, m in OF_DETAIL.items() if name in stored.details)
+    return list(measures)
+
+
+def _formulas(results: Sequence[Stored]) -> Table:
+    heads = [said("measure"), said("what it is"), said("formula"), said("source")]
+    table = Table.of(heads)
+    for text in {text["title"]: text for text in map(words_of, used(results))}.values():
+        table.add_row(said(text["title"]), said(text["meaning"]), text["formula"], text["source"])
+    return table
+
+
+def _assumptions(results: Sequence[Stored]) -> list[str]:
+    weighted = any(s.spec.get("weight") for s in results)
+    dropped = any(s.spec.get("null") == "drop" for s in results)
+    return [
+        said(
+            "The adversary has the release, knows the quasi-identifiers of the people exactly, and "
+            "has nothing else. Before the release she knows how frequent each value of the secret "
+            "is."
+        ),
+        said("How likely a record is to be the one she looks for, weights say.")
+        if weighted
+        else said("Every record is as likely as any other to be the one she looks for."),
+        said("One record is one person; identical records are different people."),
+        said("People with a missing value are left out.")
+        if dropped
+        else said("A missing value is a value of its own, equal to itself."),
+        said(
+            "She guesses once about each person and takes the most likely value; success is the "
+            "chance to be right, averaged over all people."
+        ),
+    ]
+
+
+def _limits() -> list[str]:
+    return [
+        said(
+            "An average hides the worst case: look at the people for whom the success is 100 "
+            "percent, and at the groups, too."
+        ),
+        said(
+            "A high success may be the base rate alone: where most people have the same value, a "
+            "guess is right without any release. Compare before and after."
+        ),
+        said(
+            "The numbers are about this release and these quasi-identifiers. Who knows more, or "
+            "has another release about the same people, learns more, never less."
+        ),
+    ]
+
+
+def _versions(results: Sequence[Stored]) -> Table:
+    heads = [said("result"), said("made"), said("qifsql"), "DuckDB", "Polars", said("seconds")]
+    table = Table.of(heads, right=(5,))
+    for stored in results:
+        note = stored.manifest
+        versions = note.get("versions", {})
+        seconds = note.get("seconds")
+        table.add_row(
+            stored.name,
+            str(note.get("started", "")),
+            str(note.get("qifsql", __version__)),
+            str(versions.get("duckdb", "")),
+            str(versions.get("polars", "")),
+            "" if seconds is None else f"{seconds:g}",
+        )
+    return table

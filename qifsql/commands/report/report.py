@@ -1,0 +1,147 @@
+"""Reports from stored results, for people who decide and for those who check."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from qifsql.commands.report import chapters
+from qifsql.commands.report.method import method
+from qifsql.commands.report.sharing import Reader, share
+from qifsql.commands.report.summary import summary
+from qifsql.data.files import path_text, several_paths
+from qifsql.errors import InputError
+from qifsql.presentation import figures, html, markdown
+from qifsql.presentation.files import comma_separated
+from qifsql.presentation.language import said, speaking
+from qifsql.presentation.parts import (
+    Document,
+    Paragraph,
+    Part,
+    Section,
+)
+from qifsql.results.storage import (
+    Origin,
+    check_ending,
+    check_place,
+    write,
+)
+from qifsql.results.stored import Stored, read
+
+ENDINGS = (".html", ".md", ".csv", ".parquet")
+
+
+def report(
+    results: str | Path | Iterable[str | Path],
+    out: str | Path,
+    *,
+    lang: str = "en",
+    title: str | None = None,
+    people: str = "",
+    labels: Mapping[str, str] | None = None,
+    minimum: int = 10,
+    private: bool = False,
+    charts: str | Path | None = None,
+    chart_format: str = "svg",
+) -> Document:
+    """Write a report of stored results; the data are not needed.
+
+    Args:
+        results: files that were stored with ``-o`` (Parquet or JSON), or folders of them.
+        out: ends in .html (one page that loads nothing), .md, or .csv or .parquet (a file for each
+            table).
+        lang: ``en`` or ``pt-BR``.
+        title: the title; by default it names the dataset.
+        people: what the people are called, such as pupils.
+        labels: other names of columns, such as ``{"NU_DIA": "day of birth"}``.
+        minimum: the least size of a group that is shown.
+        private: show blocks, records and small groups; marked as confidential.
+        charts: a folder for the charts, each in a file of its own.
+        chart_format: of these: html, svg, png or json.
+
+    Raises:
+        DatasetError: where there are no results.
+        OutputError: where the report cannot be written.
+
+    """
+    path = Path(out)
+    check_ending(path, ENDINGS)
+    if charts is not None:
+        figures.check(Path(charts), chart_format)
+    if minimum < 1:
+        raise InputError("the least size of a group is at least 1")
+    places = [path_text(place) for place in several_paths(results)]
+    stored = read(places)
+    origin = replace(_origin(stored), folders=private)
+    path = check_place(path, origin.paths)
+    with speaking(lang, people):
+        reader = Reader(minimum, private, labels)
+        reader_results, withheld = share(stored, reader)
+        document = compose(reader_results, reader, title, withheld)
+        origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
+        kind = path.suffix.casefold()
+        if kind == ".html":
+            write({path: html.page(document)}, origin)
+        elif kind == ".md":
+            write({path: markdown.document(document)}, origin)
+        else:
+            safe = [s for s in reader_results if private or not s.shows_people]
+            write(_tables(safe, path), origin)
+        if charts is not None:
+            figures.write(
+                {figure.name: figure.chart for figure in document.figures},
+                Path(charts),
+                chart_format,
+                origin,
+            )
+    return document
+
+
+def compose(
+    results: list[Stored], reader: Reader, title: str | None = None, withheld: str = ""
+) -> Document:
+    """The document of results as a reader may see them; ``withheld`` says what is left out."""
+    names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
+    if title is None:
+        title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
+    sections = [
+        Section("summary", said("Summary"), [*summary(results), *_remark(withheld)]),
+        chapters.released(results),
+        *chapters.each(results, reader),
+        chapters.carriers(results),
+        chapters.remedies(results),
+        method(results),
+    ]
+    when = max((str(s.manifest.get("started", "")) for s in results), default="")
+    return Document(
+        title,
+        tuple(s for s in sections if s is not None and s.parts),
+        imprint=html.imprint(when),
+        confidential=reader.private,
+        withheld=withheld,
+    )
+
+
+def _remark(text: str) -> list[Part]:
+    return [Paragraph(text)] if text else []
+
+
+def _origin(stored: list[Stored]) -> Origin:
+    """Where a report comes from: the results that it shows."""
+    files = [file for result in stored for file in result.files]
+    spec = {"results": [s.name for s in stored]}
+    return Origin.now(kind="report").about(spec, tuple(files))
+
+
+def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:
+    """The tables behind a report, a file each: ``report.risk.csv``, ``report.risk.groups.csv``."""
+    tables = {}
+    for result in stored:
+        frames = {result.name: result.frame}
+        frames |= {f"{result.name}.{name}": table for name, table in result.details.items()}
+        for name, frame in frames.items():
+            tables[path.with_name(f"{path.stem}.{name}{path.suffix}")] = frame
+    if path.suffix.casefold() == ".parquet":
+        return dict(tables)
+    return {place: comma_separated(frame) for place, frame in tables.items()}

@@ -1,0 +1,340 @@
+"""What a report may show to others: no value of a person, no small group, no path of a machine.
+
+What may be shown is listed, for what was asked for, for tables and for columns; what is not on a
+list is left out; one line says so and why.
+"""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qifsql.commands.report import literals
+from qifsql.data.expressions import split_name
+from qifsql.presentation import masking
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.masking import Columns
+from qifsql.results.kinds import kind_of
+from qifsql.results.stored import Stored
+
+LISTS, NAMES = ("qids",), (
+    "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
+)  # fmt: skip
+ROLES = {
+    "qids",
+    "secrets",
+    "key",
+    "weight",
+    "secret",
+    "useful",
+    "known",
+}  # what was asked that names columns
+TEXTS = frozenset(
+    (
+        *(
+            "name",
+            "kind",
+            "state",
+            "digest",
+            "release",
+            "releases",
+            "datasets",
+            "when",
+            "attack_id",
+        ),
+        *("model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted"),
+        *("column", "suggested_role", "why", "quasi_identifier", "cells", "method", "hash"),
+        *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
+        *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
+        *("best_for", "border", "qid", "a", "b", "first", "role", "reason", "classifier"),
+        *("dataset", "caution"),
+    )
+)
+"""Columns of texts that are names or words of qifsql, and no values of people."""
+PLAIN = frozenset(
+    (
+        *("models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit"),
+        *("histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search"),
+        *("sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark"),
+        *("bounds", "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget"),
+        *("delta", "method", "runs", "classifier", "hash", "max", "presence", "one_to_one"),
+        *("absent", "wishes", "cells", "suppress", "entries", "unnamed"),
+    )
+)
+"""What was asked for that is a choice or a number."""
+COLUMNS = frozenset(
+    (
+        *("qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by"),
+        *("columns", "column", "register_qids", "plain", "drop", "a", "b", "member"),
+    )
+)
+"""What was asked for that is a name of a column, or an expression with a name."""
+EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
+FILES = frozenset(
+    (
+        *("dataset", "releases", "policy", "baseline", "population", "people", "register"),
+        *("hierarchy", "hierarchies", "prior", "candidates", "study", "release", "without"),
+    )
+)
+"""What was asked for that is a file, which is shown without its folder."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads a report, and what may be shown.
+
+    ``minimum`` is the least size of a group that is shown; ``private`` readers are shown all.
+    ``labels`` are other names of columns.
+    """
+
+    minimum: int = masking.MINIMUM
+    private: bool = False
+    labels: Mapping[str, str] | None = None
+
+
+def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
+    """Return the results as the reader may see them, and what is left out and why in one line."""
+    if reader.private:
+        return [_labelled(s, reader.labels or {}) for s in stored], ""
+    masks = _masks(stored, reader.minimum)
+    results = [_shared(s, masks) for s in stored if not masks.reveals(s)]
+    return [_labelled(s, reader.labels or {}) for s in results], _withheld(stored, results, masks)
+
+
+def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks") -> str:
+    """Say what is left out of a report for others, and why, in one line."""
+    message = (
+        "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
+        "by their kind)"
+    )
+    pieces = [said(message)]
+    if n := sum(map(len, masks.hidden.values())):
+        one = "{n} group of fewer than {minimum} people"
+        many = "{n} groups of fewer than {minimum} people, or whose numbers would tell those of one"
+        pieces.append(counted(one, many, n, minimum=masks.minimum))
+    if names := [s.name for s in stored if s.shows_people]:
+        pieces.append(said("results with values of people: {names}", names=", ".join(names)))
+    if names := [s.name for s in stored if masks.reveals(s)]:
+        message = "results filtered by the columns of such groups: {names}"
+        pieces.append(said(message, names=", ".join(names)))
+    sql = {s.name: s.manifest.get("sql") for s in stored if not s.shows_people}
+    if names := [s.name for s in shared if sql.get(s.name) and not s.manifest["sql"]]:
+        pieces.append(said("SQL that could not be read: {names}", names=", ".join(names)))
+    message = (
+        "Left out, because others may read this report: {what}. A private report shows all of it."
+    )
+    return said(message, what="; ".join(pieces))
+
+
+@dataclass(frozen=True)
+class _Masks:
+    """The groups that are hidden, by the columns that make them; the columns that are known.
+
+    ``filters`` are those of the results that have the hidden groups.
+    """
+
+    hidden: Mapping[Columns, Set[str | None]]
+    filters: Mapping[Columns, Set[str]]
+    personal_columns: Set[str]
+    minimum: int
+
+    def reveals(self, stored: Stored) -> bool:
+        """Return whether a result is about a part of the people that the hidden groups make."""
+        where = str(stored.spec.get("where") or "")
+        return any(
+            groups and self.filters[columns] != {where} and columns & _in_expression(text)
+            for columns, groups in self.hidden.items()
+            for text in (where, str(stored.spec.get("register_where") or ""))
+        )
+
+
+def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
+    """Find the groups to be hidden in all results together."""
+    personal_columns = {column for s in stored for column in _personal_columns(s)}
+    tables: dict[Columns, list[masking.Sizes]] = {}
+    filters: dict[Columns, set[str]] = {}
+    for s in stored:
+        for table in filter(masking.is_grouped, (s.frame, *s.details.values())):
+            for by, sizes in masking.sizes(table):
+                tables.setdefault(_of_groups(s, by), []).append(sizes)
+                filters.setdefault(_of_groups(s, by), set()).add(str(s.spec.get("where") or ""))
+    hidden = {columns: masking.hidden(each, minimum) for columns, each in tables.items()}
+    return _Masks(hidden, filters, personal_columns, minimum)
+
+
+def _of_groups(stored: Stored, by: str) -> Columns:
+    """Return the columns that make groups of that name."""
+    rules = stored.spec.get("rules") or ()
+    groupings = [
+        str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text
+    ]
+    texts = [text for text in groupings if text == by or text.partition("=")[0].strip() == by]
+    return frozenset(_sources(next(iter(texts), by)))
+
+
+def _shared(stored: Stored, masks: _Masks) -> Stored:
+    """Return the result without values of people, without small groups and without folders."""
+    kind = kind_of(stored.kind)
+    shared = kind.shared if kind else ()
+    details = {n: t for n, t in stored.details.items() if n in shared}
+    tables = {n: _table(t, stored, masks) for n, t in details.items()}
+    frame = _table(stored.frame, stored, masks)
+    if "target" in stored.frame.columns:
+        frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
+    return replace(stored, frame=frame, details=tables, manifest=_note(stored))
+
+
+def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+    """Return the columns of a table that may be shown, with its small groups hidden."""
+    written = {"gain": literals.gain, "type": literals.datatype}
+    qids = [str(name) for name in stored.spec.get("qids") or ()]
+    columns: list[pl.Expr | pl.Series] = []
+    for name, kind in table.schema.items():
+        if name in written and kind == pl.String:
+            columns.append(
+                pl.Series(name, [t and written[name](t) for t in table[name].to_list()], pl.String)
+            )
+        elif name == "changes":
+            changes = [
+                [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
+            ]
+            columns.append(pl.Series(name, changes, pl.List(pl.String)))
+        elif name in TEXTS or kind.is_numeric() or kind in (pl.Boolean, pl.Null):
+            columns.append(pl.col(name))
+    selection = table.select(columns)
+    return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
+
+
+def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+    """Return a table whose small groups are one line, those of known values without names."""
+    by = {str(name): _of_groups(stored, str(name)) for name in table["by"].drop_nulls().unique()}
+    personal_groups = {
+        name for name, columns in by.items() if (columns | {name}) & masks.personal_columns
+    }
+    return masking.masked(
+        table,
+        hides=lambda name: masks.hidden.get(by[name], set()),
+        minimum=masks.minimum,
+        unnamed=personal_groups,
+    )
+
+
+def _personal_columns(stored: Stored) -> Set[str]:
+    """Return the columns of quasi-identifiers and secrets: their values are those of people."""
+    names = [*(stored.spec.get("qids") or ()), *(stored.spec.get("secrets") or ())]
+    names += [stored.spec[role] for role in ("secret", "useful") if stored.spec.get(role)]
+    expressions = stored.spec.get("expressions") or {}
+    columns: set[str] = set()
+    for name in map(str, names):
+        plain = name.partition("=")[0]
+        columns |= {name, plain, name.partition(":")[2] or name}
+        columns |= _sources(str(expressions.get(name) or name))
+    return columns
+
+
+def _sources(text: str) -> Set[str]:
+    """Return the columns that a name or a named expression is made of."""
+    parts = split_name(text)
+    return _in_expression(parts[1] if parts else text) or {text}
+
+
+def _in_expression(text: str) -> Set[str]:
+    """Return the columns of an expression; of a plain name that is no SQL the name."""
+    try:
+        tree = sqlglot.parse_one(text, read=literals.DIALECT) if text else exp.Null()
+    except SqlglotError:
+        return {text}
+    return {column.name for column in tree.find_all(exp.Column)}
+
+
+def _note(stored: Stored) -> dict[str, Any]:
+    """Return the manifest without folders, literals and the seed."""
+    note = dict(stored.manifest)
+    inputs = [dict(file) for file in note.get("inputs", ())]
+    names = {str(file["path"]): Path(str(file["path"])).name for file in inputs}
+    inputs = [file | {"path": names[str(file["path"])]} for file in inputs]
+    notes = [_without_paths(str(text), names) for text in note.get("notes", ())]
+    sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
+    spec = _public_spec(stored.spec)
+    return note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
+
+
+def _without_paths(text: str, names: Mapping[str, str]) -> str:
+    for path in sorted(names, key=len, reverse=True):
+        text = text.replace(path, names[path])
+    return text
+
+
+def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked for as it may be shown; what is on no list is left out."""
+    qids = [str(name) for name in spec.get("qids") or ()]
+    public_spec: dict[str, Any] = {}
+    for name, value in spec.items():
+        if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
+            public_spec[name] = value
+        elif name in COLUMNS:
+            public_spec[name] = _each(value, literals.named)
+        elif name in EXPRESSIONS:
+            public_spec[name] = _each(value, literals.expression)
+        elif name in FILES:
+            public_spec[name] = _each(value, _file)
+        elif name == "gains":
+            public_spec[name] = _each(value, literals.gain)
+        elif name == "link":
+            public_spec[name] = _each(value, literals.rule)
+        elif name == "changes":
+            public_spec[name] = _each(value, lambda text: literals.change(text, qids))
+        elif name == "rules":
+            public_spec[name] = [
+                dict(rule) | {"by": _each(rule.get("by"), literals.named)} for rule in value
+            ]
+    return public_spec
+
+
+def _each(value: Any, shown: Callable[[str], str | None]) -> Any:
+    """Return a text, or each text of a list or of the values of a table, as it is shown."""
+    if isinstance(value, str):
+        text = shown(value)
+        return said("(left out)") if text is None else text
+    if isinstance(value, Mapping):
+        return {name: _each(one, shown) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_each(one, shown) for one in value]
+    return value
+
+
+def _file(text: str) -> str:
+    """Return the names of files without their folders."""
+    return " + ".join(Path(path).name for path in text.split(" + "))
+
+
+def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
+    """A result under other names of its columns."""
+    if not labels:
+        return stored
+    details = {name: _renamed(table, labels) for name, table in stored.details.items()}
+    spec = dict(stored.spec)
+    for role in ROLES & set(spec):
+        names = spec[role]
+        one = isinstance(names, str)
+        new_names = [labels.get(n, n) for n in ([names] if one else names or ())]
+        spec[role] = new_names[0] if one else new_names
+    note = dict(stored.manifest) | {"spec": spec}
+    if "columns" in note:
+        listed = [dict(column) for column in note["columns"]]
+        note["columns"] = [c | {"name": labels.get(c["name"], c["name"])} for c in listed]
+    return replace(stored, frame=_renamed(stored.frame, labels), details=details, manifest=note)
+
+
+def _renamed(table: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
+    lists = [c for c in LISTS if table.schema.get(c) == pl.List(pl.String)]
+    texts = [c for c in NAMES if table.schema.get(c) == pl.String]
+    return table.with_columns(
+        *(pl.col(c).list.eval(pl.element().replace(labels)) for c in lists),
+        *(pl.col(c).replace(labels) for c in texts),
+    )

@@ -1,0 +1,1 @@
+"""``qifsql run``: a study, and only what has changed."""

@@ -1,0 +1,256 @@
+"""Results that are kept between runs, each under a digest of all that determines it.
+
+A result is a folder with its tables, ``record.json`` and ``digests.json``, which is written last:
+where a digest is missing or differs, there is no result. Nothing here is removed but what a run
+that was killed left behind.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from qifsql import __version__
+from qifsql.adversary.spec import ColumnRoles
+from qifsql.commands.check.check import Verdict
+from qifsql.commands.sweep.result import Sweep
+from qifsql.data.dataset import Dataset
+from qifsql.errors import InputError, OutputError
+from qifsql.results.assessment import Assessment
+from qifsql.results.storage import (
+    ENDING,
+    Origin,
+    digests,
+    whole,
+)
+from qifsql.study.entry import Entry
+
+Result: TypeAlias = Assessment | Sweep | Verdict
+
+FORM = 2  # of what is kept
+NAME = "kept"  # the folder, in that of the results
+RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
+IDLE = ("store", "time_budget")  # options that determine nothing
+
+
+@dataclass
+class Contents:
+    """The digests of files, each read once in a run."""
+
+    hashes: dict[str, str] = field(default_factory=dict)
+
+    def of(self, path: str) -> str:
+        """The digest of what a file holds. Raises InputError where it cannot be read."""
+        if path not in self.hashes:
+            try:
+                self.hashes[path] = str(digests([path])[0]["sha256"])
+            except OSError as e:
+                raise InputError(f"{path} cannot be read: {e.strerror}") from e
+        return self.hashes[path]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What determines a result, and its digest."""
+
+    determined_by: Mapping[str, Any]
+    contents: frozenset[str]
+
+    @classmethod
+    def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
+        """The identity of the result of an entry: what is asked of which contents, by whom."""
+        options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
+        if "gain" in options:
+            options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
+        if "link" in options:
+            options["link"] = [entry.as_written(text) for text in options["link"]]
+        for name in ("prior", "policy", "baseline"):
+            if name in options:
+                options[name] = Path(options[name]).name
+        identity = {
+            "form": FORM,
+            "qifsql": __version__,
+            "kind": entry.kind,
+            "models": list(entry.models),
+            "options": options,
+            "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
+            "files": [contents.of(path) for path in entry.files],
+            "seed": seed if "sample" in options else None,
+        }
+        read = frozenset(contents.of(path) for path in entry.paths)
+        return cls(json.loads(json.dumps(identity, sort_keys=True)), read)
+
+    @property
+    def digest(self) -> str:
+        """The digest of it all."""
+        text = json.dumps(self.determined_by, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _plain(value: Any, contents: Contents) -> Any:
+    """An option as plain data; a dataset as how it is read and what it holds, wherever it is."""
+    if isinstance(value, Dataset):
+        paths = [Path(path) for path in value.paths]
+        shared = os.path.commonpath([path.parent for path in paths])
+        logs = [f"{path}.wal" for path in value.paths if Path(f"{path}.wal").exists()]
+        return {
+            "name": value.name,
+            "format": value.format,
+            "table": value.table,
+            "csv": [value.all_varchar, value.delimiter, value.encoding],
+            "files": [path.relative_to(shared).as_posix() for path in paths],
+            "folders": [[p for p in path.parts if value.hive and "=" in p] for path in paths],
+            "contents": [contents.of(path) for path in (*value.paths, *logs)],
+        }
+    if isinstance(value, Mapping):
+        return {n: [type(v).__name__, str(v)] for n, v in value.items()}
+    return [_plain(v, contents) for v in value] if isinstance(value, tuple) else value
+
+
+class Cache:
+    """The results that are kept in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / NAME
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out. What a run that was killed had not finished writing goes.
+
+        Raises OutputError where another run is in, or the folder cannot be made.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("w")
+        except OSError as e:
+            raise OutputError(
+                f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
+            ) from e
+        with lock:
+            if not _locked(lock.fileno()):
+                raise OutputError(
+                    f"another run has the results in {self.folder}; wait for it, or name another "
+                    "folder in [output]"
+                )
+            for left in self.folder.glob("*/.qifsql-*"):
+                left.unlink(missing_ok=True)
+            yield
+
+    def place(self, identity: Identity) -> Path:
+        """The folder of a result."""
+        return self.folder / identity.digest
+
+    def workspace(self, identity: Identity) -> Path:
+        """The file that keeps what is done of a sweep until it is complete."""
+        return self.folder / f"{identity.digest}.sweep"
+
+    def files(
+        self, entry: Entry, identity: Identity, result: Result
+    ) -> dict[Path, pl.DataFrame | str]:
+        """What is written to keep a result; ``seal`` makes it one."""
+        record: dict[str, Any] = {
+            "name": entry.name,
+            "kind": entry.kind,
+            "notes": list(result.notes),
+            "details": list(result.details),
+            "determined_by": identity.determined_by,
+        }
+        if isinstance(result, Sweep):
+            record |= {"qids": list(result.qids), "whole": result.whole}
+        place = self.place(identity)
+        place.mkdir(exist_ok=True)
+        text = json.dumps(record, indent=2) + "\n"
+        tables = {_detail(place, name): table for name, table in result.details.items()}
+        return {place / RECORD: text, place / TABLE: result.frame, **tables}
+
+    def seal(self, identity: Identity, files: Iterable[Path]) -> None:
+        """Write the digests of the files of a result, without which it is none."""
+        paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
+        records = digests(str(path) for path in paths if path.exists())
+        hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
+        with whole(self.place(identity) / DIGESTS, Origin.now()) as temporary:
+            temporary.write_text(json.dumps(hashes, indent=2) + "\n", "utf-8")
+
+    def damaged(self, identity: Identity) -> bool:
+        """Whether there is a result whose files are not as they were written."""
+        return (self.place(identity) / RECORD).exists() and not self._as_written(identity)
+
+    def _as_written(self, identity: Identity) -> bool:
+        place = self.place(identity)
+        try:
+            stored_hashes = json.loads((place / DIGESTS).read_text("utf-8"))
+            hashes = {n: digests([str(place / n)])[0]["sha256"] for n in stored_hashes}
+            return bool(stored_hashes == hashes and {RECORD, RECORD + ENDING, TABLE} <= set(hashes))
+        except (OSError, ValueError, TypeError):
+            return False
+
+    def find(self, entry: Entry, identity: Identity) -> Result | None:
+        """The result that an earlier run has kept; None where there is none that can be read."""
+        place = self.place(identity)
+        if not self._as_written(identity):
+            return None
+        try:
+            record = json.loads((place / RECORD).read_text("utf-8"))
+            note = json.loads((place / (RECORD + ENDING)).read_text("utf-8"))
+            read = {file["sha256"] for file in note["inputs"]}
+            if record["determined_by"] != identity.determined_by or not read <= identity.contents:
+                return None  # the files had changed before they were read
+            frame = pl.read_parquet(place / TABLE, glob=False)
+            details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
+            origin, notes = _origin(note, entry), tuple(record["notes"])
+            if entry.kind == "attack":
+                return Assessment(frame, origin, notes, details)
+            if entry.kind == "check":
+                return Verdict(frame, origin, notes, details["uncovered"])
+            qids, whole = tuple(record["qids"]), bool(record["whole"])
+            return Sweep(frame, origin, qids, whole, notes=notes, details=details)
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
+            return None
+
+    def others(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
+        """What these do not use: results, and workspaces of sweeps that are not finished."""
+        places = {path for i in used for path in (self.place(i), self.workspace(i))}
+        paths = [path for path in sorted(self.folder.glob("*")) if path not in places]
+        results = [path for path in paths if (path / RECORD).is_file()]
+        return results, [path for path in paths if path.suffix == ".sweep"]
+
+
+def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
+    """Where a kept result came from: its manifest says the same as before."""
+    statements = (str(note["sql"]).removesuffix(";\n"),)  # all of them, as one text
+    return Origin(
+        note["started"],
+        0.0,
+        note["spec"],
+        statements=statements,
+        paths=entry.paths,
+        seconds=note["seconds"],
+        seed=note["seed"],
+        kind=entry.kind,
+        columns=tuple(ColumnRoles.of(column) for column in note["columns"]),
+    )
+
+
+def _detail(place: Path, name: str) -> Path:
+    return place / f"detail.{name}.parquet"
+
+
+def _locked(handle: int) -> bool:
+    """Whether the file is ours alone now; where a system has no such locks, it is."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,71 @@
+"""``qifsql init`` and ``run``: a study in a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.errors import InputError, several
+from qifsql.options import runtime
+from qifsql.options.groups import (
+    RUN,
+    Limits,
+    Output,
+)
+
+NOT_MET = 4  # the exit code where a level of a policy is not met
+
+
+def run(
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.toml", help="The study; qifsql init writes one.")
+    ],
+    output: Output,
+    limits: Limits,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Check the study, show what is known already and what is to be done.",
+            rich_help_panel=RUN,
+        ),
+    ] = False,
+) -> None:
+    """Run the attacks, sweeps and checks of a study; what has not changed is not run again.
+
+    The tables go to the folder of the study; all together they are shown here.
+    """
+    from qifsql.commands.run.run import run as run_study
+    from qifsql.commands.run.run import table
+    from qifsql.options import show
+    from qifsql.results.storage import check_place
+    from qifsql.study.spec import Study
+
+    show.check(output)
+
+    def tell(line: str) -> None:
+        runtime.remarks([line], quiet=limits.quiet)
+
+    try:
+        spec = Study.load(study)
+        if output.out is not None:
+            inputs = (str(spec.path), *(p for entry in spec.entries for p in entry.paths))
+            check_place(output.out, inputs)
+        with limits.settings() as settings:
+            result = run_study(spec, dry_run=dry_run, told=tell, settings=settings)
+    except InputError as e:
+        *others, last = str(e).split("\n")  # one line for each mistake of a study
+        for line in others:
+            runtime.talk(f"error: {line}")
+        raise InputError(last, detail=e.detail) from e
+    runtime.remarks(result.notes, quiet=limits.quiet)
+    if result.files:
+        tables = several(len(result.files), "table")
+        runtime.remarks([f"{tables} of the study in {spec.folder}"], quiet=limits.quiet)
+    try:
+        show.show(table(result, spec), output)
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+        if result.met:
+            raise
+    if not (result.met or dry_run):
+        raise typer.Exit(NOT_MET)

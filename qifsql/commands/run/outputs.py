@@ -1,0 +1,112 @@
+"""The tables of a study in its folder, and a list of them that tells ours from others' files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.attack import view
+from qifsql.commands.check import view as verdicts
+from qifsql.commands.check.check import Verdict
+from qifsql.commands.run.cache import NAME, Result
+from qifsql.commands.sweep import view as sweeps
+from qifsql.presentation.files import Shown, contents
+from qifsql.presentation.parts import Part
+from qifsql.results.assessment import Assessment
+from qifsql.results.storage import (
+    ENDING,
+    Origin,
+    digests,
+    whole,
+    write,
+)
+from qifsql.study.entry import Entry
+
+LIST = "written.json"
+
+
+class Outputs:
+    """What was written in a folder: for each name the digest of its result, and its files."""
+
+    def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
+        self.folder = folder
+        self.formats = formats
+        self.list = folder / NAME / LIST
+        self.written = _read(self.list)
+
+    def current(self, name: str, digest: str) -> bool:
+        """Whether the files of a name are there as they were written for that result."""
+        record = self.written.get(name, {})
+        is_same = record.get("digest") == digest and record.get("formats") == list(self.formats)
+        return is_same and all(self._is_ours(n, sha) for n, sha in record["files"].items())
+
+    def write(
+        self,
+        name: str,
+        digest: str,
+        shown: Shown,
+        cache_files: Mapping[Path, pl.DataFrame | str] | None = None,
+    ) -> None:
+        """Write the tables of a name, together with ``cache_files``; files of before go."""
+        files: dict[Path, pl.DataFrame | str] = {}
+        for kind in self.formats:
+            files |= contents(shown, self.folder / f"{name}.{kind}")
+        write({**(cache_files or {}), **files}, shown.origin)
+        paths = list(files)
+        paths += [p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)]
+        hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
+        for old, sha in self.written.get(name, {}).get("files", {}).items():
+            if old not in hashes and self._is_ours(old, sha):
+                (self.folder / old).unlink(missing_ok=True)
+        self.written[name] = {"digest": digest, "formats": list(self.formats), "files": hashes}
+        with whole(self.list, Origin.now()) as temporary:
+            temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
+
+    def files(self, name: str) -> list[Path]:
+        """The tables of a name."""
+        hashes = self.written.get(name, {}).get("files", {})
+        return [self.folder / file for file in hashes if not file.endswith(ENDING)]
+
+    def _is_ours(self, name: str, sha: str) -> bool:
+        path = self.folder / name
+        try:
+            return path.is_file() and digests([str(path)])[0]["sha256"] == sha
+        except OSError:
+            return False
+
+
+def shown(entry: Entry, result: Result) -> Shown:
+    """The result of an entry in all its forms."""
+    title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
+
+    if isinstance(result, Verdict):
+        return verdicts.shown(result, title)
+
+    def render(*_: object) -> list[Part]:
+        if isinstance(result, Assessment):
+            return view.attack(result.rows(), result.details)
+        return sweeps.sweep(result.frame, result.details)
+
+    options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
+    options["releases"] = "releases" in entry.options
+    details = result.details
+    aside = () if entry.kind == "attack" else tuple(n for n in details if not options.get(n))
+    return Shown(result.frame, result.origin, render, title, details, aside, result.notes)
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The list; an empty one where there is none, or where it is damaged."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        return {
+            str(name): {
+                "digest": str(record["digest"]),
+                "formats": list(record["formats"]),
+                "files": {Path(str(f)).name: str(sha) for f, sha in record["files"].items()},
+            }
+            for name, record in data.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

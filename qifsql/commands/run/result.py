@@ -1,0 +1,118 @@
+"""The result of a study: all attacks in one table, and a line about each entry."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from qifsql.commands.check import check, view
+from qifsql.commands.check.check import Verdict
+from qifsql.commands.run.cache import Result
+from qifsql.commands.sweep import result
+from qifsql.commands.sweep.result import Sweep
+from qifsql.results.assessment import SCHEMA, Assessment
+from qifsql.results.storage import Origin
+from qifsql.study.entry import Entry
+
+State = Literal["done", "unchanged", "incomplete", "to do"]
+
+NAMED: dict[str, pl.DataType] = {"name": pl.String()}
+ENTRIES: dict[str, pl.DataType] = {
+    "name": pl.String(),
+    "kind": pl.String(),
+    "datasets": pl.List(pl.String()),
+    "state": pl.String(),
+    "met": pl.Boolean(),
+    "seconds": pl.Float64(),
+    "digest": pl.String(),
+}
+"""One row per entry: ``state`` is ``done`` (in this run), ``unchanged`` (kept by an earlier run),
+``incomplete`` (its time was over) or ``to do``; ``met`` is about checks alone; ``seconds`` is what
+the result took when it was made; ``digest`` is that of all that determines it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one entry; the result is None where it is still to be made."""
+
+    entry: Entry
+    digest: str
+    state: State
+    result: Result | None = None
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study found.
+
+    ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
+    attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
+    subsets of each size; ``borders`` of searches; ``checks``, the levels of policies; ``entries``
+    (``ENTRIES``). ``files`` are those that were written.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    results: Mapping[str, Result]
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether the levels of all checks are met; true where there are none."""
+        return self.met
+
+    @property
+    def met(self) -> bool:
+        """Whether the levels of all checks are met."""
+        return all(r.met for r in self.results.values() if isinstance(r, Verdict))
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
+        """All outcomes together."""
+        results = {o.entry.name: o.result for o in outcomes if o.result is not None}
+        attacks = {n: r.frame for n, r in results.items() if isinstance(r, Assessment)}
+        sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
+        checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
+        tables = {
+            "sweeps": _named({n: s.details["best"] for n, s in sweeps.items()
+                              if "best" in s.details}, result.BEST),
+            "borders": _named({n: s.details["borders"] for n, s in sweeps.items()
+                               if "borders" in s.details}, result.BORDERS),
+            "checks": _named(checks, check.SCHEMA),
+        }  # fmt: skip
+        details = {name: table for name, table in tables.items() if table.height}
+        details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
+        notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
+        return cls(_named(attacks, SCHEMA), origin, results, details, notes)
+
+    def noting(self, *notes: str) -> "StudyResult":
+        """The same with further remarks."""
+        return replace(self, notes=(*self.notes, *notes))
+
+
+def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Tables below each other, with the name of each; columns of some are empty in the others."""
+    named = [t.select(pl.lit(name).alias("name"), pl.all()) for name, t in tables.items()]
+    return pl.concat([pl.DataFrame(schema=NAMED | dict(schema)), *named], how="diagonal")
+
+
+def _notes(result: Result) -> tuple[str, ...]:
+    if isinstance(result, Verdict):
+        return (*result.notes, result.summary, *view.caveats(result))
+    return result.notes
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    entry, result = outcome.entry, outcome.result
+    return {
+        "name": entry.name,
+        "kind": entry.kind,
+        "datasets": [dataset.name for dataset in entry.datasets],
+        "state": outcome.state,
+        "met": result.met if isinstance(result, Verdict) else None,
+        "seconds": None if result is None else result.origin.seconds,
+        "digest": outcome.digest,
+    }

@@ -1,0 +1,274 @@
+"""Running a study: what has not changed is taken from before, all else is computed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.check.check import Verdict, check
+from qifsql.commands.run import outputs, view
+from qifsql.commands.run.cache import (
+    Cache,
+    Contents,
+    Identity,
+    Result,
+)
+from qifsql.commands.run.fit import fit
+from qifsql.commands.run.outputs import Outputs
+from qifsql.commands.run.result import Outcome, StudyResult
+from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.sweep.sweep import sweep
+from qifsql.engine.duckdb import remove
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    InputError,
+    InternalError,
+    Interrupted,
+    QifError,
+    quoted,
+    several,
+)
+from qifsql.presentation.files import Shown
+from qifsql.presentation.parts import Part
+from qifsql.results.assessment import Assessment
+from qifsql.results.storage import Origin
+from qifsql.study import rules
+from qifsql.study.entries import WHOLE
+from qifsql.study.entry import Entry
+from qifsql.study.files import OF_CHECKS
+from qifsql.study.spec import Study
+
+Tell = Callable[[str], None]
+
+
+def run(
+    study: str | Path | Study,
+    *,
+    dry_run: bool = False,
+    told: Tell | None = None,
+    settings: Settings | None = None,
+) -> StudyResult:
+    """Run a study: its attacks, sweeps and checks, and write their tables to its folder.
+
+    Results are kept there under a digest of all that determines them: the options, what the
+    datasets and files hold, and the version of qifsql. What is there is not computed again. What is
+    finished stays, whatever ends the run; a sweep goes on from where it was.
+
+    Args:
+        study: a TOML file (``qifsql.init`` writes one), or a Study.
+        dry_run: check everything and say what is to be done; run and write nothing.
+        told: is called with a line about what is going on.
+        settings: memory, threads, temporary folder, progress, seed.
+
+    Returns:
+        A StudyResult; its ``frame`` has the rows of all attacks.
+
+    Raises:
+        InputError: something is wrong with the study, or does not fit its data: a line for each,
+            with the file and the line. Nothing was run then.
+        EngineError: memory or disk ran out.
+        Interrupted: the same call goes on.
+
+    """
+    spec = study if isinstance(study, Study) else Study.load(study)
+    settings = settings or Settings()
+    if settings.seed is None:
+        settings = replace(settings, seed=spec.seed)
+    working = _Run(spec, settings, told or _silent)
+    working.check()
+    return working.planned() if dry_run else working.run()
+
+
+def _silent(_line: str) -> None:
+    """Nobody wants to know."""
+
+
+class _Run:
+    """One run of a study."""
+
+    def __init__(self, study: Study, settings: Settings, tell: Tell) -> None:
+        self.study = study
+        self.settings = settings
+        self.tell = tell
+        self.store = Cache(study.folder)
+        contents = Contents()
+        self.origin = Origin.now(settings, "run")
+        self.identities: dict[str, Identity] = {}
+        self.results: dict[str, Result] = {}
+        for entry in study.entries:
+            with _located(study, entry):
+                self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
+
+    def check(self) -> None:
+        """Look up the names of all entries that are to be run. InputError has a line for each."""
+        wrongs = []
+        for entry in self.study.entries:
+            if self._find(entry) is None:
+                try:
+                    with _located(self.study, entry):
+                        fit(entry, self.settings)
+                except InputError as e:
+                    wrongs.append(str(e))
+        if wrongs:
+            raise InputError("\n".join(wrongs))
+
+    def planned(self) -> StudyResult:
+        """What a run would find and what it would do."""
+        outcomes = [
+            Outcome(e, self._digest(e), "to do" if hit is None else "unchanged", hit)
+            for e in self.study.entries
+            for hit in [self._find(e)]
+        ]
+        return StudyResult.of(outcomes, self._origin())
+
+    def run(self) -> StudyResult:
+        """All entries, one after the other."""
+        outcomes: list[Outcome] = []
+        try:
+            with self.store.alone():
+                written = Outputs(self.study.folder, self.study.formats)
+                for entry in self.study.entries:
+                    with _located(self.study, entry):
+                        outcomes.append(self._outcome(entry, written))
+                return self._together(outcomes, written)
+        except (Interrupted, KeyboardInterrupt) as e:
+            raise Interrupted(
+                f"interrupted; {len(outcomes)} of {len(self.study.entries)} are done and kept in "
+                f"{self.store.folder}: the same command goes on"
+            ) from e
+
+    def _outcome(self, entry: Entry, written: Outputs) -> Outcome:
+        """The result of an entry, from before or now, and its tables in the folder."""
+        identity, digest = self.identities[entry.name], self._digest(entry)
+        place = [e.name for e in self.study.entries].index(entry.name) + 1
+        title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
+        if (hit := self._find(entry)) is not None:
+            self.tell(f"{title}: unchanged")
+            if not written.current(entry.name, digest):
+                written.write(entry.name, digest, outputs.shown(entry, hit))
+            return Outcome(entry, digest, "unchanged", hit)
+        if self.store.damaged(identity):
+            self.tell(f"{title}: its stored result is damaged or incomplete, so it runs again")
+        else:
+            self.tell(title)
+        result = self._computed(entry, identity)
+        shown = outputs.shown(entry, result)
+        if isinstance(result, Sweep) and not result.complete:
+            written.write(entry.name, "", shown)
+            return Outcome(entry, digest, "incomplete", result)
+        files = self.store.files(entry, identity, result)
+        written.write(entry.name, digest, shown, files)
+        self.store.seal(identity, files)
+        remove(self.store.workspace(identity))
+        return Outcome(entry, digest, "done", result)
+
+    def _computed(self, entry: Entry, identity: Identity) -> Result:
+        """What an entry asks for."""
+        source, options = entry.source, dict(entry.options)
+        if entry.kind == "attack":
+            assessment = attack(entry.models, source, **options, settings=self.settings)
+            return _as_written(assessment, entry)
+        if entry.kind == "sweep":
+            workspace = self.store.workspace(identity)
+            return sweep(
+                source, **options, workspace=workspace, told=self.tell, settings=self.settings
+            )
+        return self._verdict(entry)
+
+    def _verdict(self, entry: Entry) -> Verdict:
+        """A check: against its policy, or against the rules of the study."""
+        options = {n: v for n, v in entry.options.items() if n not in OF_CHECKS}
+        last = entry.options.get("baseline")
+        if "policy" in entry.options:
+            policy = entry.options["policy"]
+            return check(entry.source, policy, baseline=last, settings=self.settings, **options)
+        unnamed = entry.options.get("unnamed")
+        rule_tables = entry.options["rule"]
+        with rules.policy_file(rule_tables, self.settings.temp, unnamed=unnamed) as policy:
+            verdict = check(entry.source, policy, baseline=last, settings=self.settings, **options)
+        spec = {**verdict.origin.spec, "policy": str(self.study.path)}
+        paths = tuple(path for path in verdict.origin.paths if path != str(policy))
+        return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
+
+    def _together(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
+        """All results in one, and its tables in the folder."""
+        result = StudyResult.of(outcomes, self._origin())
+        states = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
+        names = [outcome.entry.name for outcome in outcomes]
+        digest = " ".join([*names, *states])
+        if len(states) < len(names) or not written.current(WHOLE, digest):
+            written.write(WHOLE, digest, table(result, self.study))
+        files = [path for name in (*names, WHOLE) for path in written.files(name)]
+        return replace(result, files=tuple(files)).noting(*self._left(written))
+
+    def _left(self, written: Outputs) -> Iterator[str]:
+        """What earlier runs left: it stays, and the person is told."""
+        gone = [n for n in written.written if n != WHOLE and n not in self.identities]
+        if gone:
+            names = ", ".join(map(quoted, gone))
+            yield f"no longer in the study, but with files in {self.study.folder}: {names}"
+        results, sweeps = self.store.others(list(self.identities.values()))
+        if results:
+            yield (
+                f"{several(len(results), 'result')} of before that this study does not use stay in "
+                f"{self.store.folder}, for when they are asked for again"
+            )
+        for path in sweeps:
+            size = path.stat().st_size // 2**20
+            yield f"an unfinished sweep of before stays in {path} ({size:,} MiB)"
+
+    def _find(self, entry: Entry) -> Result | None:
+        """What an earlier run has kept, or an entry before that asks the same."""
+        if entry.name not in self.results:
+            result = self.store.find(entry, self.identities[entry.name])
+            if result is None:
+                return None
+            self.results[entry.name] = result
+        return self.results[entry.name]
+
+    def _digest(self, entry: Entry) -> str:
+        return self.identities[entry.name].digest
+
+    def _origin(self) -> Origin:
+        spec = {"study": self.study.path.name, "entries": {}}
+        spec["entries"] = {e.name: self._digest(e) for e in self.study.entries}
+        return self.origin.about(spec, (str(self.study.path),))
+
+
+def table(result: StudyResult, study: Study) -> Shown:
+    """A study in all its forms; a line about each entry stands aside."""
+
+    def render(*_: object) -> list[Part]:
+        return view.study(result.frame, result.details)
+
+    title = f"qifsql: {study.path.name}"
+    return Shown(result.frame, result.origin, render, title, result.details, ("entries",))
+
+
+def _as_written(result: Assessment, entry: Entry) -> Assessment:
+    """The same with the files of gains as they stand in the study, wherever it lies."""
+    if not entry.written:
+        return result
+    spec, frame = dict(result.origin.spec), result.frame
+    for name in ("gains", "link"):
+        if name in spec:
+            spec[name] = [entry.as_written(text) for text in spec[name]]
+    if "gain" in frame.columns:
+        frame = frame.with_columns(pl.col("gain").replace(dict(entry.written)))
+    notes = tuple(map(entry.as_written, result.notes))
+    return replace(result, frame=frame, origin=replace(result.origin, spec=spec), notes=notes)
+
+
+@contextmanager
+def _located(study: Study, entry: Entry) -> Iterator[None]:
+    """An error about an entry says where it stands in the study."""
+    try:
+        yield
+    except (Interrupted, InternalError):
+        raise
+    except QifError as e:
+        message = study.located(entry, entry.as_written(str(e)))
+        raise type(e)(message, detail=e.detail) from e

@@ -1,0 +1,143 @@
+"""A study on the terminal: every attack in a line, the best subsets of sweeps, checks at a glance.
+
+Takes plain tables, for a study writes reports itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.check.view import bounds, whom
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import (
+    Bad,
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+from qifsql.results.kinds import Kind
+
+KIND = Kind(
+    columns=("name", "model"),
+    shared=("sweeps", "borders", "checks", "entries"),
+)
+
+
+def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part]:
+    """All entries: what they found, and what became of them."""
+    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
+    heads = {
+        "": said("Attacks"),
+        "sweeps": said("Sweeps: the best subset of each size"),
+        "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
+        "checks": said("Checks"),
+    }
+    parts: list[Part] = []
+    for name, draw in drawn.items():
+        table = details.get(name) if name else frame
+        if table is not None and table.height:
+            parts += [Heading(heads[name]), draw(table)]
+    if not parts:
+        parts = [Paragraph(said("Nothing was run."))]
+    return [*parts, _entries(details["entries"])]
+
+
+def _attacks(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
+    heads += [said("before"), said("after"), said("degradation")]
+    listing = Table.of(heads, right=(4, 5, 6, 7))
+    for row in table.iter_rows(named=True):
+        gain = ""
+        if row.get("gain") not in (None, "identity"):
+            gain = said(", gain {gain}", gain=row["gain"])
+        listing.add_row(
+            row["name"],
+            row["model"],
+            escaping.cell((row["secret"] or said("whose record it is")) + gain),
+            escaping.cell(words.listed(row["qids"])),
+            words.percent(row["posterior_deterministic"]),
+            words.success(row, row["prior_probabilistic"]),
+            words.success(row, row["posterior_probabilistic"]),
+            words.degradation(row),
+        )
+    return listing
+
+
+def _sweeps(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
+    heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
+    listing = Table.of(heads, right=(3, 6, 7, 8))
+    kinds = _kinds()
+    for row in table.iter_rows(named=True):
+        listing.add_row(
+            *_question(row),
+            str(row["n_qids"]),
+            kinds[row["best_for"]],
+            escaping.cell(", ".join(row["qids"])),
+            words.percent(row["posterior_deterministic"]),
+            words.percent(row["posterior_probabilistic"]),
+            words.factor(row["degradation_probabilistic"]),
+        )
+    return listing
+
+
+def _borders(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
+    listing = Table.of([*heads, said("subset"), said("success")], (6,))
+    kinds = _kinds()
+    sides = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
+    for row in table.iter_rows(named=True):
+        subset = escaping.cell(", ".join(row["qids"])) or said("nothing")
+        success = words.percent(row["posterior"])
+        side = sides[row["border"]]
+        listing.add_row(*_question(row), kinds[row["measure"]], side, subset, success)
+    return listing
+
+
+def _checks(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
+    listing = Table.of([*heads, said("wanted"), said("met")], right=(1, 4))
+    for row in table.iter_rows(named=True):
+        listing.add_row(
+            row["name"],
+            str(row["rule"]),
+            whom(row),
+            row["measure"],
+            escaping.cell(row["value"]),
+            bounds(row["wanted"]),
+            said("yes") if row["met"] else Bad(said("NO")),
+        )
+    return listing
+
+
+def _entries(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("kind"), said("datasets"), said("state"), said("seconds")]
+    listing = Table.of(heads, right=(4,))
+    states = {
+        "done": said("done"),
+        "unchanged": said("unchanged"),
+        "incomplete": said("incomplete"),
+        "to do": said("to do"),
+    }
+    for row in table.iter_rows(named=True):
+        seconds = "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
+        datasets = escaping.cell(row["datasets"])
+        listing.add_row(row["name"], row["kind"], datasets, states[row["state"]], seconds)
+    return listing
+
+
+def _kinds() -> dict[str, str]:
+    """What the two measures of success are called, and both of them."""
+    return {
+        "both": said("both"),
+        "deterministic": said("deterministic"),
+        "probabilistic": said("probabilistic"),
+    }
+
+
+def _question(row: Mapping[str, Any]) -> list[str]:
+    of = escaping.cell(row["secret"] or said("whose record it is"))
+    return [row["name"], row["model"], of]

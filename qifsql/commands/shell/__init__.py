@@ -1,0 +1,1 @@
+"""``qifsql shell``: a DuckDB prompt with the partition."""

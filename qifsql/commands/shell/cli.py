@@ -1,0 +1,52 @@
+"""``qifsql shell``."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.options.groups import (
+    Adversary,
+    Data,
+    Limits,
+    Others,
+)
+
+
+def shell(
+    data: Data,
+    others: Others,
+    adversary: Adversary,
+    limits: Limits,
+    init_only: Annotated[
+        bool, typer.Option("--init-only", help="Print the statements, open nothing.")
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            help="Folder that COPY ... TO may write to. Without it the prompt opens no other file.",
+        ),
+    ] = None,
+) -> None:
+    """Open a DuckDB prompt with the views of the partition ready."""
+    from qifsql.commands.shell.shell import shell as run
+    from qifsql.commands.shell.shell import write_csv
+    from qifsql.options import show
+    from qifsql.presentation import listings, terminal
+
+    people = sys.stdout.isatty()
+    with limits.settings() as settings:
+        statements = run(
+            others.source(data),
+            **others.arguments(),
+            **adversary.arguments(),
+            where=data.where,
+            init_only=init_only,
+            export=export,
+            show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
+            settings=settings,
+        )
+    if init_only:
+        show.write(statements)

@@ -1,0 +1,216 @@
+"""A DuckDB prompt in which the views of the partition are ready."""
+
+import cmd
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.counting.join import check_keys
+from qifsql.counting.session import opened
+from qifsql.data.collection import Source
+from qifsql.data.expressions import identifier
+from qifsql.data.relation import openings
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    InputError,
+    Interrupted,
+    OutputError,
+    printable,
+)
+from qifsql.query import parameters, render
+from qifsql.query.columns import unique
+from qifsql.query.microdata import microdata
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
+TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
+DONE = ("ATTACH", "SET TimeZone")  # what the engine has done already
+INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # what others read them as
+OWNERS = "re-identification"  # the schema of the views when no secret is asked about
+
+
+def shell(
+    source: Source,
+    *,
+    init_only: bool = False,
+    export: str | Path | None = None,
+    show: Show | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> str:
+    """Open a prompt with the views microdata, blocks, profile, prior and answer, and more.
+
+    With a secret also cells, guesses and revealed, else owners and crowds.
+
+    Each secret has a schema of its own, named like it; the first is the current one. The views
+    are the files of ``sql/`` as they are; ``qid`` is a struct with the quasi-identifiers under
+    their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
+    opens nothing. What is typed opens no file but those named here, and those in the folder
+    ``export``, into which ``COPY ... TO`` writes. Returns the statements.
+    """
+    folder = None if export is None else Path(export)
+    if folder is not None and not folder.is_dir():
+        raise OutputError(f"{folder} is no folder; name one that exists with --export")
+    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
+    folders = [] if folder is None else [folder]
+    with opened(spec, settings, folders=folders, joined=False) as (engine, bound):
+        check_keys(engine, bound)
+        statements = views(bound)
+        if not init_only:
+            for statement in statements:
+                if not statement.startswith(DONE):
+                    list(engine.script(statement))
+            prompt = Prompt(engine, show or write_csv)
+            prompt.cmdloop()
+            if prompt.failed and not sys.stdin.isatty():
+                raise InputError("at least one statement failed")
+    return "\n\n".join(statements) + "\n"
+
+
+def views(attack: BoundAttack) -> list[str]:
+    """The statements that make the views, schema by schema, and return to the first."""
+    names = [s.name for s in attack.secrets] or [OWNERS]
+    schemas = unique([*TAKEN, *names])[len(TAKEN) :]
+    statements = [f"{statement};" for statement in openings(attack.dataset)]
+    statements += ["SET TimeZone = 'UTC';"] if attack.zoned else []
+    for j, schema in enumerate(schemas, 1):
+        statements += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]
+        statements += [_use(schema), *_views_of(attack, j if attack.secrets else 0)]
+    return [*statements, _use(schemas[0])]
+
+
+def _views_of(attack: BoundAttack, j: int) -> list[str]:
+    """The views of one secret: ``microdata`` made for it, the others as they stand in ``sql/``."""
+    weighted = attack.weight is not None
+    folder = "weighted/" if weighted else ""
+    *before, people = microdata(attack)
+    statements = [_view(step.name, step.query) for step in before]
+    statements.append(_view("microdata", _with_struct(people.query, attack, j)))
+    request = parameters.make(attack, "asked", j, 0)
+    assert request is not None  # noqa: S101 - it is always made
+    statements.append(_view("asked", request.query({})))
+    counted = [f"{folder}cells", f"{folder}blocks"] if j else ["owners"]
+    if weighted and not j:
+        counted = ["weighted/people", "weighted/blocks"]
+    for name in counted:
+        statements.append(load(name).text.strip())
+        if name in INSTEAD:
+            view = load(name).name
+            statements.append(_view(INSTEAD[name], exp.select("*").from_(view)))
+    shown = ["guesses", "revealed"] if j else ["crowds"]
+    statements += [load(name).text.strip() for name in (f"{folder}profile", *shown)]
+    statements += _prior(counted, folder)
+    statements.append(load(f"{folder}answer").text.strip())
+    return statements
+
+
+def _prior(counted: Sequence[str], folder: str) -> list[str]:
+    """The same files with no quasi-identifiers: one block, the view ``prior``."""
+    names = {
+        "cells": "prior_cells",
+        "people": "prior_cells",
+        "blocks": "prior_blocks",
+        "owners": "prior_blocks",
+    }
+    statements = []
+    for name in (*counted, f"{folder}profile"):
+        template = load(name)
+        query = splice(template, width=0, names=names)
+        statements.append(_view(names.get(template.name, "prior"), query))
+    return statements
+
+
+def _with_struct(query: exp.Query, attack: BoundAttack, j: int) -> exp.Query:
+    """``microdata`` with one column ``qid`` that keeps the user's names, and one ``secret``."""
+    names = unique([q.name for q in attack.qids])
+    columns = {e.alias: e.this for e in query.selects}
+    parts = [
+        exp.PropertyEQ(this=exp.Literal.string(name), expression=columns[f"qid_{i}"].copy())
+        for i, name in enumerate(names, 1)
+    ]
+    selected: list[exp.Expr] = [exp.alias_(exp.Struct(expressions=parts), "qid")]
+    if j:
+        selected.append(exp.alias_(columns[f"secret_{j}"].copy(), "secret"))
+    if "weight" in columns:
+        selected.append(exp.alias_(columns["weight"].copy(), "weight"))
+    changed = query.copy()
+    changed.set("expressions", selected)
+    return changed
+
+
+def _view(name: str, query: exp.Query) -> str:
+    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
+    return _statement(create)
+
+
+def _statement(tree: exp.Expr) -> str:
+    return render.render(tree, pretty=True) + ";"
+
+
+def _schema(name: str) -> exp.Table:
+    return exp.Table(db=identifier(name))
+
+
+def _use(name: str) -> str:
+    quoted = render.render(identifier(name))
+    return f"SET schema = {render.render(exp.Literal.string(quoted))};"
+
+
+def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+    """Write a result as CSV to stdout."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+
+
+class Prompt(cmd.Cmd):
+    """Reads statements up to a semicolon and shows what they give. Nothing is remembered."""
+
+    prompt = "qifsql> "
+    more = "   ...> "
+    intro = (
+        "Views: microdata, blocks, profile, prior, answer; with a secret cells, guesses and "
+        "revealed, else owners and crowds. End a statement with ;  Leave with Ctrl-D."
+    )
+
+    def __init__(self, engine: DuckDB, show: Show) -> None:
+        super().__init__()
+        self.engine = engine
+        self.show = show
+        self.typed: list[str] = []
+        self.failed = False
+        if not sys.stdin.isatty():
+            self.use_rawinput = False
+            self.prompt = self.more = ""
+            self.intro = ""
+        self.first = self.prompt
+
+    def onecmd(self, line: str) -> bool:
+        """Run a statement when its semicolon has come; leave at the end of the input."""
+        if line == "EOF":
+            if self.typed:
+                self._run()
+            return True
+        if not self.typed and line.strip() in ("", ".quit", ".exit", "quit", "exit"):
+            return bool(line.strip())
+        self.typed.append(line)
+        if line.rstrip().endswith(";"):
+            self._run()
+        self.prompt = self.more if self.typed else self.first
+        return False
+
+    def _run(self) -> None:
+        statement, self.typed = "\n".join(self.typed), []
+        try:
+            for names, rows in self.engine.script(statement):
+                self.show(names, rows)
+        except (InputError, Interrupted) as e:
+            self.failed = True
+            print(printable(str(e), "\n\t"), file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it

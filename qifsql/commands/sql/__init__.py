@@ -1,0 +1,1 @@
+"""``qifsql sql``: the SQL of an attack."""

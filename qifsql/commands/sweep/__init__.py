@@ -1,0 +1,1 @@
+"""``qifsql sweep``: every subset of the quasi-identifiers at once."""

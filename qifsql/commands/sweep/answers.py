@@ -1,0 +1,266 @@
+"""What a sweep answers: best subsets, the part of each quasi-identifier, borders of a threshold.
+
+A sweep has one row for each subset of n quasi-identifiers and each question: a model and a secret
+(NULL for re-identification). In ``subset`` bit i is set where the i-th of ``qids`` is in it. For a
+question and a measure the sweep is a set function V: V(S) is the posterior of S, V(empty) the prior
+(spec section 5). All but ``best`` need every subset of every question, see ``whole``.
+
+Questions stand in the order of their first row, quasi-identifiers in that of ``qids``, all else is
+sorted: the same sweep gives the same answer. Sums are exact: of counts of records without weights,
+otherwise of the floats that the posteriors are.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.sweep.result import (
+    BEST,
+    BORDERS,
+    COUNT,
+    DROP_FIRST,
+    GAME,
+    INTERACTIONS,
+    NAME,
+    QUESTION,
+    SHAPLEY,
+    SUBSET,
+)
+
+MEASURES = ("deterministic", "probabilistic")
+POSTERIORS = ("posterior_deterministic", "posterior_probabilistic")
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The set function of a model, secret and measure: V(S) = amounts[S] / unit, whole numbers."""
+
+    key: tuple[str | None, ...]
+    amounts: pl.Series
+    unit: Fraction
+
+    def value(self, subset: int) -> Fraction:
+        """V(S); -1 is the subset of all."""
+        return Fraction(self.amounts[subset]) / self.unit
+
+    def last(self, position: int) -> Fraction:
+        """V(all) - V(all but a)."""
+        return self.value(-1) - self.value(-1 - (1 << position))
+
+
+def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
+    """Whether each question of the sweep has each non-empty subset exactly once."""
+    parts, n = _questions(frame), (1 << len(qids)) - 1
+    return bool(parts) and all(
+        part.height == n and part["subset"].n_unique() == n for part in parts
+    )
+
+
+def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+    """The subsets of each size with the highest posteriors (spec section 5; thesis Table 4.4).
+
+    Ties go to the subset that is higher in the other measure, then to the one that comes first in
+    the order of ``qids``. The sweep need not be whole. Columns: ``BEST``.
+    """
+    posteriors = pl.col(POSTERIORS)
+    is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
+    is_both = pl.len().over("subset") == 2
+    parts = []
+    for part in _questions(frame):
+        top = part.filter(is_highest).with_columns(place=_place(len(qids)))
+        firsts = [
+            top.sort("n_qids", *order, "place", descending=[False, True, True, False])
+            .unique("n_qids", keep="first", maintain_order=True)
+            .with_columns(best_for=pl.lit(measure))
+            for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True)
+        ]
+        parts.append(
+            pl.concat(firsts)
+            .with_columns(best_for=pl.when(is_both).then(pl.lit("both")).otherwise("best_for"))
+            .unique("subset")
+            .sort("n_qids", "best_for")
+        )
+    return _listed(parts, qids, BEST)
+
+
+def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+    """What each quasi-identifier adds on average over all orders (see ``exact_shapley``).
+
+    The sweep must be whole. Columns: ``SHAPLEY``.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for game in games(frame):
+        total = game.value(-1) - game.value(0)
+        for a, part in enumerate(exact_shapley(game)):
+            share = float(part / total) if total else None
+            alone = float(game.value(1 << a) - game.value(0))
+            rows.append((*game.key, qids[a], float(part), share, alone, float(game.last(a))))
+    return pl.DataFrame(rows, schema=SHAPLEY, orient="row")
+
+
+def exact_shapley(game: Game) -> list[Fraction]:
+    """The Shapley value of each quasi-identifier; together exactly V(all) - V(empty).
+
+    phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (spec section 5; Shapley,
+    A value for n-person games, 1953), from the sums of V by size over the subsets with a.
+    """
+    n = len(game.amounts).bit_length() - 1
+    every, *having = _sums(game, [0, *(1 << a for a in range(n))])
+    weights = [math.factorial(size) * math.factorial(n - size - 1) for size in range(n)]
+    return [
+        sum(w * (with_a[s + 1] - every[s] + with_a[s]) for s, w in enumerate(weights))
+        / (math.factorial(n) * game.unit)
+        for with_a in having
+    ]
+
+
+def interactions(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+    """What two quasi-identifiers add together beyond apart (see ``exact_interactions``).
+
+    The sweep must be whole. Columns: ``INTERACTIONS``; one quasi-identifier has no rows.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for game in games(frame):
+        for (a, b), index in exact_interactions(game).items():
+            rows.append((*game.key, qids[a], qids[b], float(index)))
+    return pl.DataFrame(rows, schema=INTERACTIONS, orient="row")
+
+
+def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
+    """The Shapley interaction index of each pair of quasi-identifiers, by their positions.
+
+    I(a, b) = sum over S without a and b of |S|! (n-|S|-2)! / (n-1)! (V(S+a+b) - V(S+a) - V(S+b) +
+    V(S)) (Grabisch and Roubens, An axiomatic approach to the concept of interaction among players
+    in cooperative games, 1999), from the sums of V by size over the subsets with a, b and both.
+    """
+    n = len(game.amounts).bit_length() - 1
+    pairs = list(combinations(range(n), 2))
+    singles, doubles = [1 << a for a in range(n)], [1 << a | 1 << b for a, b in pairs]
+    every, *having = _sums(game, [0, *singles, *doubles])
+    weights = [math.factorial(size) * math.factorial(n - size - 2) for size in range(n - 1)]
+    indices = {}
+    for (a, b), both in zip(pairs, having[n:], strict=True):
+        either = [x + y - z for x, y, z in zip(having[a], having[b], both, strict=True)]
+        total = sum(
+            w * (both[s + 2] - either[s + 1] + both[s + 1] + every[s] - either[s])
+            for s, w in enumerate(weights)
+        )
+        indices[a, b] = total / (math.factorial(n - 1) * game.unit)
+    return indices
+
+
+def borders(
+    frame: pl.DataFrame, qids: Sequence[str], threshold: float, measure: str = "probabilistic"
+) -> pl.DataFrame:
+    """The smallest subsets whose posterior reaches a threshold, the largest that stay below it.
+
+    A posterior never falls when a quasi-identifier is added: a subset is minimal where leaving out
+    any single one crosses the threshold, maximal where adding any single one does (spec section
+    5). The sweep must be whole. Columns: ``BORDERS``.
+    """
+    risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
+    smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & _has(one) for one in singles]
+    larger = [risky.gather(subset | pl.lit(one, SUBSET)) | _has(one) for one in singles]
+    minimal, maximal = risky & ~pl.any_horizontal(smaller), ~risky & pl.all_horizontal(larger)
+    parts = []
+    for part in _questions(frame):
+        lattice = _values(part, measure).to_frame("posterior").with_row_index("subset")
+        lattice = lattice.with_columns(risky=pl.col("posterior") >= threshold)
+        for border, is_on_it in (("minimal risky", minimal), ("maximal safe", maximal)):
+            key = zip((*GAME, "border"), (*part.row(0)[:2], measure, border), strict=True)
+            subsets = lattice.filter(is_on_it).with_columns(
+                *(pl.lit(value, NAME).alias(name) for name, value in key),
+                n_qids=subset.bitwise_count_ones().cast(COUNT),
+            )
+            parts.append(subsets.sort("n_qids", _place(len(qids))))
+    return _listed(parts, qids, BORDERS)
+
+
+def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+    """What is saved, V(all) - V(all but a), by leaving out each quasi-identifier alone.
+
+    Ties go to the higher Shapley value, then to the order of ``qids``; both are compared exactly.
+    The sweep must be whole. Columns: ``DROP_FIRST``.
+    """
+    rows: list[tuple[Any, ...]] = []
+    each = games(frame)
+    for deterministic, game in zip(each, each, strict=True):
+        parts, highest = exact_shapley(game), game.value(-1)
+        ranked = sorted(range(len(parts)), key=lambda a: (-game.last(a), -parts[a]))
+        for rank, a in enumerate(ranked, start=1):
+            saved = game.last(a)
+            numbers = (highest, highest - saved, saved, deterministic.last(a), parts[a])
+            rows.append((*game.key[:2], rank, qids[a], *map(float, numbers)))
+    return pl.DataFrame(rows, schema=DROP_FIRST, orient="row")
+
+
+def games(frame: pl.DataFrame) -> Iterator[Game]:
+    """Of each question of a whole sweep the deterministic set function, then the probabilistic."""
+    for part in _questions(frame):
+        for measure in MEASURES:
+            amounts, unit = _amounts(_values(part, measure), part["records"][0])
+            yield Game((*part.row(0)[:2], measure), amounts, unit)
+
+
+def _questions(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """The rows of each question, by subset; model and secret are the first columns."""
+    numbers = pl.col(r"^(prior|posterior|degradation)_(deterministic|probabilistic)$")
+    rows = frame.select(*QUESTION, "n_qids", "subset", "records", numbers)
+    return [part.sort("subset") for part in rows.partition_by(*QUESTION, maintain_order=True)]
+
+
+def _values(part: pl.DataFrame, measure: str) -> pl.Series:
+    """V by subset: the prior, then every posterior."""
+    return pl.concat([part[f"prior_{measure}"].head(1), part[f"posterior_{measure}"]])
+
+
+def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
+    """The values as whole numbers of a unit, exactly, of 64 or 128 bits that can add them all up.
+
+    Counts of records if each value is such a count over all records, but for its last two binary
+    digits (Polars divides by a scalar with an error in the last). Otherwise (weights, gains) units
+    of the last digit of the smallest value; only digits 100 places below the largest are rounded.
+    """
+    near = values * records
+    counts, unit = near.round(), Fraction(records)
+    if not ((near - counts).abs() <= counts.abs() * 2.0**-50).all():
+        sizes = values.abs().replace(0.0, None)
+        low, high = (math.frexp(size)[1] for size in pl.select(sizes.min(), b=sizes.max()).row(0))
+        digits = min(53 - low, 125 - len(values).bit_length() - high, 1023)
+        counts, unit = (values * 2.0**digits).round(), Fraction(2) ** digits
+    fits = (counts.abs() < 2.0**62 / len(counts)).all()
+    return counts.cast(pl.Int64 if fits else pl.Int128), unit
+
+
+def _sums(game: Game, masks: list[int]) -> list[list[int]]:
+    """For each mask, by size from 0 to n: the sum of the amounts of the subsets that include it."""
+    sums = [pl.col("amount").filter(_has(mask)).sum().alias(str(mask)) for mask in masks]
+    size = pl.col("subset").bitwise_count_ones().alias("size")
+    lattice = game.amounts.to_frame("amount").with_row_index("subset")
+    by_size = lattice.group_by(size).agg(sums).sort("size")
+    return [by_size[str(mask)].to_list() for mask in masks]
+
+
+def _has(mask: int) -> pl.Expr:
+    """Whether a subset includes the mask."""
+    return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)
+
+
+def _place(n: int) -> pl.Expr:
+    """Sorts subsets of one size by the positions in them: (0, 1), (0, 2), ..."""
+    return pl.sum_horizontal((~_has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
+
+
+def _listed(
+    parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
+) -> pl.DataFrame:
+    """The parts below one another, with the names in each subset, in the columns of the schema."""
+    names = [pl.when(_has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
+    listed = pl.concat_list(names).list.drop_nulls().alias("qids")
+    tables = [part.with_columns(listed).select(*schema) for part in parts]
+    return pl.concat([pl.DataFrame(schema=schema), *tables])

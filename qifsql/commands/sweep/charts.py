@@ -1,0 +1,208 @@
+"""Charts of a sweep: success by set of quasi-identifiers, and who brings the risk."""
+
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import people_charts
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    MEASURES,
+    ORANGE,
+    PERCENT,
+    SKY,
+    Chart,
+    data,
+    dressed,
+    extra,
+    grid,
+    hints,
+    labels,
+    measures,
+    word_questions,
+)
+from qifsql.presentation.words import count, percent
+
+DOTS = 5_000  # more subsets than this are drawn as ranges
+PANEL = ["panel", "order", "question", "measure", "prior"]  # what is the same within a panel
+
+
+PANELS = 4  # sizes of subsets whose histograms are drawn
+
+
+def success(frame: pl.DataFrame) -> Chart:
+    """Success against the number of quasi-identifiers, a dot for each subset (PoPETs 2022, Fig. 2).
+
+    ``frame`` is the result of a sweep: the columns of ``results.assessment.SCHEMA``, one row for
+    each ``subset`` and question. The black line is the mean, the dashed one the prior. More than
+    5,000 subsets are drawn as range, quartiles and median of each size, with a dot for the best
+    subset.
+    """
+    alt, _ = extra()
+    points, gained = _points(word_questions(frame)), pl.col("success")
+    subsets = points["subset"].n_unique()
+    dots = subsets <= DOTS and frame.height <= 2 * DOTS
+    best = points.sort("success", "subset").unique(["panel", "size"], keep="last")
+    shown = (points if dots else best).sort("panel", "size", "subset")
+    names = shown.select("subset", "names").unique().sort("subset")
+    quartiles = (gained.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
+    sizes = points.group_by("panel", "size").agg(gained.mean(), *quartiles).sort("panel", "size")
+    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), most=gained.max())
+    panels = panels.sort("panel")
+    label = pl.Series([said("before") + f"\n{percent(prior)}" for prior in panels["prior"]])
+    priors = panels.select("panel", success="prior", label=label)
+    rows = pl.concat([shown.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
+    chart = grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
+    for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
+        rest = alt.LookupData(data(alt, table), key, table.columns[1:])
+        chart = chart.transform_lookup(key, rest)
+    below = said("Each dot is one set of quasi-identifiers.") if dots else _ranges()
+    below += " " + said("The black line joins the means; dashed: success before the release.")
+    words = [said("{n} sets of quasi-identifiers.", n=count(subsets))]
+    message = "{question}, {measure}: {prior} before, up to {most} after."
+    for _, _, question, measure, prior, most in panels.rows():
+        asked_of = {"question": question, "measure": measures()[measure]}
+        words += [said(message, prior=percent(prior), most=percent(most), **asked_of)]
+    return dressed(chart, said("Success by number of quasi-identifiers known"), below, words)
+
+
+def shapley(frame: pl.DataFrame) -> Chart:
+    """What each quasi-identifier contributes to success: bars for each question and measure.
+
+    ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone``
+    and ``last``. All bars are on one scale.
+    """
+    below = said(
+        "Shapley values: what a quasi-identifier adds to success, as a mean over all orders of "
+        "learning them, in percentage points. In brackets: its share of the whole."
+    )
+    title = said("Contribution of each quasi-identifier to success")
+    return _contributions(frame, said("quasi-identifier"), title, below)
+
+
+def releases(frame: pl.DataFrame) -> Chart:
+    """What each auxiliary dataset adds to what the focal one tells: as ``shapley``.
+
+    ``frame`` has the columns of ``sweep.releases.RELEASES``.
+    """
+    below = said(
+        "Shapley values: what a release adds to the success with the focal one alone, as a mean "
+        "over all orders of publishing them, in percentage points. In brackets: its share."
+    )
+    frame = frame.rename({"dataset": "qid"})
+    title = said("Contribution of each release to success")
+    return _contributions(frame, said("release"), title, below)
+
+
+def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
+    alt, _ = extra()
+    amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
+    shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
+    text = pl.Series("contribution", [a + s for a, s in zip(amounts, shares, strict=True)])
+    qids = pl.col("qid").replace_strict(labels(frame["qid"]), return_dtype=pl.String)
+    rows = word_questions(frame).with_columns(qids, text)
+    keys = ["order", "question", "measure"]
+    rows = rows.select(*keys, "qid", "contribution", "shapley", "alone", "last")
+    rows = rows.sort(*keys, "shapley", descending=[False, False, False, True], maintain_order=True)
+    x = alt.X("shapley:Q", title=said("contribution, percentage points"))
+    x = x.stack(None).axis(labelExpr="format(100 * datum.value, '~g')", tickCount=5)
+    ends = [1.5 * min(0.0, *frame["shapley"]), 1.5 * max(1e-9, *frame["shapley"])]
+    y = alt.Y("qid:N", title=None, sort=None)  # as in the data
+    added = {"alone:Q": said("adds alone"), "last:Q": said("adds as the last")}
+    points = said("contribution, percentage points")
+    tooltip = hints(alt, {"qid:N": what, "contribution:N": points, **added})
+    bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
+    texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
+    chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
+    words, most = [], rows.unique(keys, keep="first", maintain_order=True)
+    for _, question, measure, qid, contribution, *_ in most.rows():
+        message = "{question}, {measure}: most by {qid}, {contribution}."
+        who = {"question": question, "measure": measures()[measure]}
+        words += [said(message, qid=qid, contribution=contribution, **who)]
+    return dressed(chart, title, below, words)
+
+
+def _ranges() -> str:
+    return said(
+        "Thin bars: all sets of a size; thick: the middle half; white: the median; dots: the worst."
+    )
+
+
+def _points(frame: pl.DataFrame) -> pl.DataFrame:
+    """The success of each subset, a row for each measure; a panel is a question and a measure."""
+    names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
+    frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
+    return pl.concat(
+        frame.select(
+            *("order", "question", "subset", "names"),
+            size="n_qids",
+            panel=len(MEASURES) * pl.col("order") + i,
+            measure=pl.lit(measure),
+            success=f"posterior_{measure}",
+            prior=f"prior_{measure}",
+        )
+        for i, measure in enumerate(MEASURES)
+    )
+
+
+def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
+    """The layers of a panel of ``success``, from the back to the front."""
+    ticks = list(range(min(sizes), max(sizes) + 1))
+    x = alt.X("size:Q", title=said("number of quasi-identifiers known"))
+    x = x.scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
+    x = x.axis(values=ticks, format="d", grid=False)
+    axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    y = {"title": said("success"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
+    low, middle, median = (alt.Y(f"quartile_{i}:Q", **y) for i in range(3))
+    prior, size, subset = (
+        alt.Chart().transform_filter(f"isValid(datum.{field})").encode(y=alt.Y("success:Q", **y))
+        for field in ("label", "quartile_0", "subset")
+    )
+    size, label = size.encode(x=x), prior.encode(x=alt.value("width"), text="label:N")
+    ranges = [
+        size.mark_rule(color=SKY, size=2).encode(y=low, y2="quartile_4"),
+        size.mark_bar(color=SKY, size=12).encode(y=middle, y2="quartile_3"),
+        size.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
+    ]
+    pick = alt.selection_point(name="pick", fields=["subset"], empty=False)
+    dot = subset.mark_circle(aria=False, opacity=0.4 if dots else 1).add_params(pick)
+    dot = dot.encode(
+        color=alt.when(pick).then(alt.value(ORANGE)).otherwise(alt.value(BLUE)),
+        size=alt.when(pick).then(alt.value(140)).otherwise(alt.value(30)),
+    )
+    titles = {"names:N": said("known"), "success:Q": said("success"), "prior:Q": said("before")}
+    return [
+        *([] if dots else ranges),
+        prior.mark_rule(color=ORANGE, strokeDash=[6, 4], size=2),
+        label.mark_text(align="left", dx=6, dy=-10, baseline="bottom", lineBreak="\n"),
+        dot.encode(x=x, tooltip=hints(alt, titles)),
+        size.mark_line(color="black", size=1.5, point=len(ticks) == 1 and {"color": "black"}),
+    ]
+
+
+def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of a sweep, by name."""
+    drawn = {"success": success(frame)}
+    if "shapley" in details:
+        drawn["shapley"] = shapley(details["shapley"])
+    if "releases" in details:
+        drawn["releases"] = releases(details["releases"])
+    if "histogram" in details:
+        drawn["histograms"] = histograms(details)
+    return drawn
+
+
+def histograms(details: Tables) -> Chart:
+    """The histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
+    best = details["best"].filter(pl.col("best_for") != "deterministic")
+    sizes = sorted(set(best["n_qids"]))
+    some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
+    subsets = best.filter(pl.col("n_qids").is_in(sorted(some))).select("model", "secret", "subset")
+    histogram = details["histogram"].with_columns(datasets=pl.lit(1))
+    keys = ["model", "secret", "subset"]
+    rows = histogram.join(subsets, on=keys, nulls_equal=True, how="semi")
+    order = (pl.col("qids").list.len(), "secret")
+    return people_charts.histograms(rows.sort(*order, maintain_order=True))

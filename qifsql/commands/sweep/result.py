@@ -1,0 +1,201 @@
+"""The result of a sweep: one row per subset and question, with the columns of an attack."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from qifsql.counting.encode import Spread
+from qifsql.measures.bayes import Success, inference, reidentification
+from qifsql.measures.profile import Profile
+from qifsql.results.assessment import SCHEMA
+from qifsql.results.storage import Origin
+
+SWEPT: dict[str, pl.DataType] = {
+    **SCHEMA,
+    "k": pl.Int64(),
+    "l": pl.Int64(),
+    "subset": pl.UInt32(),
+}
+"""The columns of a sweep: those of an attack, and three more.
+
+``k`` is the size of the smallest block (k-anonymity), ``l`` the least number of distinct values of
+the secret in a block (distinct l-diversity; NULL for re-identification), ``subset`` the subset as a
+number: bit i stands for the i-th quasi-identifier, in the order they were named."""
+
+HISTOGRAMS: dict[str, pl.DataType] = {
+    "model": pl.String(),
+    "qids": pl.List(pl.String()),
+    "secret": pl.String(),
+    "bin": pl.Int64(),
+    "individuals": pl.Int64(),
+    "subset": pl.UInt32(),
+}
+"""Individuals by success on their block in percent, rounded half to even, 0 to 100."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
+
+    ``frame`` has the columns of ``SWEPT``; ``details`` are the answers, by name, and what was done.
+    ``whole``: every subset is there. ``complete``: all that was asked for is done.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    qids: tuple[str, ...]
+    whole: bool
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The results as plain dictionaries."""
+        return self.frame.to_dicts()
+
+
+def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
+    """Success before the release, of each question: one block of all people."""
+    successes = {0: reidentification(_one_block(people, 1, people))}
+    for j, spread in secrets.items():
+        successes[j] = inference(_one_block(people, spread.most_frequent, spread.values))
+    return successes
+
+
+def _one_block(size: int, mode: int, values: int) -> Profile:
+    row = {"size": size, "mode": mode, "values": values, "blocks": 1}
+    return Profile.of_counts(pl.DataFrame([row]))
+
+
+def frame(
+    subsets: pl.DataFrame,
+    prior: Mapping[int, Success],
+    *,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+) -> pl.DataFrame:
+    """The result from the sums over blocks of each ``subset`` and ``question``.
+
+    The same whole numbers as in an attack, divided once: equal to its floats in every digit.
+    """
+    answered = pl.col("question").n_unique().over("subset") == len(prior)
+    subsets = subsets.filter(answered)  # by every pass: the time may have ended between them
+    if subsets.is_empty():
+        return pl.DataFrame(schema=SWEPT)
+    people = int(subsets["people"][0])
+    alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
+    questions = pl.DataFrame(
+        [
+            {
+                "question": j,
+                "model": "CAS" if j else "CRS",
+                "secret": secrets[j - 1] if j else None,
+                "before": round(success.probabilistic * people),
+                "certain_before": round(success.deterministic * people),
+            }
+            for j, success in prior.items()
+        ],
+        schema={
+            "question": pl.UInt8(),
+            "model": pl.String(),
+            "secret": pl.String(),
+            "before": pl.Int64(),
+            "certain_before": pl.Int64(),
+        },
+    )
+    whole = subsets.join(questions, on="question").join(alone, on="subset")
+    after, before = pl.col("mode"), pl.col("before")
+    everybody = pl.col("people")  # polars rounds a column over a number twice, over a column once
+    certain, certain_before = pl.col("certain"), pl.col("certain_before")
+    whole = whole.with_columns(
+        datasets=pl.lit(1, pl.Int64),
+        n_qids=pl.col("subset").bitwise_count_ones().cast(pl.Int64),
+        records="people",
+        prior_deterministic=certain_before / everybody,
+        posterior_deterministic=certain / everybody,
+        degradation_deterministic=(certain - certain_before) / everybody,
+        prior_probabilistic=before / everybody,
+        posterior_probabilistic=after / everybody,
+        degradation_probabilistic=after / before,
+        leakage_additive=(after - before) / everybody,
+        individuals_certain="certain",
+        seconds=pl.lit(0.0),
+        l=pl.when(pl.col("question") > 0).then("l"),
+    )
+    ratios = whole["degradation_probabilistic"].to_list()
+    logs = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
+    whole = whole.with_columns(logs).join(_names(whole["subset"].unique(), qids), on="subset")
+    size = pl.col("n_qids")
+    whole = whole.sort(size, "subset", "question", descending=[False, False, False])
+    return whole.select(pl.col(c).cast(t) for c, t in SWEPT.items())
+
+
+def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
+    """The histograms of each subset and question, under the names of the result."""
+    numbered = pl.DataFrame(
+        {"question": range(len(secrets) + 1), "secret": [None, *secrets]},
+        schema={"question": pl.UInt8(), "secret": pl.String()},
+    )
+    model = pl.when(pl.col("question") > 0).then(pl.lit("CAS")).otherwise(pl.lit("CRS"))
+    named = bins.join(numbered, on="question").with_columns(model=model)
+    whole = named.join(_names(named["subset"].unique(), qids), on="subset")
+    ordered = whole.sort(pl.col("qids").list.len(), "subset", "question", "bin")
+    return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
+
+
+def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
+    """The names of the members of each subset."""
+    member = [
+        pl.when(pl.col("subset") // 2**i % 2 == 1).then(pl.lit(name)) for i, name in enumerate(qids)
+    ]
+    return pl.DataFrame([subsets]).select("subset", qids=pl.concat_list(member).list.drop_nulls())
+
+
+NAME, COUNT, NUMBER, SUBSET = pl.String(), pl.Int64(), pl.Float64(), pl.UInt32()
+
+
+QUESTION: dict[str, pl.DataType] = {"model": NAME, "secret": NAME}
+
+
+GAME = QUESTION | {"measure": NAME}
+
+
+BEST = QUESTION | {
+    **{"n_qids": COUNT, "best_for": NAME, "qids": pl.List(NAME)},
+    **{"posterior_deterministic": NUMBER, "degradation_deterministic": NUMBER},
+    **{"posterior_probabilistic": NUMBER, "degradation_probabilistic": NUMBER, "subset": SUBSET},
+}
+"""The subset of each size that is best for the adversary: one row for each question and size where
+one subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
+
+
+SHAPLEY = GAME | {"qid": NAME, "shapley": NUMBER, "share": NUMBER, "alone": NUMBER, "last": NUMBER}
+"""What each quasi-identifier adds: one row for each question, measure and quasi-identifier.
+
+``shapley`` is its part of V(all) - V(empty), ``share`` that part over the whole (NULL where the
+whole is 0), ``alone`` V({a}) - V(empty), ``last`` V(all) - V(all but a)."""
+
+
+INTERACTIONS = GAME | {"a": NAME, "b": NAME, "interaction": NUMBER}
+"""What two quasi-identifiers add together beyond what they add apart (below 0: they repeat each
+other): one row for each question, measure and pair, ``a`` before ``b`` in ``qids``."""
+
+
+BORDERS = GAME | {
+    **{"border": NAME, "n_qids": COUNT, "qids": pl.List(NAME)},
+    **{"posterior": NUMBER, "subset": SUBSET},
+}
+"""Both sides of a threshold: ``border`` is "minimal risky" (the posterior reaches it, that of no
+smaller subset does) or "maximal safe" (it stays below, that of no larger subset does). The empty
+subset counts, too; its posterior is the prior."""
+
+
+DROP_FIRST = QUESTION | {
+    **{"rank": COUNT, "qid": NAME, "posterior_all": NUMBER, "posterior_without": NUMBER},
+    **{"saved": NUMBER, "saved_deterministic": NUMBER, "shapley": NUMBER},
+}
+"""What leaving out one quasi-identifier saves: one row for each question and quasi-identifier, rank
+1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""

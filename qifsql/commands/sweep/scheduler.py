@@ -1,0 +1,290 @@
+"""Running a sweep: tasks go to streams, what they find goes to the workspace."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.commands.sweep import block_kinds, encode, statements
+from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.progress import Course
+from qifsql.commands.sweep.rollup import group, roll_up
+from qifsql.commands.sweep.tables import (
+    SAMPLE,
+    Tables,
+    heavy,
+    qualify,
+)
+from qifsql.commands.sweep.tasks import Tasks
+from qifsql.commands.sweep.walk import walk
+from qifsql.commands.sweep.way import Choice
+from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.engine.connections import Stream
+from qifsql.engine.duckdb import DuckDB
+from qifsql.query.render import creating, dropping, render
+
+Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
+
+
+@dataclass
+class Runner:
+    """One pass over the data: its tasks until none is left, or until there is no more time."""
+
+    engine: DuckDB
+    bound: BoundAttack
+    workspace: Workspace
+    number: int
+    layout: Layout
+    scope: Scope
+    streams: int
+    course: Course
+    out_of_time: Callable[[], bool]
+    choices: dict[int, Choice] = field(default_factory=dict)
+    answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
+    history: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Know the tables of the pass."""
+        self.tables = Tables(
+            self.workspace,
+            self.number,
+            self.layout,
+            self.scope,
+            self.course,
+            self.seed,
+            self.streams,
+        )
+        self.kinds = creating("kinds", block_kinds.kinds(self.layout))
+
+    @property
+    def seed(self) -> int:
+        """What decides which blocks are drawn."""
+        return self.engine.settings.seed or 0
+
+    def run(self) -> None:
+        """Code the people, unless that is done, and work on the tasks."""
+        if not self.workspace.begun(self.number):
+            if self.number and self.out_of_time():
+                return
+            self._encode()
+        pending = self.workspace.pending(self.number)
+        if pending and not (self.scope.listed or self.scope.searching):
+            self.course.expect(self.number, self.expected())
+        while pending and not self.out_of_time():
+            light = [task for task in pending if not heavy(task)]
+            if light:
+                self._work_on(light)
+            else:
+                self._alone(pending[0])
+            pending = self.workspace.pending(self.number)
+
+    def _work_on(self, pending: Iterable[Task]) -> None:
+        """Let every stream take task after task."""
+        tasks = Tasks(pending, self.out_of_time)
+        with self._opened() as streams:
+            self.engine.together(streams, lambda stream: self._work(stream, tasks), self.look)
+
+    @contextmanager
+    def _opened(self) -> Iterator[list[Stream]]:
+        """As many streams as there is memory for, each with one thread."""
+        with self.engine.single_threaded():
+            streams = [self.engine.stream() for _ in range(self.streams)]
+            try:
+                yield streams
+            finally:
+                for stream in streams:
+                    stream.close()
+
+    def _alone(self, task: Task) -> None:
+        """Let one statement use all threads."""
+
+        def work(stream: Stream) -> None:
+            self._do(Worker(stream, self.layout, self.scope), task)
+
+        self.engine.together([self.workspace.stream], work, self.look)
+
+    def _encode(self) -> None:
+        """Code the people; the first tasks."""
+        plan = encode.coded(self.bound, self.layout)
+        table = self.tables.first
+        stream = self.workspace.stream
+        stream.rows(dropping(qualify(table)))  # of a process that did not get further
+        self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
+        worker = Worker(stream, self.layout, self.scope)
+        with stream.transaction():
+            self.workspace.enter(stream, table)
+            self.tables.begin(worker)
+            self.workspace.begin(self.number)
+
+    def expected(self) -> list[float]:
+        """About how many different people are left when the attributes before each are dropped."""
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        query = statements.distinct(
+            [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
+        )
+        return [
+            float(x) for x in worker.stream.rows(render(query.from_(qualify(self.tables.first))))[0]
+        ]
+
+    def look(self) -> None:
+        """Tell how far the sweep is."""
+        self.engine.settings.progress("sweeping", self.course.share, self.course.describe())
+
+    def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
+        """Settle subsets, by position; people, mode and certain of each and each question."""
+        stream = self.workspace.stream
+        with stream.transaction():
+            tasks = self.workspace.add(stream, self.tables.groups(subsets))
+        self.answers = {}
+        self._work_on(tasks)
+        return self.answers
+
+    @property
+    def questions(self) -> set[int]:
+        """The questions that the pass answers: 0 is whose record it is."""
+        return set(self.layout.secrets) | ({0} if self.layout.owners else set())
+
+    @contextmanager
+    def coarsening(self) -> Iterator[Callable[[int], dict[int, Sums]]]:
+        """What says what holds of all attributes when the values of one are merged in pairs."""
+        with self._opened() as streams:
+            workers = {stream: Worker(stream, self.layout, self.scope) for stream in streams}
+            yield lambda position: self._coarser(workers, position)
+
+    def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        chunks = iter(self.tables.chunks(pairs=position == 0))
+        parts: list[dict[tuple[int, int], Sums]] = []
+
+        def work(stream: Stream) -> None:
+            worker = workers[stream]
+            for chunk in chunks:  # each stream takes the next one
+                group(worker, chunk, self.layout.every, coarser=position)
+            self._sum_up(worker)
+            parts.append(self._summed(worker.rows("sums")))
+            worker.forget()
+
+        self.engine.together(list(workers), work, self.look)
+        added: dict[int, Sums] = {}
+        for (_, question), sums in chain.from_iterable(part.items() for part in parts):
+            a, b, c = added.get(question, (0, 0, 0))
+            added[question] = (a + sums[0], b + sums[1], c + sums[2])
+        return added
+
+    def sums(self) -> dict[tuple[int, int], Sums]:
+        """The same of all subsets that were asked before."""
+        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        query = worker.say.query("sums", found="kept.main.found")
+        part = query.where(
+            exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
+        )
+        return self._summed(worker.stream.rows(render(part)))
+
+    def _summed(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
+        n = self.layout.n
+        return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
+
+    def _work(self, stream: Stream, tasks: Tasks) -> None:
+        """One stream's work: task after task."""
+        worker = Worker(stream, self.layout, self.scope)
+        while True:
+            with tasks.next() as task:
+                if task is None:
+                    self.history |= dict.fromkeys(worker.history)
+                    return
+                tasks.add(t for t in self._do(worker, task) if not heavy(t))
+
+    def _do(self, worker: Worker, task: Task) -> Sequence[Task]:
+        """Do one task, store what it found; the tasks that it brings."""
+        began = time.perf_counter()
+        chunk = Chunk(
+            qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
+        )
+        method, wasted = task.kind, 0.0
+        if task.kind == "walk":
+            method, wasted = self._settle(worker, chunk)
+        elif task.kind == "group":
+            self._group(worker, chunk, task.state >> self.layout.n)
+        elif task.kind == "split":
+            taken = chunk.state | self.layout.state(subset=1 << chunk.position)
+            worker.look_at(chunk)
+            worker.set(state=(taken, "BIGINT"))
+            worker.settle("whole_block", coded=chunk.table)
+        part = task.number if task.source.endswith(SAMPLE) else 0
+        statement = self._sum_up(worker) if task.kind != "drop" else None
+        seconds = time.perf_counter() - began
+        new: Sequence[Task] = ()
+        with worker.stream.transaction():
+            if statement:
+                worker.stream.rows(statement, [self.number, part])
+                self.workspace.enter(worker.stream, "found", _found_rows(self.number, part))
+            if task.kind in ("split", "drop"):
+                new = self.tables.without_entry(worker, task, chunk)
+            self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
+        if task.kind == "group":
+            self.answers |= self._summed(worker.rows("sums"))
+        worker.forget()
+        self.course.done(task, seconds, method, wasted)
+        return new
+
+    def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
+        """Settle one subset from a coded table: chunk by chunk where no block straddles two."""
+        whole = subset >> table.position & 1
+        for chunk in self.tables.cut(worker, table) if whole else (table,):
+            group(worker, chunk, subset)
+
+    def _settle(self, worker: Worker, chunk: Chunk) -> tuple[str, float]:
+        """Settle the subsets of a chunk in the way that is cheaper.
+
+        Which way it was, and the seconds that went to another one.
+        """
+        choice, wasted = self._choice(chunk.position), 0.0
+        if choice.walks():
+            began, enough = time.thread_time(), choice.enough(chunk.rows)
+            done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
+            seconds = time.thread_time() - began  # of this core: other work says nothing
+            choice.learn(chunk.rows, seconds, walked=True, done=done)
+            if done:
+                return "walk", 0.0
+            wasted = seconds
+            worker.forget()
+        began = time.thread_time()
+        roll_up(worker, chunk)
+        choice.learn(chunk.rows, time.thread_time() - began, walked=False)
+        return "roll up", wasted
+
+    def _choice(self, position: int) -> Choice:
+        """What is known about the chunks of one attribute."""
+        if position not in self.choices:
+            left = self.layout.n - position - 1
+            before = self.choices.get(position - 1)
+            self.choices[position] = Choice(
+                left, may_roll=self.scope.whole, valued=self.layout.valued, before=before
+            )
+        return self.choices[position]
+
+    def _sum_up(self, worker: Worker) -> str:
+        """Sum up what the worker settled; the statement that stores it."""
+        stream = worker.stream
+        stream.rows(self.kinds)
+        worker.make("found", "found")
+        return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
+
+    def sweep_up(self) -> None:
+        """Drop the coded tables of the pass: nothing is to be done with them any more."""
+        for (source,) in self.workspace.stream.rows(
+            "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
+        ):
+            self.workspace.drop(source)
+
+
+def _found_rows(number_of_pass: int, part: int) -> exp.Select:
+    """The rows that one task adds to what was found."""
+    keys = {"pass": number_of_pass, "part": part}
+    typed = [exp.alias_(statements.number(v, "INTEGER"), name) for name, v in keys.items()]
+    return exp.select(*typed, "*").from_("found")

@@ -1,0 +1,217 @@
+"""The coded tables of a pass: one for all attributes, one for each that is left without its first.
+
+Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from sqlglot import exp
+
+from qifsql.commands.sweep import strata
+from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.progress import Course
+from qifsql.commands.sweep.strata import Stratum
+from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.query.render import creating, render
+
+CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
+LEAST = 50_000  # rows below which the calls of a walk cost more than its work
+SHARES = 1  # chunks for each stream, at least
+MANY = 12  # attributes beyond which a walk makes so many rows that chunks must be smaller
+GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
+HEAVY = 1_000_000  # rows of a table that all threads make together
+ENTRIES = (0, 2**31 - 1)  # every code of an attribute
+SAMPLE, CERTAIN = "_sample", "_certain"  # how tables of drawn blocks end, and of those that must be
+
+
+@dataclass
+class Tables:
+    """The tables of one pass, and the tasks that they bring."""
+
+    workspace: Workspace
+    number: int
+    layout: Layout
+    scope: Scope
+    course: Course
+    seed: int
+    streams: int
+    _cuts: dict[str, list[Chunk]] = field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        """The name of the table of all attributes."""
+        return f"coded_{self.number}"
+
+    def begin(self, worker: Worker) -> None:
+        """The first tasks of the pass: of the table of all attributes."""
+        if not self.scope.listed:
+            self._enter(worker, self.first, 0, 0)
+            return
+        place = {i: p for p, i in enumerate(self.layout.order)}
+        subsets = [
+            sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
+            for named in self.scope.listed
+        ]
+        self.workspace.add(worker.stream, self.groups(subsets))
+
+    def groups(self, subsets: Iterable[int]) -> list[Task]:
+        """A task for each subset, by position: on the smallest table that has its attributes."""
+        tables = self._list_tables()
+        return [
+            Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
+            for s, p in ((s, min(_first(s), len(tables) - 1)) for s in subsets)
+        ]
+
+    def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
+        """All rows of a coded table, in chunks."""
+        if chunk.table not in self._cuts:
+            self._cuts[chunk.table] = [
+                replace(chunk, least=least, greatest=greatest, rows=rows)
+                for least, greatest, rows, _ in self._ranges(worker, chunk.table, CHUNK, CHUNK)
+            ]
+        return self._cuts[chunk.table]
+
+    def _list_tables(self) -> list[str]:
+        """The coded tables by the position of their first attribute."""
+        rows = self.workspace.stream.rows(
+            "SELECT number FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
+            "ORDER BY position",
+            [self.number],
+        )
+        return [self.first, *(self._without(number) for (number,) in rows)]
+
+    def _without(self, task: int) -> str:
+        """The name of the table that a task makes."""
+        return f"{self.first}_{task}"
+
+    def _ranges(
+        self, worker: Worker, table: str, size: int, giant: int
+    ) -> list[tuple[int, int, int, bool]]:
+        """Ranges of the first attribute: from, to, rows (about ``size``), whether one giant."""
+        worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
+        query = worker.say.query("chunks", coded=table)
+        return worker.stream.rows(render(query))
+
+    def chunks(self, *, pairs: bool) -> list[Chunk]:
+        """The table of all attributes in chunks; with ``pairs`` of its first attribute's values."""
+        ranges = self.workspace.stream.rows(
+            "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
+            [self.first],
+        )
+        if pairs:  # from an even number to an odd one
+            ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
+        return [Chunk(qualify(self.first), 0, 0, a, b, 0) for a, b in sorted(ranges)]
+
+    def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
+        """Make the table without the first attribute; its tasks."""
+        state, position = task.state, task.position + 1
+        if task.kind == "split":
+            state |= self.layout.state(subset=1 << task.position)
+        table = self._without(task.number)
+        worker.look_at(chunk)
+        layout = self.layout
+        worker.set(
+            shift=(layout.shift(position), "INTEGER"),
+            later=(layout.later(position), layout.rest_type),
+        )
+        query = worker.say.query("without_entry", coded=chunk.table)
+        worker.stream.rows(creating(qualify(table), query, temporary=False))
+        self.workspace.enter(worker.stream, table)
+        return self._enter(worker, table, position, state)
+
+    def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
+        """The tasks of a new coded table: largest chunks first, so that streams end together."""
+        taken = (state >> self.layout.n).bit_count()
+        if taken + self.layout.n - position < self.scope.least:
+            return ()  # every subset that is left is too small
+        last = position == self.layout.n - 1
+        tasks: list[Task] = []
+        rows = self._rows(worker, table)
+        if not self.scope.searching:
+            tasks += self._sampled(worker, table, position, rows) if self._may(state, rows) else []
+            tasks = tasks or self._walks(worker, table, position, state, rows)
+        if not last:
+            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
+            tasks.insert(0, drop)
+        return self.workspace.add(worker.stream, tasks)
+
+    def _rows(self, worker: Worker, table: str) -> int:
+        """How many rows a table has."""
+        return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
+
+    def _walks(
+        self, worker: Worker, table: str, position: int, state: int, rows: int
+    ) -> list[Task]:
+        """The tasks that settle all rows of a table, in chunks."""
+        last = position == self.layout.n - 1
+        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
+        some = min(most, max(LEAST, rows // (SHARES * self.streams)))
+        ranges = self._ranges(worker, qualify(table), some, GIANT * most)
+        return [
+            Task(0, self.number, "split" if giant and not last else "walk", table, position,
+                 state, least, greatest, size)
+            for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
+        ]  # fmt: skip
+
+    def _may(self, state: int, rows: int) -> bool:
+        """Whether a table may be sampled: it holds everybody, and so many rows that it pays."""
+        return self.scope.sample is not None and not state and rows > CHUNK // 2
+
+    def _sampled(self, worker: Worker, table: str, position: int, rows: int) -> list[Task]:
+        """Draw blocks of the first attribute; tasks for each part of them, and for all large ones.
+
+        None where no block would be left out.
+        """
+        share = self.scope.sample or 1.0
+        limits = strata.limits(share, self.layout.people)
+        worker.set(seed=(self.seed, "BIGINT"), first=(position, "INTEGER"))
+        worker.set_lists(limits=limits)
+        worker.make("lots", "lots", coded=qualify(table))
+        each = [Stratum(*row) for row in worker.rows("strata")]
+        drawn = strata.sampled(each, share, len(limits) + 1)
+        if not any(drawn):
+            return []
+        starts = list(accumulate(drawn, initial=0))
+        worker.set_lists(drawn=drawn, starts=starts)
+        sample, certain = table + SAMPLE, table + CERTAIN
+        looked_at, left, tasks = self._copy(worker, sample, "sampled", table), 0, []
+        if not all(drawn[stratum.number] for stratum in each):
+            left = self._copy(worker, certain, "certain", table)
+            tasks = self._walks(worker, certain, position, 0, left)
+        self.course.shorten(self.number, position, (looked_at + left) / rows)
+        for stratum in each:
+            if number := drawn[stratum.number]:
+                start = starts[stratum.number]
+                self.workspace.draw(worker.stream, sample, start, number, stratum)
+                tasks += [
+                    Task(0, self.number, "walk", sample, position, 0, start + a, start + b - 1,
+                         round(looked_at * (b - a) / sum(drawn)))
+                    for a, b in strata.parts(number)
+                ]  # fmt: skip
+        return tasks
+
+    def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
+        """Make some rows of a coded table a table of their own; how many there are."""
+        query = worker.say.query(file, coded=qualify(table))
+        rows = worker.stream.count(creating(qualify(name), query, temporary=False))
+        self.workspace.enter(worker.stream, name)
+        return rows
+
+
+def heavy(task: Task) -> bool:
+    """Whether a task is for all threads at once: a large table is made by one statement."""
+    return task.kind in ("drop", "split") and task.rows > HEAVY
+
+
+def qualify(table: str) -> str:
+    """A table by its name in the workspace."""
+    return f"kept.main.{table}"
+
+
+def _first(subset: int) -> int:
+    """The first attribute of a subset, by position."""
+    return (subset & -subset).bit_length() - 1

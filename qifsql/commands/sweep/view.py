@@ -1,0 +1,274 @@
+"""A sweep as people read it: the best subset of each size, who carries the risk, what to drop."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.sweep import charts
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import counted, number, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+SHOWN = 20  # subsets of a border that are shown
+PAIRS = 5  # interactions of pairs that are shown
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, pl.DataFrame]
+
+
+REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
+KIND = Kind(
+    columns=("model", "secret"),
+    shared=(
+        "best",
+        "borders",
+        "shapley",
+        "interactions",
+        "drop_first",
+        "coarsen_first",
+        "histogram",
+        "plan",
+        "releases",
+    ),
+    essential=True,
+)
+
+
+def sweep(frame: pl.DataFrame, details: Tables, *, explain: bool = False) -> list[Part]:
+    """The answers of a sweep, question by question."""
+    parts: list[Part] = []
+    for row, excerpt in questions(frame, details):
+        parts += [Heading(_question(row)), *answers(row, excerpt)]
+    if explain and "plan" in details:
+        parts += [Heading(said("The plan, and what it cost")), _plan(details["plan"])]
+    return parts
+
+
+def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
+    """Each question of a sweep: one of its rows, and its own part of the details."""
+    excerpts: list[tuple[Row, Tables]] = []
+    for row in frame.unique(["model", "secret"], maintain_order=True).iter_rows(named=True):
+        secret = pl.lit(row["secret"], pl.String)
+        excerpt = {
+            name: table.filter(pl.col("secret").eq_missing(secret))
+            for name, table in details.items()
+            if "secret" in table.columns
+        }
+        excerpts.append((row, excerpt))
+    return excerpts
+
+
+def answers(row: Row, tables: Tables) -> list[Part]:
+    """The answers to one question."""
+    parts: list[Part] = [best(tables["best"])] if "best" in tables else []
+    if "releases" in tables:
+        parts.append(releases(tables["releases"]))
+    if "drop_first" in tables and "shapley" in tables:
+        parts.append(drop_first(tables["drop_first"], tables["shapley"]))
+        if "coarsen_first" in tables:
+            parts.append(coarsen_first(tables["coarsen_first"]))
+        if "interactions" in tables:  # stored as JSON, a table without rows has no columns
+            parts += pairs(tables["interactions"])
+    if "borders" in tables:
+        parts += borders(tables["borders"])
+    if "best" in tables and tables["best"].height:
+        parts.append(Paragraph(sentence(tables)))
+    return parts
+
+
+def _question(row: Row) -> str:
+    what = said("re-identification")
+    if row["secret"] is not None:
+        what = said("inference of {secret}", secret=row["secret"])
+    message = "{model}: {what}; before the release she guesses right {times}"
+    return said(message, model=row["model"], what=what, times=_times(row["prior_probabilistic"]))
+
+
+def _times(p: float) -> str:
+    chance = words.chance(p)
+    return chance if p <= 0 or p >= 1 else said("{chance} times", chance=chance)
+
+
+def best(table: pl.DataFrame) -> Table:
+    """The subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
+    heads = [
+        said("quasi-identifiers"),
+        said("best for"),
+        said("subset"),
+        said("certain"),
+        said("degradation"),
+    ]
+    sheet = Table.of([*heads, said("best guess"), said("degradation")], right=(0, 3, 4, 5, 6))
+    kinds = {
+        "both": said("both"),
+        "deterministic": said("deterministic"),
+        "probabilistic": said("probabilistic"),
+    }
+    for line in table.iter_rows(named=True):
+        sheet.add_row(
+            str(line["n_qids"]),
+            kinds.get(line["best_for"], line["best_for"]),
+            escaping.cell(", ".join(line["qids"])),
+            words.percent(line["posterior_deterministic"]),
+            f"+ {words.percent(line['degradation_deterministic'])}",
+            words.percent(line["posterior_probabilistic"]),
+            words.factor(line["degradation_probabilistic"]),
+        )
+    return sheet
+
+
+def releases(table: pl.DataFrame) -> Table:
+    """What each auxiliary dataset adds to what the focal one tells alone."""
+    heads = [said("release"), said("adds alone"), said("adds as the last")]
+    heads += [said("Shapley value"), said("share of the rise")]
+    sheet = Table.of(heads, right=(1, 2, 3, 4))
+    for line in table.filter(measure="probabilistic").iter_rows(named=True):
+        sheet.add_row(
+            escaping.cell(line["dataset"]),
+            *(f"+ {words.percent(line[name])}" for name in ("alone", "last", "shapley")),
+            "" if line["share"] is None else words.percent(line["share"]),
+        )
+    return sheet
+
+
+def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
+    """What dropping each quasi-identifier saves, and its share of the risk."""
+    shares = shapley.filter(measure="probabilistic").select("qid", "share")
+    heads = [said("drop first"), said("best guess without it"), said("saved")]
+    heads += [said("Shapley value"), said("share of the risk")]
+    sheet = Table.of(heads, right=(1, 2, 3, 4))
+    for line in table.join(shares, on="qid", maintain_order="left").iter_rows(named=True):
+        sheet.add_row(
+            escaping.cell(line["qid"]),
+            words.percent(line["posterior_without"]),
+            words.percent(line["saved"]),
+            words.percent(line["shapley"]),
+            "" if line["share"] is None else words.percent(line["share"]),
+        )
+    return sheet
+
+
+def coarsen_first(table: pl.DataFrame) -> Table:
+    """What merging the values of a quasi-identifier in pairs saves."""
+    heads = [said("coarsen first"), said("values"), said("best guess then"), said("saved")]
+    sheet = Table.of(heads, right=(1, 2, 3))
+    for line in table.iter_rows(named=True):
+        values = {"n": words.count(line["values"]), "m": words.count(line["values_coarser"])}
+        sheet.add_row(
+            escaping.cell(line["qid"]),
+            said("{n} to {m}", **values),
+            words.percent(line["posterior_coarser"]),
+            words.percent(line["saved"]),
+        )
+    return sheet
+
+
+def pairs(table: pl.DataFrame) -> list[Part]:
+    """The pairs that work together most, or stand in for each other."""
+    rows = table.filter(measure="probabilistic").sort(
+        pl.col("interaction").abs(), descending=True, maintain_order=True
+    )
+    if rows.is_empty():
+        return []
+    sheet = Table.of([said("strongest pairs"), said("interaction"), ""], right=(1,))
+    for line in rows.head(PAIRS).iter_rows(named=True):
+        value = line["interaction"]
+        how = said("more together than apart") if value > 0 else said("stand in for each other")
+        pair = escaping.cell(f"{line['a']}, {line['b']}")
+        sheet.add_row(pair, number(f"{100 * value:+.2f} %"), how if value else "")
+    return [sheet]
+
+
+def borders(table: pl.DataFrame) -> list[Part]:
+    """The smallest risky subsets and the largest safe ones."""
+    heads = {
+        ("minimal risky", "deterministic"): said("minimal risky, deterministic"),
+        ("minimal risky", "probabilistic"): said("minimal risky, probabilistic"),
+        ("maximal safe", "deterministic"): said("maximal safe, deterministic"),
+        ("maximal safe", "probabilistic"): said("maximal safe, probabilistic"),
+    }
+    parts: list[Part] = []
+    for (measure, border), rows in table.group_by("measure", "border", maintain_order=True):
+        head = heads.get((str(border), str(measure)), f"{border}, {measure}")
+        sheet = Table.of([head, said("success")], right=(1,))
+        for line in rows.head(SHOWN).iter_rows(named=True):
+            names = ", ".join(line["qids"]) or said("none: it holds before the release")
+            sheet.add_row(escaping.cell(names), words.percent(line["posterior"]))
+        parts.append(sheet)
+        if (more := rows.height - SHOWN) > 0:
+            text = said("and {n} more (see --format csv)", n=words.count(more))
+            parts.append(Paragraph(text))
+    return parts
+
+
+def sentence(tables: Tables) -> str:
+    """The worst of all subsets in words, and what to do first."""
+    worst = tables["best"].row(-1, named=True)
+    names = words.listed([escaping.cell(name) for name in worst["qids"]])
+    after = _times(worst["posterior_probabilistic"])
+    text = said("Who knows {qids} guesses right {times}.", qids=names, times=after)
+    if "drop_first" not in tables or tables["drop_first"].is_empty():
+        return text
+    first = tables["drop_first"].row(0, named=True)
+    if first["saved"] <= 0:
+        return f"{text} {said('Dropping any single quasi-identifier saves nothing.')}"
+    without = words.chance(first["posterior_without"])
+    saves = "Dropping {qid} saves most: then it is {chance}."
+    return f"{text} {said(saves, qid=escaping.cell(first['qid']), chance=without)}"
+
+
+def _plan(table: pl.DataFrame) -> Table:
+    heads = [
+        "pass", "subsets that begin with", "subsets", "rows expected", "rows", "way", "s expected",
+        "s",
+    ]  # fmt: skip
+    sheet = Table.of(heads, right=(0, 2, 3, 4, 6, 7))
+    for line in table.iter_rows(named=True):
+        sheet.add_row(
+            str(line["pass"]),
+            escaping.cell(line["first"]),
+            words.count(line["subsets"]),
+            words.count(line["rows_estimated"]),
+            words.count(line["rows"]),
+            line["method"] or "",
+            f"{line['seconds_estimated']:.1f}",
+            f"{line['seconds']:.1f}",
+        )
+    return sheet
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    frame, tables = stored.frame, stored.details
+    n = frame["subset"].n_unique() if "subset" in frame.columns else 0
+    tried = counted("{n} set of quasi-identifiers was tried.", "{n} sets were tried.", n)
+    parts: list[Part] = [Paragraph(tried)] if n else []
+    if frame.height and "posterior_probabilistic" in frame.columns:
+        parts += drawn("success", partial(charts.success, frame))
+    for row, excerpt in questions(frame, tables):
+        parts.append(Heading(words.goal(row)))
+        parts += answers(row, {k: t for k, t in excerpt.items() if k in ("best", "releases")})
+    if "histogram" in tables and "best" in tables:
+        parts += drawn("histograms", partial(charts.histograms, tables))
+    return said("Every adversary"), parts
+
+
+def remedies(stored: Stored) -> list[Part]:
+    """Return what to do first: what dropping and coarsening each quasi-identifier buys."""
+    tables = {k: t for k, t in stored.details.items() if k in REMEDIES}
+    parts: list[Part] = []
+    if "shapley" in tables and tables["shapley"].height:
+        parts += drawn("shapley", partial(charts.shapley, tables["shapley"]))
+    for row, excerpt in questions(stored.frame, tables) if tables else ():
+        parts += [Heading(words.goal(row)), *answers(row, excerpt)]
+    return parts

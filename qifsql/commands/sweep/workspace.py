@@ -1,0 +1,339 @@
+"""The workspace of a sweep: one file with all that is to be done, and all that was found.
+
+A task and what it found are stored in one transaction. Whatever ends the process, the same command
+goes on where it was: what is done stays done, what was under way is done again.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql import __version__
+from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.strata import Stratum
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import STORE
+from qifsql.engine import ledger
+from qifsql.engine.connections import Stream
+from qifsql.engine.duckdb import DuckDB, remove
+from qifsql.errors import (
+    DatasetError,
+    EngineError,
+    InputError,
+    InternalError,
+    QifError,
+)
+from qifsql.query.render import dropping, render
+from qifsql.query.templates import load, script
+
+_OPEN: set[Path] = set()  # the workspaces that this program has open
+_LOCK = threading.Lock()
+FORM = 3  # of the tables in a workspace
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to do with the rows of a coded table whose ``entry`` is in a range.
+
+    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: the rows of one
+    value are too many for one walk, they get a table of their own. ``drop``: make the table without
+    the attribute. ``group``: settle the one subset that ``state`` has taken.
+    """
+
+    number: int
+    number_of_pass: int
+    kind: str
+    source: str
+    position: int
+    state: int
+    least: int
+    greatest: int
+    rows: int
+
+    def first(self, n: int) -> int:
+        """The first attribute, of n, of the subsets that the task settles."""
+        taken = self.state >> n | 1 << self.position
+        return (taken & -taken).bit_length() - 1
+
+
+class Workspace:
+    """The tables of one sweep, in a file or, without one, in memory."""
+
+    def __init__(self, engine: DuckDB, path: Path | None, request: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.path = path
+        try:
+            held = engine.open_kept(path)
+        except DatasetError as e:
+            raise InputError(
+                f"the workspace {path} cannot be made or opened; name another file with "
+                "--workspace",
+                detail=e.detail,
+            ) from e
+        self.stream = engine.stream()
+        self._lock = threading.Lock()
+        if held:
+            with ledger.readable(self.damaged):
+                before = dict(self.fact("asked"))
+            self._check(before, request)
+            ledger.check(self.stream, held, self.damaged)
+        else:
+            with self.stream.transaction():
+                for statement in script("sweep/workspace"):
+                    self.stream.rows(statement)
+                if path is not None:
+                    ledger.begin(self.stream)
+                self._tell("asked", _signed(request))
+        rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
+        self._last = int(rows[0][0])
+
+    @property
+    def damaged(self) -> str:
+        """The message where the workspace does not hold what was stored in it."""
+        return (
+            f"the workspace {self.path} is damaged: it does not hold what was stored in it; start "
+            "over with --restart, or name another file with --workspace"
+        )
+
+    def broken(self, what: str) -> QifError:
+        """Return the error to raise where what was found cannot be right."""
+        if self.path is None:
+            return InternalError(f"{what}; report this")
+        return DatasetError(self.damaged, detail=what)
+
+    def enter(
+        self, stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False
+    ) -> None:
+        """Enter rows in the ledger of a file; part of the transaction that stores them."""
+        if self.path is not None:
+            ledger.enter(stream, name, rows, gone=gone)
+
+    def drop(self, name: str) -> None:
+        """Drop a coded table."""
+        with self.stream.transaction():
+            self.stream.rows(dropping(f"{STORE}.main.{name}"))
+            if self.path is not None:
+                ledger.strike(self.stream, name)
+
+    @property
+    def useful(self) -> bool:
+        """Whether people are coded or attacked already: else there is nothing to go on with."""
+        rows = self.stream.rows(
+            "SELECT count(*) FROM kept.facts WHERE name NOT IN ('asked', 'spreads', 'records')"
+        )
+        return bool(rows[0][0])
+
+    def fact(self, name: str) -> Any:
+        """What was stored under a name; None where nothing was."""
+        rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def tell(self, name: str, fact: object) -> None:
+        """Store a fact under a name, in place of an earlier one."""
+        with self.stream.transaction():
+            self._tell(name, fact)
+
+    def _tell(self, name: str, fact: object) -> None:
+        rows = _rows("facts", exp.EQ(this=exp.column("name"), expression=exp.convert(name)))
+        self.enter(self.stream, "facts", rows, gone=True)
+        self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
+        self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
+        self.enter(self.stream, "facts", rows)
+
+    def layouts(self) -> list[Layout]:
+        """The passes, as they were laid out; none in a new workspace."""
+        rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
+        return [_layout(json.loads(text)) for (text,) in rows]
+
+    def lay_out(self, layouts: Sequence[Layout]) -> None:
+        """Store the passes."""
+        with self.stream.transaction():
+            for i, layout in enumerate(layouts):
+                self.stream.rows(
+                    "INSERT INTO kept.passes VALUES (?, ?)", [i, json.dumps(asdict(layout))]
+                )
+            self.enter(self.stream, "passes")
+
+    def worked(self) -> list[tuple[Task, str, float]]:
+        """The tasks that are done, how, and in how many seconds."""
+        rows = self.stream.rows(
+            "SELECT tasks.*, method, seconds FROM kept.tasks JOIN kept.done ON number = task "
+            "ORDER BY number"
+        )
+        return [(Task(*row[:9]), row[9], row[10]) for row in rows]
+
+    def pending(self, number_of_pass: int) -> list[Task]:
+        """The tasks of a pass that are not done, in their order."""
+        rows = self.stream.rows(render(load("sweep/pending").query))
+        return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
+
+    def begin(self, number_of_pass: int) -> None:
+        """Say that the people of a pass are coded; part of the transaction of its first tasks."""
+        self._tell(f"coded {number_of_pass}", True)
+
+    def begun(self, number_of_pass: int) -> bool:
+        """Whether the people of a pass are coded."""
+        return bool(self.fact(f"coded {number_of_pass}"))
+
+    def complete(self, number_of_pass: int, layout: Layout, scope: Scope) -> int:
+        """The attributes, as bits, of which all subsets that begin with them are settled."""
+        if scope.listed or scope.searching:
+            return layout.every
+        done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
+        pending = self.pending(number_of_pass)
+        reached = {t.position for t in (*done, *pending) if not t.state}
+        waiting = {t.first(layout.n) for t in pending if t.kind != "drop" or t.state}
+        return sum(1 << p for p in reached - waiting)
+
+    def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
+        """Store new tasks, numbered; part of the transaction of the stream."""
+        with self._lock:
+            first = self._last + 1
+            self._last += len(tasks)
+        numbered = [Task(first + i, *astuple(task)[1:]) for i, task in enumerate(tasks)]
+        for task in numbered:
+            stream.rows(
+                "INSERT INTO kept.tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(task))
+            )
+        if numbered:
+            number = exp.column("number")
+            condition = number.between(exp.convert(first), exp.convert(first + len(tasks) - 1))
+            self.enter(stream, "tasks", _rows("tasks", condition))
+        return numbered
+
+    def draw(self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum) -> None:
+        """Store what the entries from ``start`` of a sample were drawn from."""
+        stream.rows(
+            "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
+            [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
+        )
+        of_it = exp.EQ(this=exp.column("source"), expression=exp.convert(source))
+        its_start = exp.EQ(this=exp.column("least"), expression=exp.convert(start))
+        condition = exp.and_(of_it, its_start)
+        self.enter(stream, "strata", _rows("strata", condition))
+
+    def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
+        """Say that a task is done; part of the transaction that stores what it found."""
+        stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
+        condition = exp.EQ(this=exp.column("task"), expression=exp.convert(task.number))
+        self.enter(stream, "done", _rows("done", condition))
+
+    def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+        """Refuse a file that is no workspace, or one of another sweep."""
+        where = self.path.name if self.path else "the workspace"
+        now = _signed(request)
+        if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
+            raise InputError(
+                f"{where} was begun by qifsql {before.get('qifsql')} with "
+                f"{before.get('engine', 'another engine')}; go on with these versions, or start "
+                "anew with --restart"
+            )
+        if other := [name for name, value in now.items() if before.get(name) != value]:
+            raise InputError(
+                f"{where} is the workspace of another sweep: {', '.join(other)} differ; "
+                "repeat that command to go on with it, start anew with --restart, or name another "
+                "file with --workspace"
+            )
+
+
+def prepare(engine: DuckDB, path: Path, dataset: Dataset | Collection, *, restart: bool) -> None:
+    """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
+
+    Nothing is removed but a workspace. Raises InputError where the file is something else or
+    cannot be made, and DatasetError where a running sweep has it.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise InputError(f"the workspace {path} {what}; name a file with --workspace")
+    if any(path.resolve() == Path(file).resolve() for file in dataset.paths):
+        raise InputError(f"{path} is the release itself; name another file with --workspace")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(
+            f"the workspace {path} cannot be made: the folder {path.parent} cannot be written; "
+            "name another file with --workspace"
+        )
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(f"the workspace {path} is no file; name another with --workspace")
+    if not path.stat().st_size:
+        path.unlink()
+        return
+    try:
+        with path.open("rb") as f:
+            head = f.read(12)
+    except OSError as e:
+        raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
+    tables, trouble = engine.probe(path) if head[8:] == b"DUCK" else (set(), None)
+    if trouble is not None and "in use" in str(trouble):
+        raise DatasetError(
+            f"{path} is the workspace of a sweep that runs now; wait for it, or name another with "
+            "--workspace",
+            detail=trouble.detail,
+        ) from trouble
+    if isinstance(trouble, EngineError):
+        raise trouble
+    if isinstance(trouble, DatasetError):
+        raise DatasetError(
+            f"the workspace {path} is corrupt or truncated; remove it to start anew, or name "
+            "another with --workspace",
+            detail=trouble.detail,
+        ) from trouble
+    if head[8:] != b"DUCK" or trouble is not None or (tables and not {"facts", "tasks"} <= tables):
+        raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
+    if restart:
+        remove(path)
+
+
+@contextmanager
+def alone(path: Path | None) -> Iterator[None]:
+    """Refuse a workspace that another thread of this program has.
+
+    The lock of the file keeps other programs out, but not this one.
+    """
+    if path is None:
+        yield
+        return
+    real = path.resolve()
+    with _LOCK:
+        if real in _OPEN:
+            raise DatasetError(
+                f"{path} is the workspace of a sweep that runs now; wait for it, or name another "
+                "with --workspace"
+            )
+        _OPEN.add(real)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _OPEN.discard(real)
+
+
+def _signed(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "qifsql": __version__,
+        "form": FORM,
+        "engine": ledger.ENGINE,
+        **json.loads(json.dumps(request)),
+    }
+
+
+def _layout(held: dict[str, Any]) -> Layout:
+    secrets = {int(j): int(values) for j, values in held["secrets"].items()}
+    order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
+    people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
+    return Layout(order, values, people, secrets, valued=valued, owners=owners)
+
+
+def _rows(table: str, condition: exp.Expr) -> exp.Select:
+    """The rows of a table that are new or about to go."""
+    return exp.select("*").from_(f"{STORE}.main.{table}").where(condition)

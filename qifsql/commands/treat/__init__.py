@@ -1,0 +1,1 @@
+"""``qifsql treat``: one record per person."""

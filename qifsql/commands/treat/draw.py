@@ -1,0 +1,209 @@
+"""Drawing lots: which record of each person stays, and the query that gives the records that do.
+
+See ``treat`` for what a lot is. Records are told apart by their position in the input, which every
+statement counts anew; a table of the engine's own holds those that are dropped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import (
+    FLOATING,
+    SOURCE,
+    column,
+    identifier,
+    parse,
+    read,
+    with_one_missing,
+)
+from qifsql.data.relation import LOADED, relation
+from qifsql.data.types import family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InternalError,
+    quoted,
+)
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+from qifsql.results import release
+
+_DATED = ("DATE", "TIME", "TIMESTAMP")  # their text in CSV may have a form that no cast knows
+
+SUMMARY: dict[str, pl.DataType] = {
+    "records": pl.Int64(),
+    "people": pl.Int64(),
+    "dropped": pl.Int64(),
+    "people_with_several": pl.Int64(),
+    "without_key": pl.Int64(),
+}
+"""One row: the records under the filter, the people (as many records stay), the records that are
+dropped, the people who have several, and the records without a key, each a person of its own."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records as they are read: their columns, whose they are, and which of them are meant."""
+
+    dataset: Dataset
+    columns: tuple[Column, ...]
+    key: exp.Expr
+    where: exp.Expr | None
+
+
+def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
+    """The records with their types, once key and filter are checked."""
+    schema, dataset = catalog.schema, catalog.dataset
+    assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+    key_column = schema[key]
+    if nested(key_column.type):
+        raise ColumnError(
+            f"key {quoted(key_column.name)} of {schema.dataset} is nested "
+            f"({family(key_column.type)}); name a column of single values"
+        )
+    condition = None
+    if where is not None:
+        condition = parse(where, schema, "the filter (where)")
+        catalog.condition(condition)
+    tree: exp.Expr = column(key_column)
+    tree = with_one_missing(tree) if key_column.type in FLOATING else tree
+    return Records(dataset, schema.columns, tree, condition)
+
+
+def as_text(records: Records) -> Records | None:
+    """The same records of CSV with all cells as the texts they are; None for other formats.
+
+    The key and the columns of the filter are cast to their types. Not where these are dates or
+    times, of which CSV knows more forms than a cast does.
+    """
+    if records.dataset.format != "csv":
+        return None
+    types = {c.source_name: c.type for c in records.columns}
+    trees = [records.key] + ([records.where] if records.where is not None else [])
+    if any(types[name].startswith(_DATED) for name in read(*trees)):
+        return None
+
+    def cast(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or types[node.name] == "VARCHAR":
+            return node
+        return exp.cast(node.copy(), types[node.name], dialect=render.DUCKDB)
+
+    return Records(
+        replace(records.dataset, all_varchar=True),
+        tuple(replace(c, type="VARCHAR") for c in records.columns),
+        records.key.transform(cast),
+        None if records.where is None else exp.paren(records.where).transform(cast),
+    )
+
+
+def draw(engine: DuckDB, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
+    """Make a table of the records that are dropped (``gone``); ``SUMMARY``, and what ran."""
+    name = records.dataset.name
+    keyed = Step("keyed", "One row per record: its key.", _keyed(records))
+    ((n,),) = engine.rows(Plan((keyed,), _count("keyed")), "counting records", name)
+    if not n:
+        after = " under the filter (where)" if records.where is not None else ""
+        raise DatasetError(f"{name} has no records{after}; there is nobody to treat")
+    repeats = Plan((keyed,), load("treat/repeats").query)
+    engine.keep("repeats", repeats, "looking for people with several", name, catalog=LOADED)
+    counted = Plan((), load("treat/surplus").query)
+    ((people, surplus, without_key),) = engine.rows(counted, "counting people", name)
+    steps = (_contenders(records, seed), *(_step(step) for step in ("lots", "winners")))
+    drawn = Plan(steps, load("treat/dropped").query)
+    engine.keep("dropped", drawn, "drawing lots", name, catalog=LOADED)
+    ((dropped,),) = engine.rows(Plan((), _count("dropped")), "counting records", name)
+    if dropped != surplus:
+        raise InternalError(f"{dropped:,} records of {name} would be dropped, not {surplus:,}")
+    row = (n, n - dropped, dropped, people, without_key)
+    plans = {"repeats": repeats, "dropped": drawn}
+    statements = [render.keeping(plan, table, LOADED) for table, plan in plans.items()]
+    return pl.DataFrame([row], schema=SUMMARY, orient="row"), statements
+
+
+def gone() -> exp.Table:
+    """The table of the records that are dropped: their positions, from 1."""
+    return _engine_table("dropped")
+
+
+def _keyed(records: Records) -> exp.Select:
+    rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
+    query = exp.select(exp.alias_(records.key, "key")).from_(rows)
+    return query if records.where is None else query.where(exp.paren(records.where))
+
+
+def _numbered(records: Records) -> exp.Select:
+    """One row per record: its position, from 1, its key, and its cells under names of ours."""
+    columns = [
+        exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
+        exp.alias_(records.key, "key"),
+        exp.alias_(records.where.copy() if records.where is not None else exp.true(), "meant"),
+        *(exp.alias_(column(c), f"column_{i}") for i, c in enumerate(records.columns, 1)),
+    ]
+    rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
+    inner = exp.select(*columns).from_(rows).subquery("numbered")
+    return exp.select("*").from_(inner).where("meant")
+
+
+def _contenders(records: Records, seed: int) -> Step:
+    parts: list[exp.Expr] = [exp.Literal.string(f"{seed}|")]
+    for i, _ in enumerate(records.columns, 1):
+        cell = exp.cast(exp.column(f"column_{i}"), "VARCHAR")
+        length = exp.Anonymous(this="strlen", expressions=[cell])
+        text = _concat([length, exp.Literal.string(":"), cell.copy()])
+        missing = exp.column(f"column_{i}").is_(exp.null())
+        parts.append(exp.Case().when(missing, exp.Literal.string("-")).else_(text))
+    exact = exp.Collate(this=_concat(parts), expression=exp.Var(this="C"))  # a and A differ
+    query = (
+        exp.select("position", "numbered.key", exp.alias_(exact, "record"))
+        .from_(_numbered(records).subquery("numbered"))
+        .join(
+            exp.alias_(_engine_table("repeats"), "repeats", table=True),
+            on="numbered.key = repeats.key",
+            join_type="semi",
+        )
+    )
+    doc = "One row per record of a person with several: where it stands, the seed and its cells."
+    return Step("contenders", doc, query)
+
+
+def kept_plan(records: Records, kind: str) -> Plan:
+    """The records that stay, in the order of the input, for a file of that ending.
+
+    Not an anti join, which may give the rows in another order.
+    """
+    names = release.aliases([c.name for c in records.columns])
+    columns = []
+    for i, (source_column, name) in enumerate(zip(records.columns, names, strict=True), 1):
+        value: exp.Expr = exp.column(f"column_{i}")
+        if release.as_text(source_column.type, kind):
+            value = exp.cast(value, "VARCHAR")
+        columns.append(exp.alias_(value, identifier(name)))
+    dropped = exp.select("position").from_(gone()).subquery()
+    stays = exp.not_(exp.In(this=exp.column("position"), query=dropped))
+    rows = _numbered(records).subquery("numbered")
+    return Plan((), exp.select(*columns).from_(rows).where(stays))
+
+
+def _concat(parts: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="concat", expressions=list(parts))
+
+
+def _step(name: str) -> Step:
+    template = load(f"treat/{name}")
+    return Step(name, template.doc, template.query, materialized=name == "lots")
+
+
+def _count(table: str) -> exp.Select:
+    return exp.select(exp.Count(this=exp.Star())).from_(table)
+
+
+def _engine_table(name: str) -> exp.Table:
+    """A table of the engine's own."""
+    return exp.table_(name, db="main", catalog=LOADED)

@@ -1,0 +1,136 @@
+"""What dropping records changes: the risk before and after, and who is singled out when.
+
+A treatment can raise the risk as well as lower it: of the people who were alone in their block some
+are lost, and others are alone once their look-alikes are gone (PoPETs section 5.2, footnote 12: of
+57 people alone by their school, 26 are lost, and 42 are alone only afterwards).
+"""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.counts import Counts
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import SOURCE, identifier, read
+from qifsql.data.relation import LOADED, relation
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InternalError
+from qifsql.measures import bayes, gain
+from qifsql.query import compiler, render
+from qifsql.query.columns import unique
+from qifsql.query.microdata import microdata
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+from qifsql.results.assessment import SCHEMA
+
+COMPARISON: dict[str, pl.DataType] = {
+    "when": pl.String(),
+    **{name: SCHEMA[name] for name in SCHEMA if name not in ("datasets", "seconds")},
+}
+"""One row per model and secret, ``before`` and ``after``; the other columns are as in a result."""
+
+CHANGES: dict[str, pl.DataType] = {
+    "singled_out_before": pl.Int64(),
+    "still_singled_out": pl.Int64(),
+    "lost": pl.Int64(),
+    "singled_out_only_after": pl.Int64(),
+    "singled_out_after": pl.Int64(),
+}
+"""One row. Of the records alone in their block before, ``lost`` are those that were dropped; the
+others are still alone. ``singled_out_only_after``: records that had look-alikes before."""
+
+_TABLE = "compared"  # of the engine's own: one row per record, with what the adversary knows
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The risk before and after (``COMPARISON``), and who is singled out when (``CHANGES``)."""
+
+    comparison: pl.DataFrame
+    frame: pl.DataFrame
+
+
+def changes(engine: DuckDB, attack: BoundAttack, dropped: exp.Table) -> Changes:
+    """Run an attack on all records and on those that stay.
+
+    ``dropped`` is a table of the positions of the others, from 1, in its column ``position``.
+    """
+    name = attack.dataset.name
+    plan, stays = _plan(attack, dropped)
+    engine.keep(_TABLE, plan, "comparing", name, catalog=LOADED)
+    statement = render.keeping(plan, _TABLE, LOADED)
+    table = Dataset(
+        name, "duckdb", attack.dataset.paths, table=_TABLE, schema="main", statement=statement
+    )
+    everybody = replace(attack, dataset=table, where=None)
+    rows = _measured(engine, everybody, "before")
+    rows += _measured(engine, replace(everybody, where=stays), "after")
+    counted = _count(engine, everybody, stays)
+    engine.drop(_TABLE, LOADED)
+    for when in ("before", "after"):
+        alone = [row["singled_out"] for row in rows if row["when"] == when]
+        if set(alone) != {counted[f"singled_out_{when}"][0]}:
+            raise InternalError("who is singled out does not add up; please report this")
+    return Changes(pl.DataFrame(rows, schema=COMPARISON), counted)
+
+
+def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
+    """The columns that are used of every record under the filter, and the one that says it stays.
+
+    Columns keep the engine's names, under which the attack knows them.
+    """
+    trees = [a.expression for a in (*attack.qids, *attack.secrets)]
+    used = sorted(read(*trees))
+    flag = identifier(unique([*used, "stays"])[-1])
+    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
+    inner += [exp.alias_(attack.where.copy() if attack.where is not None else exp.true(), "meant")]
+    inner += [
+        exp.alias_(exp.column(identifier(c), table=SOURCE), f"column_{i}")
+        for i, c in enumerate(used, 1)
+    ]
+    rows = exp.alias_(relation(attack.dataset), SOURCE, table=True)
+    gone = exp.In(
+        this=exp.column("position"), query=exp.select("position").from_(dropped).subquery()
+    )
+    outer = [exp.alias_(exp.column(f"column_{i}"), identifier(c)) for i, c in enumerate(used, 1)]
+    outer += [exp.alias_(exp.not_(gone), flag)]
+    query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
+    stays = exp.Column(this=flag.copy(), table=exp.to_identifier(SOURCE))
+    return Plan((), query.where("meant")), stays
+
+
+def _measured(engine: DuckDB, attack: BoundAttack, when: str) -> list[dict[str, object]]:
+    """A row of numbers for each model and secret."""
+    counts = Counts(engine, attack, again=False)
+    questions = compiler.questions(attack)
+    prior = counts.profiles(questions, prior=True)
+    after = counts.profiles(questions, prior=False)
+    counts.forget()
+    names = [q.name for q in attack.qids]
+    rows: list[dict[str, object]] = []
+    for model in attack.models:
+        for j in compiler.numbers(attack, model):
+            before, then = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, after))
+            row = {
+                "when": when,
+                "model": model.acronym.upper(),
+                "n_qids": len(names),
+                "qids": names,
+                "secret": attack.secrets[j - 1].name if j else None,
+                "records": counts.records,
+                "blocks": after[j, 0].blocks,
+                "singled_out": after[j, 0].singled_out,
+            }
+            rows.append(row | bayes.row(before, then))
+    return rows
+
+
+def _count(engine: DuckDB, attack: BoundAttack, stays: exp.Expr) -> pl.DataFrame:
+    """Who is alone before and after."""
+    people = replace(attack, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
+    query = splice(load("treat/changes"), width=len(attack.qids))
+    plan = Plan(tuple(microdata(people)), query)
+    return engine.frame(plan, "comparing", attack.dataset.name).cast(pl.Schema(CHANGES))

@@ -1,0 +1,134 @@
+"""Treatment: one record of each person, chosen at random, the same for a seed.
+
+What a record draws depends on nothing but the seed, its cells and, where a person has several
+identical records, which of them it is: every record has the same chance, and neither the order of
+the rows, nor how they are split into files, nor the number of threads matter. The record with the
+least lot stays. A lot is the MD5 digest of ``copy/seed|cells``: ``copy`` counts the identical
+records of a person from 1, and ``cells`` are the cells as text, each after its length in bytes and
+a colon, ``-`` where it is missing. The text of a cell is fixed by DuckDB, whose version stands in
+the manifest; that of CSV is what stands in the file. Source: PoPETs section 5.1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from qifsql.adversary.bind import bind
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.treat import draw
+from qifsql.commands.treat.effect import changes
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import column
+from qifsql.data.relation import openings
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.query import render
+from qifsql.results import release
+from qifsql.results.storage import Origin, check_place
+
+SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
+UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What was done (``drawing.SUMMARY``); with quasi-identifiers, what it changes; remarks.
+
+    ``comparison`` is the risk before and after (``changes.COMPARISON``), ``changes`` who is
+    singled out when (``changes.CHANGES``).
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    comparison: pl.DataFrame | None = None
+    changes: pl.DataFrame | None = None
+
+
+def treat(
+    source: str | Path | Dataset,
+    out: str | Path,
+    *,
+    key: str,
+    seed: int = 0,
+    qids: str | Sequence[str] = (),
+    secret: str | Sequence[str] = (),
+    where: str | None = None,
+    settings: Settings | None = None,
+) -> Treatment:
+    """Write exactly one uniformly random record of each person, in the order of the input.
+
+    ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
+    person of its own. All columns stay, under their names. ``out`` ends in .parquet, .csv or
+    .csv.gz (with commas, in UTF-8); the cells of CSV made from CSV are the texts of the input.
+    ``where``: other records are left out. ``qids`` and ``secret``: compare what an adversary who
+    knows these gains before and after (models CRS, and CAS with a secret).
+    """
+    settings = _seeded(seed, settings)
+    origin = Origin.now(settings, "treat")
+    path, dataset = Path(out), Dataset.open(source)
+    models = "crs,cas" if secret else "crs"
+    spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
+    kind = release.ending(path)
+    path = check_place(path, dataset.paths)
+    with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
+        catalog = Catalog(engine, dataset)
+        typed = draw.read_records(catalog, key, where)
+        catalog.types([column(catalog.schema[key])], ["key"])
+        attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
+        texts = draw.as_text(typed)
+        frame, statements = draw.draw(engine, texts or typed, seed)
+        effect = changes(engine, attack, draw.gone()) if attack else None
+        rows = typed if kind == ".parquet" else texts or typed
+        final = draw.kept_plan(rows, kind)
+        description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
+        setup = [*openings(catalog.dataset), *openings(rows.dataset)]
+        statements = [*dict.fromkeys(setup), UTC, *statements, render.statement(final, pretty=True)]
+        origin = origin.about(description, dataset.paths).sending(statements)
+        names, people = [c.name for c in typed.columns], frame["people"][0]
+        release.write(engine, final, path, origin, names=names, rows=people)
+        notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
+    origin = origin.about(description, dataset.paths)
+    if effect is None:
+        return Treatment(frame, origin, notes)
+    return Treatment(frame, origin, notes, effect.comparison, effect.frame)
+
+
+def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
+    """What was asked for, as plain data for the manifest."""
+    if dataset.format == "csv":
+        options["csv"] = {
+            "all_varchar": dataset.all_varchar,
+            "delimiter": dataset.delimiter,
+            "encoding": dataset.encoding,
+        }
+    if attack is not None:
+        options["qids"] = [q.name for q in attack.qids]
+        options["secrets"] = [s.name for s in attack.secrets]
+    return {"dataset": dataset.name} | options
+
+
+def _notes(records: draw.Records, kind: str) -> list[str]:
+    """What of the input is not as it was."""
+    notes = []
+    dataset = records.dataset
+    if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:
+        notes.append(
+            f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
+            "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
+        )
+    return [*notes, *(release.changed(records.columns) if kind == ".parquet" else ())]
+
+
+def _seeded(seed: int, settings: Settings | None) -> Settings:
+    """The settings with the seed, for the manifest; InputError where it is no seed."""
+    settings = settings or Settings()
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
+        raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")
+    if settings.seed not in (None, seed):
+        raise InputError("the settings have another seed; give the seed to treat alone")
+    return replace(settings, seed=seed)

@@ -1,0 +1,101 @@
+"""A treatment as people read it: what was dropped, and what that does to the risk."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.treat.treat import Treatment
+from qifsql.presentation import words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("records", "people", "dropped"),
+    shared=("comparison", "changes"),
+    essential=True,
+)
+
+
+def treatment(result: Treatment) -> list[Part]:
+    """What was done."""
+    details = {"comparison": result.comparison, "changes": result.changes}
+    tables = {name: table for name, table in details.items() if table is not None}
+    return parts(result.frame, tables, result.origin.seed)
+
+
+def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | None) -> list[Part]:
+    """The records of before and after, and with quasi-identifiers the risks of both."""
+    row = frame.row(0, named=True)
+    heads = {
+        "records": said("records"),
+        "people": said("people"),
+        "people_with_several": said("people with several"),
+        "dropped": said("dropped"),
+        "without_key": said("without a key"),
+    }
+    table = Table.of([heads.get(name, name) for name in row], right=range(len(row)))
+    table.add_row(*(words.count(n) for n in row.values()))
+    sections: list[Part] = [table, Paragraph(_dropped(row, seed))]
+    if "comparison" in details and "changes" in details:
+        rows = details["comparison"].to_dicts()
+        half = len(rows) // 2
+        for before, after in zip(rows[:half], rows[half:], strict=True):
+            sections += _risks(before, after)
+        sections.append(Paragraph(_changed(details["changes"].row(0, named=True))))
+    return sections
+
+
+def _dropped(row: Mapping[str, int], seed: int | None) -> str:
+    """What was dropped and why, in a sentence or two."""
+    numbers = {name: words.count(n) for name, n in row.items()}
+    text = said("{dropped} of {records} records are dropped.", **numbers)
+    one = "{n} person had several records; one was drawn at random."
+    many = "{n} people had several records; of each, one was drawn at random."
+    several = row["people_with_several"]
+    text += " " + (counted(one, many, several) if several else said("Nobody had several records."))
+    if seed is not None:
+        text += " " + said("The seed is {seed}.", seed=seed)
+    if row["without_key"]:
+        one = "{n} record without a key stays, a person of its own."
+        many = "{n} records without a key stay, each a person."
+        text += " " + counted(one, many, row["without_key"])
+    return text
+
+
+def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
+    """One attack on the records before and after."""
+    table = Table.of(["", said("before"), said("after")], right=(1, 2))
+    shown = {
+        said("records"): ("records", words.count),
+        said("singled out"): ("singled_out", words.count),
+        said("certain (deterministic)"): ("posterior_deterministic", words.percent),
+        said("best guess (probabilistic)"): ("posterior_probabilistic", words.percent),
+        said("the same without the release"): ("prior_probabilistic", words.percent),
+    }
+    for name, (column, written) in shown.items():
+        table.add_row(name, written(before[column]), written(after[column]))
+    return [Heading(words.heading(before)), table]
+
+
+def _changed(row: Mapping[str, int]) -> str:
+    """Who is singled out when, in one sentence."""
+    numbers = {name: words.count(n) for name, n in row.items()}
+    return said(
+        "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
+        "{lost} were dropped; {singled_out_only_after} are singled out only now.",
+        **numbers,
+    )
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    title = said("Treatment: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.manifest.get("seed"))

@@ -1,0 +1,1 @@
+"""``qifsql unhash``: a dictionary attack on hashes."""

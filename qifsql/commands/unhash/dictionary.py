@@ -1,0 +1,236 @@
+"""The tables of a dictionary attack: hashes of the column, candidates, and those that match.
+
+Candidates are never all there at once: beginnings and ends of the words are tables, and their
+pairs are hashed and looked up as they are made.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.names import of_column
+from qifsql.adversary.spec import Attribute
+from qifsql.commands.unhash import hashes
+from qifsql.commands.unhash.automaton import Automaton
+from qifsql.commands.unhash.hashes import HASHES, Hash
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import SOURCE, column, parse
+from qifsql.data.relation import (
+    LOADED,
+    header_line,
+    openings,
+    relation,
+)
+from qifsql.data.types import nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+
+ROW_GROUP = 122_880  # rows that one thread of DuckDB takes at a time
+OTHERS = {56: "SHA-224", 96: "SHA-384", 128: "SHA-512"}  # told from the number of digits
+
+
+@dataclass(frozen=True)
+class Column:
+    """The column that holds hashes, and the records that are looked at."""
+
+    dataset: Dataset
+    attribute: Attribute
+    kind: Hash
+    where: exp.Expr | None
+
+
+@dataclass
+class Tables:
+    """Makes tables of the engine's own and keeps in mind what was sent."""
+
+    engine: DuckDB
+    where: str
+    statements: list[str] = field(default_factory=list)
+
+    def make(self, name: str, plan: Plan, what: str, where: str | None = None) -> None:
+        """Make the rows of a plan a table of that name."""
+        self.engine.keep(name, plan, what, where or self.where, catalog=LOADED)
+        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
+
+    def row(self, plan: Plan, what: str) -> Mapping[str, int]:
+        """The one row of a plan."""
+        self.statements.append(render.statement(plan, pretty=True))
+        return self.engine.frame(plan, what, self.where).row(0, named=True)
+
+
+def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
+    """The column of that name; an error where it cannot have hashes or the filter is none."""
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    (attribute,) = of_column(name, catalog.schema)
+    hashes.digest(attribute, kind)
+    condition = None
+    if where is not None:
+        condition = parse(where, catalog.schema, "the filter (where)")
+        catalog.condition(condition)
+    return Column(catalog.dataset, attribute, kind, condition)
+
+
+def count_hashes(tables: Tables, hash_column: Column) -> None:
+    """Make the table ``digests``; an error where no cell has a hash."""
+    hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashed(hash_column))
+    setup = tuple(openings(hash_column.dataset))
+    what = "reading hashes"
+    tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup), what)
+    there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
+    counts = tables.row(Plan((), there), what)
+    if not counts["records"]:
+        after = " under the filter (where)" if hash_column.where is not None else ""
+        raise DatasetError(f"{tables.where} has no records{after}; there is nothing to look up")
+    if not counts["hashes"]:
+        unfit = Plan((hashed,), load("unhash/unfit").query, setup)
+        rows = tables.engine.rows(unfit, what, tables.where)
+        raise _no_hashes(hash_column, {d: int(n) for d, n in rows})
+
+
+def _hashed(hash_column: Column) -> exp.Select:
+    cell = hash_column.attribute.expression
+    columns = {
+        "digest": hashes.digest(hash_column.attribute, hash_column.kind),
+        "missing": cell.copy().is_(exp.null()),
+        "digits": hashes.digits(hash_column.attribute),
+    }
+    rows = exp.alias_(relation(hash_column.dataset), SOURCE, table=True)
+    query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items())).from_(rows)
+    return query if hash_column.where is None else query.where(exp.paren(hash_column.where))
+
+
+def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
+    """What stands in the column instead, by the number of hexadecimal digits."""
+    kind, name = hash_column.kind, quoted(hash_column.attribute.name)
+    text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
+    if not digits:
+        return InputError(f"{text}: all its values are missing; name another column")
+    most = max(digits, key=lambda d: (digits[d], d is not None))
+    if most is None:
+        return InputError(f"{text}, and most values are no hexadecimal digits; name another column")
+    same = next((h for h in HASHES.values() if h.digits == most), None)
+    text += f", but {several(digits[most], 'value')} of {most} digits"
+    if same is not None:
+        return InputError(f"{text}, as {same.name} has; did you mean --hash {same.name}?")
+    if most in OTHERS:
+        text += f", as {OTHERS[most]} has, which is not known here"
+    return InputError(f"{text}; name another hash or column")
+
+
+def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tuple[str, ...]]:
+    """Make the table ``listed`` of the different candidates in a file: how many, and its paths."""
+    dataset, cell, rows = _list(catalog, path)
+    text = exp.alias_(exp.cast(cell, "VARCHAR"), "candidate")
+    query = exp.select(text).distinct().from_(exp.alias_(rows, SOURCE, table=True))
+    query = query.where(exp.not_(cell.copy().is_(exp.null())))
+    what = "reading candidates"
+    tables.make("listed", Plan((), query), what, dataset.name)
+    n = tables.row(Plan((), exp.select("count(*) AS listed").from_("listed")), what)["listed"]
+    if not n:
+        raise DatasetError(f"{dataset.name} has no candidates; name another file")
+    return n, dataset.paths
+
+
+def listed(path: str) -> Dataset:
+    """Return the file of candidates as a dataset; DatasetError where it does not exist."""
+    if not _of_lines(path):
+        return Dataset.open(path)
+    if not Path(path).is_file():
+        raise DatasetError(f"{path} does not exist; check the path")
+    return Dataset(Path(path).name, "csv", (path,))
+
+
+def _of_lines(path: str) -> bool:
+    return Path(path).suffix.casefold() == ".txt"
+
+
+def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
+    """The file, the candidate in each of its rows, and what yields these."""
+    lines = listed(path)
+    if _of_lines(path):
+        return lines, exp.column("line", table=SOURCE), header_line(lines)
+    dataset, schema = catalog.beside(path)
+    candidate = schema.find("candidate")
+    if candidate is None and len(schema.columns) == 1:
+        candidate = schema.columns[0]
+    if candidate is None or nested(candidate.type):
+        raise ColumnError(
+            f"{dataset.name} does not say which column has the candidates; name it candidate, or "
+            "give a file of one column, or a .txt file with one candidate on each line"
+        )
+    return dataset, column(candidate), relation(dataset)
+
+
+def match(
+    tables: Tables, kind: Hash, words: Automaton | None, *, listed: bool, salt: tuple[str, str]
+) -> None:
+    """Hash the words of the patterns and the listed candidates; make the table ``matches``."""
+    kinds: list[tuple[str, Step]] = []
+    if words is not None:
+        for name, plan in _parts(words, ROW_GROUP * tables.engine.threads):
+            tables.make(name, plan, "listing candidates")
+        kinds.append(("words", _step("candidates")))
+    if listed:
+        query = exp.select("candidate").from_("listed")
+        kinds.append(("named", Step("candidates", "One row per candidate of the file.", query)))
+    matches: list[exp.Expr] = []
+    for name, candidates in kinds:
+        digest = hashes.hashed(exp.column("candidate"), kind, *salt)
+        query = exp.select("candidate", exp.alias_(digest, "digest")).from_("candidates")
+        tried = Step("tried", "One row per candidate: its hash.", query)
+        plan = Plan((candidates, tried), load("unhash/found").query)
+        tables.make(name, plan, "hashing candidates")
+        matches.append(exp.select("digest", "candidate").from_(name))
+    together = matches[0] if len(matches) == 1 else exp.union(*matches)
+    assert isinstance(together, exp.Query)  # noqa: S101 - for the type checker
+    tables.make("matches", Plan((), together), "comparing hashes")
+
+
+def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
+    """The tables of what words begin and end with, and of what these are made from."""
+    steps = [(s, k, to) for s, after in words.moves.items() for k, to in after.items()]
+    symbols = [(k, code) for k, codes in enumerate(words.kinds) for code in codes]
+    tables = (
+        _listing("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
+        _listing("symbols", ("kind", "code"), symbols or [(-2, 0)]),
+    )
+    finals = exp.select("*").from_(_values(("state",), [(s,) for s in sorted(words.finals)]))
+    cut = exp.select(exp.alias_(exp.Literal.number(words.cut(rows)), "characters"))
+    return [
+        ("moves", Plan(tables, load("unhash/moves").query)),
+        ("finals", Plan((), finals)),
+        ("cut", Plan((), cut)),
+        ("prefixes", Plan((), load("unhash/prefixes").query)),
+        ("suffixes", Plan((), load("unhash/suffixes").query)),
+    ]
+
+
+def _listing(name: str, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> Step:
+    query = exp.select("*").from_(_values(columns, rows))
+    return Step(name, "From the patterns.", query)
+
+
+def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Values:
+    return exp.values(rows, alias="given", columns=columns)
+
+
+def _step(name: str) -> Step:
+    template = load(f"unhash/{name}")
+    return Step(name, template.doc, template.query)
+
+
+def mapping() -> Plan:
+    """Each hash with the candidates that give it."""
+    return Plan((), load("unhash/mapping").query)

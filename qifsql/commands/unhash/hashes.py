@@ -1,0 +1,106 @@
+"""Hashes as they stand in a column: in hexadecimal digits, in base64, or as bytes."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute
+from qifsql.data.types import family
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    did_you_mean,
+    quoted,
+)
+
+_HEX, _BASE64 = "[0-9A-Fa-f]", "[A-Za-z0-9+/]"
+
+
+@dataclass(frozen=True)
+class Hash:
+    """A hash function: its name, which is DuckDB's, too, and how many bytes it gives."""
+
+    name: str
+    bytes: int
+
+    @property
+    def digits(self) -> int:
+        """The hexadecimal digits of a hash."""
+        return 2 * self.bytes
+
+
+HASHES = {h.name: h for h in (Hash("md5", 16), Hash("sha1", 20), Hash("sha256", 32))}
+
+
+def hash_named(name: str) -> Hash:
+    """The hash function of that name, in any case, with or without a hyphen."""
+    kind = HASHES.get(name.strip().casefold().replace("-", ""))
+    if kind is None:
+        raise InputError(
+            f"there is no hash {quoted(name)} here{did_you_mean(name, HASHES)}; "
+            f"use one of {', '.join(HASHES)}"
+        )
+    return kind
+
+
+def digest(column: Attribute, kind: Hash) -> exp.Expr:
+    """The hash in a cell as lower-case hexadecimal digits; NULL where the cell has none.
+
+    ColumnError where a column of its type cannot have hashes.
+    """
+    cell, type_ = column.expression, family(column.type)
+    if type_ == "UUID" and kind.bytes == 16:
+        plain = exp.cast(cell.copy(), "VARCHAR")
+        return exp.func("replace", plain, exp.Literal.string("-"), exp.Literal.string(""))
+    if type_ in ("VARCHAR", "ENUM"):
+        return _of_text(cell if type_ == "VARCHAR" else exp.cast(cell.copy(), "VARCHAR"), kind)
+    if type_ == "BLOB":
+        raw = exp.EQ(
+            this=exp.Anonymous(this="octet_length", expressions=[cell.copy()]),
+            expression=exp.Literal.number(kind.bytes),
+        )
+        text = _function("try", _function("decode", cell.copy()))
+        return exp.Case().when(raw, _lower_hex(cell.copy())).else_(_of_text(text, kind))
+    raise ColumnError(
+        f"column {quoted(column.name)} is of type {type_}: hashes are texts or bytes; name another"
+        + (", or read numbers as text with --all-varchar" if type_ != "BOOLEAN" else "")
+    )
+
+
+def digits(column: Attribute) -> exp.Expr:
+    """How many hexadecimal digits a cell of text has; NULL where it has others."""
+    if family(column.type) == "BLOB":
+        return exp.Mul(
+            this=exp.Anonymous(this="octet_length", expressions=[column.expression.copy()]),
+            expression=exp.Literal.number(2),
+        )
+    text = exp.cast(column.expression.copy(), "VARCHAR")
+    return exp.Case().when(_matches(text, f"{_HEX}+"), _function("length", text.copy()))
+
+
+def hashed(candidate: exp.Expr, kind: Hash, before: str, after: str) -> exp.Expr:
+    """The hash of a candidate with its salt, as lower-case hexadecimal digits."""
+    parts = [exp.Literal.string(before), candidate, exp.Literal.string(after)]
+    salted = [p for p in parts if not (isinstance(p, exp.Literal) and not p.this)]
+    return _function(kind.name, _function("concat", *salted) if len(salted) > 1 else candidate)
+
+
+def _of_text(text: exp.Expr, kind: Hash) -> exp.Expr:
+    padding = -kind.bytes % 3
+    full = (kind.bytes * 8 + 5) // 6
+    decoded = _lower_hex(_function("try", _function("from_base64", text.copy())))
+    in_base64 = _matches(text.copy(), f"{_BASE64}{{{full}}}{'=' * padding}")
+    in_hex = _matches(text.copy(), f"{_HEX}{{{kind.digits}}}")
+    return exp.Case().when(in_hex, _function("lower", text.copy())).when(in_base64, decoded)
+
+
+def _lower_hex(data: exp.Expr) -> exp.Expr:
+    return _function("lower", _function("hex", data))
+
+
+def _matches(text: exp.Expr, pattern: str) -> exp.Expr:
+    return _function("regexp_full_match", text, exp.Literal.string(pattern))
+
+
+def _function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))

@@ -1,0 +1,211 @@
+r"""Patterns of identifiers: a small part of regular expressions.
+
+=====================  ===========================================================================
+``A``                  itself, as every character without a meaning of its own; blanks count
+``\.``, ``\\``         the character behind the backslash, where that is no letter or digit
+``\t``, ``\n``         tab and line feed
+``\d``                 a digit, ``[0-9]``
+``[0-9A-F_]``          one of these characters and ranges; ``\]``, ``\-``, ``\d`` stand in it, too
+``P{3}``, ``P{2,4}``   P three times, two to four times; ``P?`` is ``P{0,1}``
+``P|Q``                P or Q
+``(P)``                P as one part
+=====================  ===========================================================================
+
+A pattern says the whole identifier, and finitely many of them. What has no end (``*``, ``+``,
+``{2,}``) or does not say which characters there are (``.``, ``[^...]``) is refused.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from qifsql.errors import InputError, quoted
+
+TIMES = 1000  # how often a part may be repeated
+CHARACTERS = 70_000  # in one class
+NESTED = 50  # brackets in brackets
+
+_DIGITS = frozenset(range(ord("0"), ord("9") + 1))
+_ESCAPED: Mapping[str, frozenset[int]] = {
+    "d": _DIGITS,
+    "t": frozenset({ord("\t")}),
+    "n": frozenset({ord("\n")}),
+}
+_ENDLESS = "a repetition without an end; say how often, as in {1,8}"
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """One character of these, by their code points."""
+
+    codes: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """All parts, one after the other; without parts: nothing at all."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the parts."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The part at least so often and at most so often."""
+
+    part: "Node"
+    least: int
+    most: int
+
+
+Node: TypeAlias = Symbols | Chain | Choice | Repeat
+
+
+def parse(pattern: str) -> Node:
+    """A pattern as a tree; InputError where it is none, with the place, from 1."""
+    return _Parser(pattern).whole()
+
+
+def together(patterns: Sequence[str]) -> Node:
+    """What any of these patterns says."""
+    return Choice(tuple(parse(pattern) for pattern in patterns))
+
+
+class _Parser:
+    """Reads a pattern from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = 0
+
+    def whole(self) -> Node:
+        """The whole pattern."""
+        node = self._choice()
+        if self.at < len(self.text):  # only a closing bracket ends a choice early
+            raise self._wrong("a bracket ) that nothing opens")
+        return node
+
+    def _choice(self) -> Node:
+        parts = [self._chain()]
+        while self._taken("|"):
+            parts.append(self._chain())
+        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+
+    def _chain(self) -> Node:
+        parts: list[Node] = []
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            parts.append(self._repeated(self._part()))
+        return parts[0] if len(parts) == 1 else Chain(tuple(parts))
+
+    def _repeated(self, part: Node) -> Node:
+        if self._next() in ("*", "+"):
+            raise self._wrong(_ENDLESS)
+        if self._taken("?"):
+            return Repeat(part, 0, 1)
+        if self._next() != "{":
+            return part
+        match = re.compile(r"\{(\d{1,9})(,(\d{0,9}))?\}", re.ASCII).match(self.text, self.at)
+        if not match:
+            raise self._wrong("a bracket { that is no repetition such as {3} or {2,4}")
+        if match[2] == ",":
+            raise self._wrong(_ENDLESS)
+        least, most = int(match[1]), int(match[3] or match[1])
+        if least > most or most > TIMES:
+            raise self._wrong(f"a repetition whose bounds are not in order, or above {TIMES:,}")
+        self.at = match.end()
+        return Repeat(part, least, most)
+
+    def _part(self) -> Node:
+        character = self.text[self.at]
+        if character == "(":
+            return self._group()
+        if character == "[":
+            return Symbols(self._class())
+        if character in "*+?{}]":
+            raise self._wrong(f"{character} with nothing to stand behind; \\{character} is itself")
+        if character == ".":
+            raise self._wrong("a point, which says no characters; write a class, or \\. for itself")
+        if character in "^$":
+            raise self._wrong(
+                f"{character}: a pattern says the whole identifier; \\{character} is itself"
+            )
+        if character == "\\":
+            return Symbols(self._escape())
+        self.at += 1
+        return Symbols(frozenset({ord(character)}))
+
+    def _group(self) -> Node:
+        opened = self.at
+        self.at += 3 if self.text.startswith("(?:", self.at) else 1
+        if self._next() == "?":
+            raise self._wrong("a group of a kind that is not known here; use (...)")
+        self.depth += 1
+        if self.depth > NESTED:
+            raise self._wrong(f"brackets nested more than {NESTED} deep")
+        node = self._choice()
+        self.depth -= 1
+        if not self._taken(")"):
+            self.at = opened
+            raise self._wrong("a bracket ( that nothing closes")
+        return node
+
+    def _class(self) -> frozenset[int]:
+        opened, codes = self.at, set[int]()
+        self.at += 1
+        if self._next() == "^":
+            raise self._wrong("a class of what is not meant; say which characters there are")
+        while not self._taken("]"):
+            first = self._member(opened)
+            if not (self._next() == "-" and self.text[self.at + 1 : self.at + 2] not in ("", "]")):
+                codes |= first
+                continue
+            self.at += 1
+            last = self._member(opened)
+            if len(first) != 1 or len(last) != 1 or min(first) > min(last):
+                raise self._wrong("a range whose ends are not in order")
+            codes |= set(range(min(first), min(last) + 1)) - set(range(0xD800, 0xE000))
+            if len(codes) > CHARACTERS:
+                raise self._wrong(f"a class of more than {CHARACTERS:,} characters")
+        if not codes:
+            raise self._wrong("a class of no characters")
+        return frozenset(codes)
+
+    def _member(self, opened: int) -> frozenset[int]:
+        """One character of a class, or those of an escape."""
+        character = self._next()
+        if not character:
+            self.at = opened
+            raise self._wrong("a bracket [ that nothing closes")
+        if character == "\\":
+            return self._escape()
+        self.at += 1
+        return frozenset({ord(character)})
+
+    def _escape(self) -> frozenset[int]:
+        character = self.text[self.at + 1 : self.at + 2]
+        if not character:
+            raise self._wrong("a backslash at its end; \\\\ is a backslash")
+        if character not in _ESCAPED and character.isalnum():
+            raise self._wrong(f"\\{character}, which is not known here; there are \\d, \\t and \\n")
+        self.at += 2
+        return _ESCAPED.get(character, frozenset({ord(character)}))
+
+    def _next(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def _taken(self, character: str) -> bool:
+        if self._next() != character:
+            return False
+        self.at += 1
+        return True
+
+    def _wrong(self, what: str) -> InputError:
+        return InputError(f"pattern {quoted(self.text)} has, at character {self.at + 1}, {what}")

@@ -1,0 +1,211 @@
+"""Dictionary attack: hash all that may have been hashed, and look it up in the column.
+
+A hash of an identifier hides nothing where the identifiers can be listed: all taxi medallions of
+New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: spec section 8; the lecture of the
+sources (New York taxi trips of 2013).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.unhash import dictionary
+from qifsql.commands.unhash.automaton import Automaton, automaton
+from qifsql.commands.unhash.dictionary import Tables
+from qifsql.commands.unhash.hashes import hash_named
+from qifsql.commands.unhash.patterns import parse, together
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import path_text
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.plan import Plan
+from qifsql.query.templates import load
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    check_place,
+    stream,
+)
+
+MOST = 1_000_000_000  # candidates that are tried unless more are allowed
+
+RECOVERED: dict[str, pl.DataType] = {
+    "column": pl.String(),
+    "hash": pl.String(),
+    "records": pl.Int64(),
+    "missing": pl.Int64(),
+    "unfit": pl.Int64(),
+    "values": pl.Int64(),
+    "candidates": pl.Int64(),
+    "recovered_values": pl.Int64(),
+    "recovered_values_share": pl.Float64(),
+    "recovered_records": pl.Int64(),
+    "recovered_records_share": pl.Float64(),
+    "ambiguous": pl.Int64(),
+    "candidates_per_second": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""One row. ``missing`` records have no value and ``unfit`` ones no hash of that kind; ``values``
+are different hashes, ``recovered_values`` those for which a candidate was found, and ``ambiguous``
+those with several. Shares are in [0, 1], of the different hashes and of the records that have one.
+``seconds`` is the time of making, hashing and looking up candidates."""
+
+GREATEST = 2**63 - 1  # candidates that can be allowed: more than anybody can try
+
+PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int64()}
+"""One row per pattern: how many different identifiers it says. Patterns may overlap."""
+
+
+@dataclass(frozen=True)
+class Unhashed:
+    """What was found again (``RECOVERED``), how many candidates each pattern has, and remarks."""
+
+    frame: pl.DataFrame
+    patterns: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def unhash(
+    source: str | Path | Dataset,
+    *,
+    column: str,
+    algorithm: str,
+    patterns: str | Sequence[str] = (),
+    candidates: str | Path | None = None,
+    salt: str = "",
+    salt_after: str = "",
+    most: int = MOST,
+    mapping: str | Path | None = None,
+    where: str | None = None,
+    settings: Settings | None = None,
+) -> Unhashed:
+    """Try to find again what was hashed in a column: hash candidates and compare.
+
+    ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
+    (``qifsql.commands.unhash.patterns``); a candidate that several of them say is tried once.
+    ``candidates`` is a file of further ones, as text: a .txt file with one on each line, or the
+    column ``candidate``, or the only one, of CSV or Parquet. What is hashed is ``salt``, the
+    candidate in UTF-8, ``salt_after``. Hashes may be hexadecimal digits in any case, base64, or
+    bytes; missing values are no hashes. More candidates than ``most`` are refused before any is
+    made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+
+    Raises InputError where a pattern is none or has too many candidates, or no value of the column
+    is a hash of that kind; ColumnError, DatasetError, OutputError.
+    """
+    kind = hash_named(algorithm)
+    named = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    counted, words = _read_patterns(named, most)
+    if words is None and candidates is None:
+        raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
+    further = None if candidates is None else path_text(candidates)
+    origin = Origin.now(settings, "unhash")
+    dataset = Dataset.open(source)
+    out = None if mapping is None else _place(Path(mapping), (*dataset.paths, further or ""))
+    sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
+    with DuckDB(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
+        catalog = Catalog(engine, dataset)
+        hash_column = dictionary.read(catalog, column, kind, where)
+        tables = Tables(engine, hash_column.dataset.name)
+        dictionary.count_hashes(tables, hash_column)
+        tried, files = words.words if words else 0, hash_column.dataset.paths
+        if further is not None:
+            listed, more = dictionary.count_listed(tables, catalog, further)
+            tried, files = tried + listed, (*files, *more)
+        if tried > most:
+            raise _too_many(tried, most)
+        began = time.perf_counter()
+        salts = (salt, salt_after)
+        dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
+        seconds = time.perf_counter() - began
+        row = dict(tables.row(Plan((), load("unhash/recovered").query), "comparing hashes"))
+        spec = {
+            "dataset": hash_column.dataset.name,
+            "column": hash_column.attribute.name,
+            "hash": kind.name,
+            "patterns": list(named),
+            "candidates": further,
+            "salt": {"before": salt, "after": salt_after},
+            "max": most,
+            "where": where,
+        }
+        origin = origin.about(spec, files).sending(tables.statements)
+        if out is not None:
+            stream(engine, dictionary.mapping(), out, origin, what="writing the mapping")
+    result = _row(row) | {
+        "column": hash_column.attribute.name,
+        "hash": kind.name,
+        "candidates": tried,
+    }
+    result |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
+    frame = pl.DataFrame([result], schema=RECOVERED)
+    notes = (*_notes(result, named, counted), *remarks(engine))
+    return Unhashed(frame, counted, origin.about(spec, files), notes)
+
+
+def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
+    """How many candidates each pattern has, and the automaton of all; InputError above ``most``."""
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= GREATEST:
+        raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
+    alone = [automaton(parse(pattern)).words for pattern in patterns]
+    words = automaton(together(patterns)) if patterns else None
+    if words is not None and words.words > most:
+        raise _too_many(words.words, most)
+    rows = list(zip(patterns, alone, strict=True))
+    return pl.DataFrame(rows, schema=PATTERNS, orient="row"), words
+
+
+def _too_many(candidates: int, most: int) -> InputError:
+    return InputError(
+        f"{_large(candidates)} candidates would be hashed, more than {most:,}; narrow the patterns,"
+        f" or allow them with --max {candidates}"
+        if candidates < 10**15
+        else f"{_large(candidates)} candidates would be hashed, which takes years; narrow the "
+        "patterns"
+    )
+
+
+def _large(n: int) -> str:
+    """A count in words: all digits where they can be read."""
+    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
+
+
+def _place(path: Path, sources: tuple[str, ...]) -> Path:
+    """Where the mapping goes, checked before any work is done."""
+    check_ending(path, STREAMED)
+    return check_place(path, sources)
+
+
+def _row(row: Mapping[str, int]) -> dict[str, Any]:
+    """The counts with their shares."""
+    result: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
+    result["unfit"] = row["records"] - row["missing"] - row["hashed"]
+    result["recovered_values_share"] = row["recovered_values"] / row["values"]
+    result["recovered_records_share"] = row["recovered_records"] / row["hashed"]
+    return result
+
+
+def _notes(
+    row: Mapping[str, Any], patterns: Sequence[str], counted: pl.DataFrame
+) -> tuple[str, ...]:
+    """What the reader should know about the numbers."""
+    notes = []
+    if row["unfit"]:
+        have = "has" if row["unfit"] == 1 else "have"
+        article = "an" if row["hash"].startswith("m") else "a"
+        notes.append(
+            f"{several(row['unfit'], 'record')} of {row['records']:,} {have} something other "
+            f"than {article} {row['hash']} hash in column {quoted(row['column'])}; shares are of "
+            "the others"
+        )
+    if patterns and (twice := sum(counted["candidates"].to_list()) - row["candidates"]) > 0:
+        notes.append(f"the patterns overlap in {several(twice, 'candidate')}; each is tried once")
+    return tuple(notes)

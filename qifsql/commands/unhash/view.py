@@ -1,0 +1,66 @@
+"""Hashes found again, as people read it."""
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("recovered_values",),
+    shared=(),
+)
+
+
+def unhashed(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """What was found again of hashes and of records."""
+    row = frame.row(0, named=True)
+    parts: list[Part] = []
+    if "patterns" in tables and tables["patterns"].height > 1:
+        patterns = Table.of([said("pattern"), said("candidates")], right=(1,))
+        for pattern, n in tables["patterns"].iter_rows():
+            patterns.add_row(escaping.cell(pattern), words.count(n))
+        parts += [patterns]
+    table = Table.of(["", said("there are"), said("recovered"), ""], right=(1, 2, 3))
+    with_one = row["records"] - row["missing"] - row["unfit"]
+    for name, there, kind in (
+        (said("different {hash} hashes", hash=row["hash"]), row["values"], "values"),
+        (said("records with a hash"), with_one, "records"),
+    ):
+        count, share = row[f"recovered_{kind}"], row[f"recovered_{kind}_share"]
+        table.add_row(name, words.count(there), words.count(count), words.percent(share))
+    one = "{n} candidate tried in {seconds} s, {rate} a second."
+    many = "{n} candidates tried in {seconds} s, {rate} a second."
+    rate = words.count(round(row["candidates_per_second"]))
+    seconds = words.fixed(row["seconds"], 1)
+    tried = counted(one, many, row["candidates"], seconds=seconds, rate=rate)
+    parts += [table, Paragraph(f"{tried} {_meaning(row['recovered_records_share'])}")]
+    if row["ambiguous"]:
+        one = "{n} hash may come from more than one candidate."
+        many = "{n} hashes may come from more than one candidate."
+        parts.append(Paragraph(counted(one, many, row["ambiguous"])))
+    return parts
+
+
+def _meaning(share: float) -> str:
+    """What a share of recovered records says about the hash."""
+    if share == 0:
+        return said("None of them was hashed here, or it was hashed in another way (a salt?).")
+    if share == 1:
+        return said("The hash hides nothing: whoever tries these has every identifier.")
+    message = "Of the records, {chance} can be named by whoever tries these."
+    return said(message, chance=words.chance(share))
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = unhashed(stored.frame, stored.details, stored.spec)
+    return said("Hashes that were found again: {name}", name=stored.name), parts

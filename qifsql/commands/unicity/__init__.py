@@ -1,0 +1,1 @@
+"""``qifsql unicity``: how few points single people out."""

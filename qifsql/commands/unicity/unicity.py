@@ -1,0 +1,173 @@
+"""Unicity: how many people a few points of their own single out in a pseudonymous log.
+
+Source: spec section 8; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
+from qifsql.counting.session import opened
+from qifsql.data.dataset import Dataset
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query import microdata
+from qifsql.results.storage import Origin
+
+POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
+MOST = 20
+DRAWS = 10_000
+SEEDS = 2**63
+
+UNICITY: dict[str, pl.DataType] = {
+    "points": pl.Int64(),
+    "people": pl.Int64(),
+    "unicity": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "method": pl.String(),
+    "draws": pl.Int64(),
+    "all_people": pl.Int64(),
+    "all_records": pl.Int64(),
+}
+"""One row per number of known points: the ``people`` who have so many, and ``unicity``, the chance
+that so many different points of one of them, chosen at random, are those of nobody else: in [0, 1],
+NULL where nobody has so many. ``method`` is exact or sampled; of the latter ``low`` to ``high`` is
+Wilson's interval at 95 % confidence, corrected for continuity, from so many ``draws``.
+``all_people`` and ``all_records`` are those of the file, the same in every row."""
+
+
+@dataclass(frozen=True)
+class Unicity:
+    """The unicity for each number of points (``UNICITY``), how much there is, and remarks."""
+
+    frame: pl.DataFrame
+    people: int
+    records: int
+    qids: tuple[str, ...]
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+def unicity(
+    source: str | Path | Dataset,
+    *,
+    key: str,
+    qids: str | Sequence[str],
+    points: int | Sequence[int] = POINTS,
+    draws: int = DRAWS,
+    seed: int = 0,
+    where: str | None = None,
+    settings: Settings | None = None,
+) -> Unicity:
+    """How many people are singled out by so many points of their own.
+
+    ``key`` is the pseudonym that all records of a person share; records without one are left out.
+    A point is what a record says in the ``qids``, which may be coarser forms (``time:hour``); a
+    missing value is a value. A person's points are different from one another, and all sets of so
+    many of them have the same chance; whoever has fewer points is not counted. Exact where the sets
+    that must be compared are at most 100 million, otherwise from ``draws`` of a person and a set,
+    which depend on the ``seed``, the data and nothing else: draw i, from 0, falls on the person
+    whose place is the MD5 digest of ``seed/points/i``, as a little-endian number, modulo those with
+    enough points, who stand in the order of their keys; and of her points, in the order of their
+    values, those are known whose ``seed/points/i/place`` has the least digests.
+
+    Raises InputError, ColumnError, DatasetError.
+    """
+    sizes = (points,) if isinstance(points, int) else tuple(points)
+    settings = _checked(sizes, draws, seed, settings)
+    origin = Origin.now(settings, "unicity")
+    spec = Attack.of("crs", source, qids=qids, key=key, where=where)
+    with opened(spec, settings) as (engine, bound):
+        records, without = _count(engine, bound)
+        trails = Trails(engine, bound)
+        lengths = trails.lengths()
+        rows, notes = [], list(bound.notes)
+        if without:
+            notes.append(
+                f"{several(without, 'record')} without a key are left out: nothing says "
+                "whose they are"
+            )
+        for n in sizes:
+            row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
+            row |= {"all_people": lengths.people(1), "all_records": records}
+            if not row["people"]:
+                notes.append(f"nobody has {several(n, 'different point')}")
+            elif lengths.sets(n) <= SUBSETS:
+                row |= {"unicity": trails.exact(n), "method": "exact"}
+            else:
+                right = trails.draw(n, draws=draws, seed=seed)
+                low, high = wilson(right, draws)
+                row |= {"unicity": right / draws, "low": low, "high": high}
+                row |= {"method": "sampled", "draws": draws}
+                notes.append(
+                    f"for {n} points {_large(lengths.sets(n))} sets would be compared, more than "
+                    f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
+                )
+            rows.append(row)
+        description = {
+            "dataset": bound.dataset.name,
+            "key": bound.key.name if bound.key else key,
+            "qids": [q.name for q in bound.qids],
+            "points": list(sizes),
+            "draws": draws,
+            "seed": seed,
+            "where": where,
+        }
+        origin = origin.about(description, bound.dataset.paths).sending(trails.statements)
+        origin = origin.listing(bound.columns)
+    names = tuple(q.name for q in bound.qids)
+    frame = pl.DataFrame(rows, schema=UNICITY)
+    return Unicity(frame, lengths.people(1), records, names, origin, tuple(notes))
+
+
+def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
+    """The settings with the seed, for the manifest; InputError where a number cannot be used."""
+    numbers = (*sizes, draws, seed)
+    whole = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+    if not sizes or not whole or not all(1 <= n <= MOST for n in sizes):
+        raise InputError(f"points are whole numbers from 1 to {MOST}, as in --points 1,2,3,4")
+    if len(set(sizes)) < len(sizes):
+        raise InputError("a number of points is given twice; give it once")
+    if not 1 <= draws <= 10**8:
+        raise InputError("draws are a whole number from 1 to 100,000,000")
+    if not 0 <= seed < SEEDS:
+        raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")
+    settings = settings or Settings()
+    if settings.seed not in (None, seed):
+        raise InputError("the settings have another seed; give the seed to unicity alone")
+    return replace(settings, seed=seed)
+
+
+def _count(engine: DuckDB, bound: BoundAttack) -> tuple[int, int]:
+    """How many records there are, and how many have no key; DatasetError where none has one."""
+    query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
+    plan = microdata.plan(bound, microdata.microdata(bound, key=True), query)
+    name = bound.dataset.name
+    ((records, without),) = engine.rows(plan, "counting records", name)
+    if not records:
+        after = " under the filter (where)" if bound.where is not None else ""
+        raise DatasetError(f"{name} has no records{after}; there is nobody to single out")
+    if records == without:
+        raise DatasetError(
+            f"no record of {name} has a key ({quoted(bound.key.name) if bound.key else ''}); "
+            "name another column"
+        )
+    return int(records), int(without)
+
+
+def _large(n: int) -> str:
+    """A count in words: all digits where they can be read."""
+    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"

@@ -1,0 +1,71 @@
+"""Logs as people read them: who is unique by a few points."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("points", "unicity"),
+    shared=(),
+)
+
+
+def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """The share of people whom so many points single out, one line for each number."""
+    qids = words.listed(spec["qids"])
+    drawn = frame["low"].null_count() < frame.height
+    heads = [said("records known"), said("people"), said("singled out")]
+    heads += [said("between")] if drawn else []
+    table = Table.of([*heads, said("how")], right=(0, 1, 2))
+    methods = {"exact": said("exact"), "sampled": said("sampled")}
+    for row in frame.iter_rows(named=True):
+        share = said("nobody has so many")
+        if row["unicity"] is not None:
+            share = words.percent(row["unicity"])
+        between, how = "", methods.get(row["method"], row["method"] or "")
+        if row["low"] is not None:
+            low, high = words.percent(row["low"]), words.percent(row["high"])
+            between = said("{low} and {high}", low=low, high=high)
+            how = counted("{how}, {n} draw", "{how}, {n} draws", row["draws"], how=how)
+        line = [str(row["points"]), words.count(row["people"]), share]
+        table.add_row(*line, *([between] if drawn else []), how)
+    head = said("Knowing {qids} of a few records of a person", qids=qids)
+    parts: list[Part] = [Heading(head), table]
+    if rows := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:
+        parts.append(Paragraph(_followed(max(rows, key=lambda row: float(row["unicity"])))))
+    return parts
+
+
+def _followed(row: Mapping[str, Any]) -> str:
+    """What so many records give away of a person, in two sentences."""
+    people, records = words.persons(row["all_people"]), words.records(row["all_records"])
+    text = said("{people} in {records}.", people=people, records=records)
+    one = (
+        "Whoever knows {n} record of a person, chosen at random, has a chance of {chance} that it "
+        "is nobody else's: all other records of the person are then known, too."
+    )
+    many = (
+        "Whoever knows {n} records of a person, chosen at random, has a chance of {chance} that "
+        "they are nobody else's: all other records of the person are then known, too."
+    )
+    return f"{text} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = unicity(stored.frame, stored.details, stored.spec)
+    return said("A few records of a person: {name}", name=stored.name), parts

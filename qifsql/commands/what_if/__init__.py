@@ -1,0 +1,1 @@
+"""``qifsql what-if``: changes to a release before they are made."""

@@ -1,0 +1,154 @@
+"""Changes to a release before they are made: one quasi-identifier coarser, or fewer records.
+
+===========================  =======================================================================
+``drop=zip``                 without that quasi-identifier
+``age:5`` ``date:month``     a coarser form of it (``qifsql.data.coarsen``)
+``age:@2``                   the nodes of that level of its hierarchy; the values are level 0
+``top(age)=90``              values above 90 become 90; of numbers, dates and times
+``bottom(age)=18``           values below 18 become 18
+``age=least(age, 90)``       an expression over that quasi-identifier alone
+``sample=0.1``               each record stays with that probability, by a lot
+===========================  =======================================================================
+
+A name may be in quotes, as where it is named: ``drop="a,b"``.
+Changes of one quasi-identifier are made one after the other, each to what the last one left.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary.changes import HOW, Change
+from qifsql.adversary.spec import Attribute
+from qifsql.adversary.target import is_exact
+from qifsql.counting.scales import measured
+from qifsql.data.coarsen import coarsened
+from qifsql.data.dataset import Column, Schema
+from qifsql.data.expressions import SOURCE, parse
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.types import family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.errors import (
+    ColumnError,
+    ExpressionError,
+    InputError,
+    quoted,
+)
+from qifsql.query import microdata
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What may be changed: the quasi-identifiers of a file, and their hierarchies by name."""
+
+    catalog: Catalog
+    qids: tuple[Attribute, ...]
+    hierarchies: Mapping[str, Hierarchy]
+
+    def type(self, tree: exp.Expr, change: Change) -> str:
+        """The type of an expression over the column ``value`` of a quasi-identifier."""
+        raw = self.qids[change.qid - 1]
+        whole = _in_place(tree, raw)
+        return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
+
+
+def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
+    """The quasi-identifier, an expression over the column ``value``, as the change leaves it.
+
+    Raises InputError, ColumnError or ExpressionError where it has no such form.
+    """
+    if change.kind in ("top", "bottom"):
+        return _coded(attribute, change, of.catalog)
+    if change.kind == "level":
+        return _level(attribute, change, of.hierarchies.get(attribute.name))
+    build = _expression if change.kind == "expression" else _coarser
+    tree = _in_place(build(attribute, change), attribute)
+    kind = of.type(tree, change)
+    if nested(kind):
+        raise ColumnError(
+            f"change {quoted(change.text)} makes nested values ({family(kind)}); make single ones"
+        )
+    return replace(attribute, expression=tree, type=kind)
+
+
+def _alone(attribute: Attribute, name: str | None = None) -> Schema:
+    """What an expression may read: the quasi-identifier, under its name."""
+    name = name or attribute.name
+    where = f"what a change of {quoted(attribute.name)} may read"
+    return Schema(where, (Column(name, "value", attribute.type),))
+
+
+def _expression(attribute: Attribute, change: Change) -> exp.Expr:
+    return parse(change.how, _alone(attribute), f"change {quoted(change.text)}")
+
+
+def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
+    for name in (attribute.name, "value"):  # blanks at its ends are no part of a name there
+        pair = coarsened(f"{name}:{change.how}", _alone(attribute, name))
+        if pair is not None:
+            return pair[1]
+    raise ExpressionError(f"change {quoted(change.text)} cannot be read; write {HOW}")
+
+
+def _in_place(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
+    """The tree with the quasi-identifier, as it was left, where it reads ``value``."""
+
+    def substitute(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.table == SOURCE and node.name == "value":
+            tree = attribute.expression.copy()
+            return tree if isinstance(tree, exp.Column) else exp.paren(tree)
+        return node
+
+    return tree.transform(substitute)
+
+
+def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
+    """The values beyond a limit become that limit; a missing one stays missing."""
+    if not measured(attribute.type):
+        raise ColumnError(
+            f"change {quoted(change.text)} needs a column of numbers, dates or times, and "
+            f"{quoted(attribute.name)} is {family(attribute.type)}"
+        )
+    if not (is_exact(change.how, attribute.type) and catalog.fits(change.how, attribute.type)):
+        raise InputError(
+            f"the limit of change {quoted(change.text)} does not fit the type "
+            f"{family(attribute.type)} of {quoted(attribute.name)}"
+        )
+    limit = exp.cast(exp.Literal.string(change.how), attribute.type, dialect="duckdb")
+    value = microdata.normal(attribute)
+    beyond = exp.GT if change.kind == "top" else exp.LT
+    case = exp.Case().when(beyond(this=exp.paren(value), expression=limit), limit.copy())
+    return replace(attribute, expression=case.else_(value.copy()))
+
+
+def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
+    """The nodes of one level, by a look-up of each value's text."""
+    if hierarchy is None:
+        raise InputError(
+            f"change {quoted(change.text)} needs the hierarchy of {quoted(attribute.name)}; name "
+            "it with --hierarchy COLUMN=FILE"
+        )
+    level = change.how[1:]
+    most = hierarchy.levels - 1
+    if not re.fullmatch(r"\d{1,3}", level, re.ASCII) or int(level) > most:
+        raise InputError(
+            f"change {quoted(change.text)} is of no level of {hierarchy.path}; write "
+            f"{quoted(attribute.name)[1:-1]}:@1 to :@{most}"
+        )
+    if not isinstance(attribute.expression, exp.Column):
+        raise InputError(
+            f"change {quoted(change.text)} comes after another of {quoted(attribute.name)}; a "
+            "level of a hierarchy must be its first"
+        )
+    # A missing value stays missing, whatever the hierarchy says.
+    lines = {line[0]: line[int(level)] for line in hierarchy.lines}
+    labels = [
+        exp.Array(expressions=[exp.Literal.string(text) for text in side])
+        for side in zip(*lines.items(), strict=True)
+    ]
+    text = exp.cast(attribute.expression.copy(), "VARCHAR")
+    nodes = exp.Anonymous(this="map", expressions=labels)
+    lookup = exp.Anonymous(this="map_extract_value", expressions=[nodes, text])
+    return replace(attribute, expression=lookup, type="VARCHAR")

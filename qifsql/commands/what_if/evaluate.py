@@ -1,0 +1,201 @@
+"""Changed releases measured: before, alone, together, and those that a search looks at."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.adversary.changes import Change
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.commands.what_if import changes, generalisation
+from qifsql.commands.what_if.bounds import Bound
+from qifsql.commands.what_if.changes import Changed
+from qifsql.commands.what_if.lattice import States, Variant
+from qifsql.commands.what_if.search import Rungs, Search
+from qifsql.counting import losses, risks
+from qifsql.counting.losses import Scale
+from qifsql.counting.risks import Risk
+from qifsql.counting.session import check_records
+from qifsql.counting.spans import Raw
+from qifsql.data.expressions import SOURCE
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.types import family
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.tables import Tables
+from qifsql.errors import (
+    ColumnError,
+    did_you_mean,
+    quoted,
+    several,
+)
+from qifsql.query.plan import Plan
+
+IN_SAMPLE = (
+    "the adversary is assumed to know who is in the sample; for one who does not, keep the sample "
+    "and see qifsql estimate"
+)
+
+
+class Work:
+    """One question: the engine, the attack as it is, and what is made for it."""
+
+    def __init__(
+        self, engine: DuckDB, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
+    ) -> None:
+        self.bound = bound
+        self.tables = Tables(engine, "reading records", bound.dataset.name)
+        self.plans: list[Plan] = []
+        self.notes: list[str] = []
+        self.tried = 0
+        names = [q.name for q in bound.qids]
+        for name in trees:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
+        self.trees = {name: Hierarchy.read(path) for name, path in trees.items()}
+        self.changed = Changed(catalog, bound.qids, self.trees)
+        self.raws = [
+            Raw(i, q.name, bound.dataset.name, q.type, self.trees.get(q.name))
+            for i, q in enumerate(bound.qids, 1)
+        ]
+
+    def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
+        """The rows before, with each change alone, and with all together."""
+        check_records(self.tables.engine, self.bound)
+        forms = [[_raw(q)] for q in self.bound.qids]
+        alone = [self._add(forms, [change]) for change in requests]
+        together = self._add(forms, requests)
+        scales = losses.read_original(self.tables, self.raws, self.bound)
+        lots = seed if any(c.kind == "sample" for c in requests) else None
+        states = States(self.tables, self.bound, scales, forms, seed=lots)
+        rows = self._rows(states, "before", [], Variant((0,) * len(forms)))
+        for change, variant in zip(requests, alone, strict=True):
+            rows += self._rows(states, "alone", [change], variant)
+        if len(requests) > 1:
+            rows += self._rows(states, "together", requests, together)
+        if lots is not None:
+            self.notes += [
+                f"the sample is drawn with seed {seed}; another has another risk",
+                IN_SAMPLE,
+            ]
+        return rows
+
+    def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
+        """The release after changes, one after the other; new forms are added."""
+        now: list[Attribute | None] = [ladder[0] for ladder in forms]
+        rate = None
+        for change in combination:
+            if change.kind == "sample":
+                rate = change.rate * (rate or 1)
+                continue
+            form = now[change.qid - 1]
+            if change.kind == "drop" or form is None:
+                now[change.qid - 1] = None
+                continue
+            now[change.qid - 1] = changes.changed(form, change, self.changed)
+        states: list[int | None] = []
+        for ladder, form in zip(forms, now, strict=True):
+            if form is not None and form not in ladder:
+                ladder.append(form)
+            states.append(None if form is None else ladder.index(form))
+        return Variant(tuple(states), rate)
+
+    def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
+        """The row before, and that of the smallest change that keeps the bounds."""
+        check_records(self.tables.engine, self.bound)
+        scales = losses.read_original(self.tables, self.raws, self.bound)
+        rungs = generalisation.named(requests, self.bound.qids)
+        if not requests:
+            lengths = [
+                self._length(q, scale) for q, scale in zip(self.bound.qids, scales, strict=True)
+            ]
+            rungs = generalisation.usual(self.bound.qids, scales, lengths, self.trees)
+        forms = [[_raw(q)] for q in self.bound.qids]
+        # A rung is made to the values as they are.
+        at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
+        states = States(self.tables, self.bound, scales, forms)
+        steps = [[0, *ladder] for ladder in at]
+        nested = [self._nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
+
+        def variant(chosen: Rungs) -> Variant:
+            return Variant(tuple(ladder[i] for ladder, i in zip(steps, chosen, strict=True)))
+
+        def measure(chosen: Rungs) -> list[Risk]:
+            outcomes, plans = risks.measure(self.tables.engine, states.variant(variant(chosen)))
+            self.plans = self.plans or plans
+            return outcomes
+
+        progress = self.tables.engine.settings.progress
+        search = Search(
+            [len(ladder) for ladder in rungs],
+            nested,
+            all(rule.monotone for rule in rules),
+            measure,
+            lambda outcomes: all(rule.met(outcomes) for rule in rules),
+            lambda share, n: progress("searching", share, f"{several(n, 'change')} measured"),
+        )
+        chosen = search.find()
+        self.tried = search.tried
+        before = (0,) * len(rungs)
+        outcomes = search.risks(before) if search.knows(before) else measure(before)
+        rows = self._make_rows(states, "before", [], variant(before), outcomes)
+        for row in rows:
+            row["met"] = chosen == before
+        if chosen is not None and chosen != before:
+            combination = [ladder[i - 1] for ladder, i in zip(rungs, chosen, strict=True) if i]
+            risk = search.risks(chosen)
+            rows += [
+                row | {"met": True}
+                for row in self._make_rows(states, "smallest", combination, variant(chosen), risk)
+            ]
+        return rows
+
+    def _nested(self, states: States, j: int, ladder: Sequence[int | None]) -> bool:
+        """Whether each rung merges values of the one before; to drop merges all."""
+        pairs = pairwise(ladder)
+        return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
+
+    def _length(self, qid: Attribute, scale: Scale) -> int | None:
+        """How long the texts of a column are, where they are all equally long."""
+        if family(qid.type) not in ("VARCHAR", "ENUM"):
+            return None
+        text = exp.cast(exp.column("value"), "VARCHAR")
+        length = exp.Anonymous(this="length", expressions=[text])
+        ends = [exp.Min(this=length), exp.Max(this=length.copy())]
+        ((least, most),) = self.tables.rows(exp.select(*ends).from_(f"places_{scale.raw.number}"))
+        return most if least == most else None
+
+    def _rows(
+        self, states: States, release: str, combination: Sequence[Change], variant: Variant
+    ) -> list[dict[str, Any]]:
+        outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
+        self.plans += plans
+        return self._make_rows(states, release, combination, variant, outcomes)
+
+    def _make_rows(
+        self,
+        states: States,
+        release: str,
+        combination: Sequence[Change],
+        variant: Variant,
+        outcomes: Sequence[Risk],
+    ) -> list[dict[str, Any]]:
+        loss = states.penalty(variant)
+        return [
+            {
+                "release": release,
+                "changes": [c.text for c in combination],
+                "secret": risk.secret,
+                **risk.partition,
+                "certainty_penalty": loss,
+                "met": None,
+            }
+            for risk in outcomes
+        ]
+
+
+def _raw(qid: Attribute) -> Attribute:
+    """The quasi-identifier as the column ``value`` of the table of its places."""
+    return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)

@@ -1,0 +1,187 @@
+"""States of quasi-identifiers: every form that changes give them, made once, as whole numbers.
+
+The data are read once. Changes are applied to the different values of a column only, and each
+record keeps the number of its value in every state; a release that was changed in any way is then a
+choice of columns of one table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.losses import Scale, rows_of, units
+from qifsql.counting.releases import NOTHING
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import SOURCE
+from qifsql.data.relation import LOADED
+from qifsql.engine.tables import Tables
+from qifsql.errors import DatasetError
+from qifsql.measures import utility
+from qifsql.query import microdata
+from qifsql.query.plan import Plan
+from qifsql.query.render import keeping
+from qifsql.query.spread import spread
+
+HEX = 13  # digits of a lot: 52 bits
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A release that was changed: the state of each quasi-identifier (None: dropped), a sample."""
+
+    states: tuple[int | None, ...]
+    rate: Fraction | None = None
+
+
+class States:
+    """The table of all states of one file, and the attacks on it."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        attack: BoundAttack,
+        scales: Sequence[Scale],
+        forms: Sequence[Sequence[Attribute]],
+        *,
+        seed: int | None = None,
+    ) -> None:
+        """Make ``codes_j`` of each quasi-identifier and ``released``; ``seed``: lots are drawn.
+
+        ``forms`` are those of each quasi-identifier over the column ``value``, the first being its
+        values as they are.
+        """
+        self.tables = tables
+        self.attack = attack
+        self.scales = scales
+        self._penalties: dict[tuple[int, int], Fraction] = {}
+        for j, states in enumerate(forms, 1):
+            self._code(j, states)
+        widths = [len(states) for states in forms]
+        self.released = self._release(widths, seed)
+
+    def _code(self, j: int, states: Sequence[Attribute]) -> None:
+        """Number the values of every state; a missing value is one of them."""
+        forms = [exp.alias_(microdata.normal(a), f"form_{i}") for i, a in enumerate(states)]
+        rows = exp.alias_(exp.to_table(f"places_{j}"), SOURCE, table=True)
+        at = exp.alias_(exp.to_table(f"positions_{j}"), "positions", table=True)
+        inner = exp.select(f"{SOURCE}.value", f"{SOURCE}.people", "positions.position", *forms)
+        inner = inner.from_(rows).join(at, on=f"{SOURCE}.place = positions.place")
+        ranks = [
+            f"dense_rank() OVER (ORDER BY form_{i} ASC NULLS LAST)::INTEGER AS state_{i}"
+            for i in range(len(states))
+        ]
+        coded = exp.select("value", "people", "position", *ranks).from_(inner.subquery("formed"))
+        self.tables.make(f"codes_{j}", coded)
+
+    def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
+        """Make ``released``: one row per record, its values' numbers in every state."""
+        attack = self.attack
+        named = [(f"qid_{j}", a) for j, a in enumerate(attack.qids, 1)]
+        named += [(f"secret_{j}", a) for j, a in enumerate(attack.secrets, 1)]
+        columns = [exp.alias_(microdata.normal(a), name) for name, a in named]
+        rows = rows_of(attack, columns).subquery("rows")
+        for j, _ in enumerate(attack.secrets, 1):
+            order = f"dense_rank() OVER (ORDER BY secret_{j} ASC NULLS LAST)::INTEGER AS code"
+            values = exp.select(f"secret_{j}").distinct().from_(rows.copy()).subquery("different")
+            self.tables.make(
+                f"secrets_{j}", exp.select(f"secret_{j} AS value", order).from_(values)
+            )
+        query = exp.select().from_(rows)
+        for j, width in enumerate(widths, 1):
+            query = query.join(
+                f"codes_{j}", on=f"rows.qid_{j} IS NOT DISTINCT FROM codes_{j}.value"
+            ).select(*(f"codes_{j}.state_{i} AS state_{j}_{i}" for i in range(width)))
+        for j, _ in enumerate(attack.secrets, 1):
+            query = query.join(
+                f"secrets_{j}", on=f"rows.secret_{j} IS NOT DISTINCT FROM secrets_{j}.value"
+            ).select(f"secrets_{j}.code AS secret_{j}")
+        if seed is not None:
+            query = self._drawn(query, len(widths), seed)
+        self.tables.make("released", query)
+        statement = keeping(Plan((), query), "released", LOADED)
+        paths, name = attack.dataset.paths, attack.dataset.name
+        return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
+
+    def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
+        """The records with the lot that each draws."""
+        names = [f"state_{j}_0" for j in range(1, width + 1)]
+        names += [f"secret_{j}" for j, _ in enumerate(self.attack.secrets, 1)]
+        parts: list[exp.Expr] = []
+        for name in names:
+            parts += [exp.cast(exp.column(name), "VARCHAR"), exp.Literal.string(",")]
+        text = exp.alias_(exp.Anonymous(this="concat", expressions=parts), "own")
+        seeded = exp.alias_(exp.Literal.string(str(seed)), "seed")
+        alike = exp.select("*", text, seeded).from_(query.subquery("coded"))
+        self.tables.make("alike", alike)
+        return spread("lots", folder="compare")
+
+    def variant(self, variant: Variant) -> BoundAttack:
+        """The attack on the changed release; DatasetError where a sample keeps nobody."""
+        qids = [
+            Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
+            for j, (qid, state) in enumerate(zip(self.attack.qids, variant.states, strict=True), 1)
+            if state is not None
+        ]
+        secrets = [
+            Attribute(s.name, _read_column(f"secret_{j}"), "INTEGER")
+            for j, s in enumerate(self.attack.secrets, 1)
+        ]
+        where: exp.Expr | None = None
+        if variant.rate is not None and variant.rate < 1:
+            bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
+            drawn = exp.Anonymous(
+                this="left", expressions=[_read_column("lot"), exp.Literal.number(HEX)]
+            )
+            where = exp.LT(this=drawn, expression=exp.Literal.string(bound))
+            rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
+            query = exp.select("1").from_(rows).where(where.copy()).limit(1)
+            if not self.tables.rows(query):
+                raise DatasetError(
+                    f"the sample keeps no record of {self.released.name}; ask for a larger share"
+                )
+        return replace(
+            self.attack,
+            dataset=self.released,
+            qids=tuple(qids) or (NOTHING,),
+            secrets=tuple(secrets),
+            where=where,
+            zoned=False,
+        )
+
+    def penalty(self, variant: Variant) -> float:
+        """The mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
+        penalties = [self._penalty(j, state) for j, state in enumerate(variant.states, 1)]
+        return float(sum(penalties, Fraction(0)) / len(penalties))
+
+    def _penalty(self, j: int, state: int | None) -> Fraction:
+        if state is None:
+            return Fraction(1)
+        if (j, state) not in self._penalties:
+            scale = self.scales[j - 1]
+            states = exp.select(f"state_{state} AS state", "people", "position").from_(f"codes_{j}")
+            self.tables.make("states", states)
+            self.tables.make("units", units(scale, 1))
+            self.tables.make("contained", spread("merged", folder="compare"))
+            (row,) = self.tables.rows(spread("lost", folder="compare"))
+            self.tables.drop("states", "units", "contained")
+            records, _, _, _, listed, spanned = row
+            by_distance = scale.by_distance
+            lost, whole = (spanned, scale.whole) if by_distance else (listed, scale.values)
+            penalty = utility.penalty(int(lost), whole, suppressed=0, records=records)
+            self._penalties[j, state] = penalty
+        return self._penalties[j, state]
+
+    def nested(self, j: int, finer: int, coarser: int) -> bool:
+        """Whether values that are alike in one state are alike in the other."""
+        steps = exp.select(f"state_{finer} AS finer", f"state_{coarser} AS coarser")
+        self.tables.make("steps", steps.from_(f"codes_{j}"))
+        ((split,),) = self.tables.rows(spread("splits", folder="compare"))
+        self.tables.drop("steps")
+        return not split
+
+
+def _read_column(name: str) -> exp.Column:
+    return exp.column(name, table=SOURCE)

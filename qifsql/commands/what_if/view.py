@@ -1,0 +1,68 @@
+"""Changes beside what is there, as people read them."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.losses import Row, named, risks
+from qifsql.presentation.parts import (
+    Paragraph,
+    Part,
+    Spec,
+    Tables,
+)
+from qifsql.presentation.risk_utility import risk_utility
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("release", "changes", "met"),
+    shared=(),
+)
+
+
+def what_if(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Success before and after each change for every question; what a search has found."""
+    rows = frame.to_dicts()
+    first = [row for row in rows if row["secret"] == rows[0]["secret"]]
+    parts: list[Part] = []
+    if spec["bounds"]:
+        parts += _show_smallest(first, spec)
+    parts += risks(rows, first, said("change"), penalty=True)
+    meaning = said(
+        "Penalty: the mean share of all values that a cell would span, 100 % for a "
+        "quasi-identifier that is dropped. Nothing was written."
+    )
+    return [*parts, Paragraph(meaning)]
+
+
+def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
+    """The bounds, and the smallest change that keeps them."""
+    bounds = words.listed([escaping.cell(text) for text in spec["bounds"]])
+    tried = counted("{n} release measured", "{n} releases measured", rows[0]["tried"])
+    if not any(row["met"] for row in rows):
+        none = said("No change keeps {bounds} ({tried}).", bounds=bounds, tried=tried)
+        return [Paragraph(none, strong=True)]
+    if rows[-1]["release"] == "before":
+        sentence = said("As it is, the release keeps {bounds}.", bounds=bounds)
+        return [Paragraph(sentence, strong=True)]
+    message = "The smallest change that keeps {bounds}: {change} ({tried})."
+    smallest = said(message, bounds=bounds, change=named(rows[-1]), tried=tried)
+    ranked = said(
+        "Smallest: fewest quasi-identifiers changed, then fewest steps, then most blocks left. To "
+        "drop one is the last step of each."
+    )
+    return [Paragraph(smallest, strong=True), Paragraph(ranked)]
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = what_if(stored.frame, stored.details, stored.spec)
+    return said("What would help: {name}", name=stored.name), [
+        *drawn("what-if", partial(risk_utility, stored.frame)),
+        *parts,
+    ]

@@ -1,0 +1,180 @@
+"""What if: the risk before and after changes, alone and together, without writing data.
+
+And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if.search``).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary import changes as adversary_changes
+from qifsql.adversary import roles
+from qifsql.adversary.bind import bind
+from qifsql.adversary.changes import Change
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.what_if import bounds
+from qifsql.commands.what_if.bounds import Bound
+from qifsql.commands.what_if.evaluate import Work
+from qifsql.counting import risks
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import path_text
+from qifsql.data.relation import openings
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.query.render import render
+from qifsql.results import policy as policies
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "changes": pl.List(pl.String()),
+    "secret": pl.String(),
+    **risks.PARTITION,
+    "certainty_penalty": pl.Float64(),
+    "met": pl.Boolean(),
+    "tried": pl.Int64(),
+}
+"""One row per release and secret: ``risks.PARTITION`` of the release as it would be.
+
+``release`` is ``before``; ``alone``, with one change; ``together``, with all; or ``smallest``, with
+the smallest change that keeps the bounds. ``certainty_penalty`` is what values lose
+(``utility.penalty``), the mean over the quasi-identifiers, in [0, 1]: 1 for one that is dropped.
+``met``: whether the bounds are kept; ``tried``: how many releases the search has measured, the same
+in every row; both are NULL without bounds."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The releases (``SCHEMA``); ``bounds`` that were asked for, whether they are ``met`` by any.
+
+    ``met`` is None without bounds. ``tried`` is how many changes the search has measured.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    met: bool | None = None
+    tried: int = 0
+
+    def __bool__(self) -> bool:
+        """Return whether a release keeps the bounds; true where there are none."""
+        return self.met is not False
+
+
+def what_if(
+    source: str | Path | Dataset,
+    *,
+    qids: str | Sequence[str] = (),
+    secret: str | Sequence[str] = (),
+    change: str | Sequence[str] = (),
+    until: str | Sequence[str] = (),
+    policy: str | Path | None = None,
+    where: str | None = None,
+    hierarchies: Mapping[str, str | Path] | None = None,
+    settings: Settings | None = None,
+) -> WhatIf:
+    """Measure the risk (CRS, and CAS of each secret) before and after changes; nothing is written.
+
+    ``change``: one or several (``qifsql.commands.what_if.changes``): ``age:5``, ``date:month``,
+    ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``. Those of one
+    quasi-identifier are made one after the other. ``until``: bounds such as ``crs<=0.1`` or
+    ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of ``qifsql.results.policy``
+    whose rules are bounds, and whose adversary is taken where none is named here. With bounds the
+    smallest change that keeps them all is looked for (``qifsql.commands.what_if.search``); changes
+    that are named then are the rungs of ladders, each made to the values as they are, finest first.
+    ``hierarchies``: quasi-identifier -> file. ``sample`` is drawn by the seed of the settings (0
+    without one).
+
+    Raises InputError: DatasetError, ColumnError, ExpressionError.
+    """
+    origin = Origin.now(settings, "what-if")
+    options: dict[str, Any] = {"qids": qids, "secret": secret, "where": where}
+    read = None
+    if policy is not None:
+        read = policies.read(policy, **options)
+        options = _of_policy(read)
+    texts, limits = _several(change), _several(until)
+    if not texts and not limits and read is None:
+        raise InputError(
+            f"nothing is asked for; name a change ({adversary_changes.HOW}) or a bound (until)"
+        )
+    models = "crs,cas" if options.get("secret") else "crs"
+    arguments = {name: value for name, value in options.items() if value}
+    spec = Attack.of(models, Dataset.open(source), **arguments)
+    trees = {name: path_text(path) for name, path in (hierarchies or {}).items()}
+    with DuckDB(settings, sources=[spec.dataset]) as engine:
+        catalog = Catalog(engine, spec.dataset)
+        bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
+        requests = [adversary_changes.read(text, bound.qids) for text in texts]
+        names = [s.name for s in bound.secrets]
+        rules = bounds.until(limits, names)
+        rules += bounds.of_policy(read, names) if read is not None else []
+        work = Work(engine, catalog, bound, trees)
+        seed = settings.seed if settings else None
+        rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
+        description = _plain(bound, requests, rules, seed, trees) | {"where": options.get("where")}
+        paths = (*bound.dataset.paths, *trees.values(), *([str(policy)] if policy else []))
+        origin = origin.about(description, paths, *work.plans).listing(bound.columns)
+        origin = origin.sending(dict.fromkeys([*openings(bound.dataset), *work.tables.statements]))
+    tried = work.tried if rules else None
+    frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
+    met = bool(frame["met"].any()) if rules else None
+    notes = (*bound.notes, *work.notes, *_unconsidered(bound))
+    return WhatIf(frame, origin, notes, tuple(b.text for b in rules), met, work.tried)
+
+
+def _unconsidered(bound: BoundAttack) -> list[str]:
+    """Which columns the risk does not consider: they stay in the file whatever is changed."""
+    if not (names := roles.unnamed(bound.columns)):
+        return []
+    return [
+        f"not considered, and released as they are: {names}; who knows them, too, singles out more "
+        "people than is said here (see check)"
+    ]
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _of_policy(policy: policies.Policy) -> dict[str, Any]:
+    """The adversary of a policy; InputError where she is more than a search knows."""
+    keys = {"qids", "secret", "where"}
+    others = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
+    if policy.adversary.get("null") == "distinct":
+        others.remove("null")
+    if others:
+        raise policy.lines.wrong(
+            f"a search does not know {', '.join(others)}; leave it out", "adversary"
+        )
+    return {name: policy.adversary.get(name) for name in keys}
+
+
+def _plain(
+    bound: BoundAttack,
+    requests: Sequence[Change],
+    rules: Sequence[Bound],
+    seed: int | None,
+    trees: Mapping[str, str],
+) -> dict[str, Any]:
+    """What was asked for, as plain data."""
+    assert isinstance(bound.dataset, Dataset)  # noqa: S101 - it was one
+    named = (*bound.qids, *bound.secrets)
+    csv = {"all_varchar": bound.dataset.all_varchar, "delimiter": bound.dataset.delimiter}
+    return {
+        "dataset": bound.dataset.name,
+        "qids": [q.name for q in bound.qids],
+        "secrets": [s.name for s in bound.secrets],
+        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "changes": [c.text for c in requests],
+        "bounds": [b.text for b in rules],
+        "hierarchies": dict(trees) or None,
+        "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
+        "csv": csv if bound.dataset.format == "csv" else None,
+    }

@@ -1,0 +1,184 @@
+"""Three questions about a release, and what answers them: the Article 29 Working Party's.
+
+Source: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques,
+WP 216, section 3 (the three risks). The opinion names no measure; those that answer here
+are of attacks (spec section 2), of links with a register and of logs (spec section 8).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+OPINION: dict[str, pl.DataType] = {
+    "question": pl.String(),
+    "secret": pl.String(),
+    "model": pl.String(),
+    "measure": pl.String(),
+    "value": pl.Float64(),
+    "prior": pl.Float64(),
+    "people": pl.Int64(),
+    "of": pl.Int64(),
+    "counted": pl.String(),
+    "expected": pl.Float64(),
+    "expected_prior": pl.Float64(),
+    "gain": pl.Float64(),
+    "worst_case": pl.Float64(),
+    "bound": pl.Boolean(),
+    "threshold": pl.Float64(),
+    "at_threshold": pl.Int64(),
+    "answer": pl.String(),
+    "definition": pl.String(),
+    "meaning": pl.String(),
+    "seconds": pl.Float64(),
+}
+"""One row per question, secret (NULL but for inference) and model that answers.
+
+``value`` is what happens for certain, as a share of the ``of`` records or people (``counted`` says
+which) and as a number of ``people``; of the measure ``unicity`` it is a chance. ``expected`` is the
+mean chance that the best guess is right, ``worst_case`` the highest; ``prior`` and
+``expected_prior`` are the same without the release, ``gain`` is ``expected`` less that. All are in
+[0, 1], NULL where there is no such number. ``bound``: no register was given, and these are the
+most that any register could do. ``at_threshold`` are those with a chance of at least the
+``threshold``; NULL where chances are not those of single people. ``answer`` (``ANSWERS``) is yes or
+no only against a threshold. ``definition`` is the question in the words of the opinion,
+``meaning`` what answers it.
+"""
+
+SINGLING_OUT, LINKABILITY, INFERENCE = "singling_out", "linkability", "inference"
+POSSIBLE, UNSURE, NOT_FOUND, YES, NO = "possible", "not_for_certain", "not_found", "yes", "no"
+ANSWERS: Mapping[str, str] = {
+    POSSIBLE: "somebody is found for certain",
+    UNSURE: "nobody for certain, but more is known of somebody than without the release",
+    NOT_FOUND: "nobody, with what was asked",
+    YES: "somebody at the threshold",
+    NO: "nobody at the threshold",
+}
+
+DEFINITIONS: Mapping[str, str] = {
+    SINGLING_OUT: "the possibility to isolate some or all records which identify an individual in "
+    "the dataset",
+    LINKABILITY: "the ability to link, at least, two records concerning the same data subject or a "
+    "group of data subjects (either in the same database or in two different databases)",
+    INFERENCE: "the possibility to deduce, with significant probability, the value of an attribute "
+    "from the values of a set of other attributes",
+}
+"""The questions in the words of the opinion (WP 216, section 3)."""
+
+MEANINGS: Mapping[str, str] = {
+    "singled_out": "records that are alone in their block: nobody else has the same "
+    "quasi-identifiers; expected: blocks / records; worst case: 1 / the smallest block",
+    "unique_in_both": "records alone in their block of the release and of the register: one name "
+    "for one record; expected: links that are right at best, of all records; worst case: the "
+    "surest link",
+    "unique_in_release": "no register was given: a register that has exactly these people would "
+    "link the records that are alone in their block; expected: blocks / records; no register does "
+    "better",
+    "linked_by_key": "people with several records under one key: all of them are linked, because "
+    "the key says so",
+    "unicity": "the chance that a few different records of a person, chosen at random, are those "
+    "of nobody else: whoever knows them links all others under the same key",
+    "certain": "records in blocks of one value of the secret: whoever finds the block knows it; "
+    "expected: the best guess in each block, right on average; worst case: its surest one",
+}
+"""What each measure says, in the order of the numbers of its row."""
+
+CAUTION = (
+    "The answers are about these quasi-identifiers and nothing else. The opinion asks about all "
+    "the means likely reasonably to be used, so what is not found here is not shown to be "
+    "impossible: name everything that somebody may know."
+)
+
+Row = dict[str, Any]
+
+
+def singling_out(attacked: Mapping[str, Any], reached: int | None) -> Row:
+    """Whose record it is, by the row of an attack (CRS)."""
+    return _row(SINGLING_OUT, "singled_out", reached) | _attacked(attacked, "singled_out")
+
+
+def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
+    """The value of a secret, by the row of an attack (CAS)."""
+    row = _row(INFERENCE, "certain", reached) | _attacked(attacked, "individuals_certain")
+    return row | {"secret": attacked["secret"]}
+
+
+def perfectly_linked(attacked: Mapping[str, Any], reached: int | None) -> Row:
+    """What a register of exactly these people would link, by the row of an attack (CRS).
+
+    A link with any register is right with a chance of min(f, F)/max(f, F) in a block at most, so
+    over all blocks there are at most as many right links as blocks.
+    """
+    row = _row(LINKABILITY, "unique_in_release", reached) | _attacked(attacked, "singled_out")
+    return row | {"bound": True}
+
+
+def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None) -> Row:
+    """Links with a register, by the row and the curve of ``link``."""
+    reached = None
+    if threshold is not None:
+        links = confidence.filter(pl.col("confidence") >= threshold)["links"]
+        reached = int(links.sum())
+    records = row["release_records"]
+    return _row(LINKABILITY, "unique_in_both", reached) | {
+        "model": "link",
+        "value": row["unique_in_both"] / records,
+        "people": row["unique_in_both"],
+        "of": records,
+        "counted": "records",
+        "expected": row["marketer_risk"],
+        "worst_case": float(confidence["confidence"][0]) if confidence.height else 0.0,
+    }
+
+
+def keyed(several: int, people: int, *, reached: bool) -> Row:
+    """People with several records under one key; ``reached``: a threshold is asked for."""
+    return _row(LINKABILITY, "linked_by_key", several if reached else None) | {
+        "model": "key",
+        "value": several / people,
+        "people": several,
+        "of": people,
+        "counted": "people",
+    }
+
+
+def unicity(row: Mapping[str, Any]) -> Row:
+    """A log, by a row of ``unicity``."""
+    numbers = {"value": row["unicity"], "of": row["people"], "counted": "people"}
+    return _row(LINKABILITY, "unicity", None) | {"model": "unicity"} | numbers
+
+
+def answered(row: Row, threshold: float | None) -> Row:
+    """The row with its answer: yes or no only against a threshold."""
+    if threshold is not None:
+        reached = row["at_threshold"]
+        met = row["value"] >= threshold if reached is None else reached > 0
+        return row | {"threshold": threshold, "answer": YES if met else NO}
+    if row["value"] > 0:
+        return row | {"answer": POSSIBLE}
+    chance, base = row["worst_case"] or 0.0, row["expected_prior"] or 0.0
+    more = chance > base and row["question"] != SINGLING_OUT
+    return row | {"answer": UNSURE if more else NOT_FOUND}
+
+
+def _row(question: str, measure: str, reached: int | None) -> Row:
+    """A row without numbers."""
+    fields = {"question": question, "measure": measure, "at_threshold": reached, "bound": False}
+    fields |= {"definition": DEFINITIONS[question], "meaning": MEANINGS[measure]}
+    return dict.fromkeys(OPINION) | fields
+
+
+def _attacked(row: Mapping[str, Any], people: str) -> Row:
+    """The numbers of an attack."""
+    return {
+        "model": row["model"],
+        "value": row["posterior_deterministic"],
+        "prior": row["prior_deterministic"],
+        "people": row[people],
+        "of": row["records"],
+        "counted": "records",
+        "expected": row["posterior_probabilistic"],
+        "expected_prior": row["prior_probabilistic"],
+        "gain": row["leakage_additive"],
+        "worst_case": row["worst_case"],
+    }

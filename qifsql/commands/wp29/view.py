@@ -1,0 +1,269 @@
+"""The three questions of the Article 29 Working Party as people read the answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.wp29 import opinion
+from qifsql.commands.wp29.opinion import (
+    CAUTION,
+    DEFINITIONS,
+    INFERENCE,
+    LINKABILITY,
+    SINGLING_OUT,
+)
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import counted, number, said
+from qifsql.presentation.parts import (
+    Bad,
+    Heading,
+    Paragraph,
+    Part,
+    Spec,
+    Table,
+    Tables,
+)
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+Row = Mapping[str, Any]
+
+ANSWERED = {
+    opinion.POSSIBLE: "possible",
+    opinion.UNSURE: "not for certain",
+    opinion.NOT_FOUND: "not found",
+    opinion.YES: "yes",
+    opinion.NO: "no",
+}
+NAMED = {SINGLING_OUT: "Singling out", LINKABILITY: "Linkability", INFERENCE: "Inference"}
+QUESTIONS = {
+    "singled_out": "singling out",
+    "unique_in_both": "linkability, register",
+    "unique_in_release": "linkability, any register",
+    "linked_by_key": "linkability, same key",
+    "unicity": "linkability, a few records",
+}
+"""The questions, and what answers them where that is not clear."""
+
+
+KIND = Kind(
+    columns=("question", "answer"),
+    shared=("attacks", "register", "unicity"),
+)
+
+
+def answers(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """All answers at a glance, then each question in the words of the opinion and what it finds."""
+    rows = frame.to_dicts()
+    qids = words.listed([escaping.cell(name) for name in spec["qids"]])
+    parts: list[Part] = [
+        Heading(said("Knowing {qids}: the three questions of EU Opinion 05/2014", qids=qids)),
+        _glance(rows),
+    ]
+    meaning = (
+        "Before and after: the chance that the best guess is right, on average, without the "
+        "release and with it."
+    )
+    parts.append(Paragraph(said(meaning)))
+    for question in (SINGLING_OUT, LINKABILITY, INFERENCE):
+        lines = [row for row in rows if row["question"] == question]
+        if lines:
+            text = f"\N{LEFT DOUBLE QUOTATION MARK}{said(DEFINITIONS[question])}"
+            text += "\N{RIGHT DOUBLE QUOTATION MARK}"
+            parts += [Heading(said(NAMED[question])), Paragraph(text)]
+            parts += [Paragraph(_answer(row, tables)) for row in lines]
+    return [*parts, Paragraph(said(CAUTION), strong=True)]
+
+
+def _glance(rows: list[dict[str, Any]]) -> Table:
+    """One line for each answer."""
+    least = rows[0]["threshold"]
+    heads = [said("question"), said("answer"), said("for certain")]
+    heads += [said("before"), said("after"), said("at worst")]
+    heads += [] if least is None else [f">= {_plain(least)}"]
+    table = Table.of(heads, right=range(2, len(heads)))
+    for row in rows:
+        answer = said(ANSWERED[row["answer"]])
+        if row["answer"] in (opinion.POSSIBLE, opinion.YES):
+            answer = Bad(answer)
+        numbers = [row["expected_prior"], _mean(row), row["worst_case"]]
+        line = [_question(row), answer, _certain(row), *map(_percent, numbers)]
+        if least is not None:
+            reached = row["at_threshold"]
+            line.append("" if reached is None else words.count(reached))
+        table.add_row(*line)
+    return table
+
+
+def _certain(row: Row) -> str:
+    """For how many of how many, where that is counted."""
+    if row["people"] is None:
+        return ""
+    message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
+    return said(message, n=words.count(row["people"]), **{"all": words.count(row["of"])})
+
+
+def _question(row: Row) -> str:
+    """The question, and what answers it where that is not clear."""
+    if row["question"] == INFERENCE:
+        return said("inference of {secret}", secret=escaping.cell(row["secret"]))
+    return said(QUESTIONS[row["measure"]])
+
+
+def _mean(row: Row) -> float | None:
+    """The mean chance; unicity is one itself."""
+    mean: float | None = row["value" if row["measure"] == "unicity" else "expected"]
+    return mean
+
+
+def _percent(p: float | None) -> str:
+    return "" if p is None else words.percent(p)
+
+
+def _plain(threshold: float) -> str:
+    return number(f"{threshold:g}")
+
+
+def _answer(row: Row, tables: Tables) -> str:
+    """One answer in sentences."""
+    text = {
+        "singled_out": _singled_out,
+        "unique_in_both": _linked,
+        "unique_in_release": _bound,
+        "linked_by_key": _keyed,
+        "unicity": _unicity,
+        "certain": _inferred,
+    }[row["measure"]](row, tables)
+    return f"{said(ANSWERED[row['answer']]).capitalize()}: {text}"
+
+
+def _singled_out(row: Row, _tables: Tables) -> str:
+    one = "{n} of {all} ({share}) is the only one with its values."
+    many = "{n} of {all} ({share}) are the only ones with their values."
+    succeeds = said(
+        "Telling whose record is whose succeeds with a chance of {expected} on average, of {worst} "
+        "in the smallest block.",
+        expected=words.percent(row["expected"]),
+        worst=words.percent(row["worst_case"]),
+    )
+    return f"{counted(one, many, row['people'], **_of(row))} {succeeds}{_reached(row)}"
+
+
+def _linked(row: Row, tables: Tables) -> str:
+    register = tables["register"].row(0, named=True)
+    one = "{n} of {all} ({share}) is unique in both files."
+    many = "{n} of {all} ({share}) are unique in both files."
+    sentences = [counted(one, many, row["people"], **_of(row))]
+    one = (
+        "{n} looks like somebody in the register: it is linked to a group, which the opinion "
+        "counts, too."
+    )
+    many = (
+        "{n} look like somebody in the register: these are linked to a group, which the opinion "
+        "counts, too."
+    )
+    sentences.append(counted(one, many, register["matched"]))
+    best = "At most {share} of all records are linked right on average."
+    sentences.append(said(best, share=words.percent(row["expected"])))
+    if register["correct_unique"] is not None:
+        one, many = (
+            "By the truth {n} of the unique ones is.",
+            "By the truth {n} of the unique ones are.",
+        )
+        sentences.append(counted(one, many, register["correct_unique"]))
+    return " ".join(sentences) + _reached(row, links=True)
+
+
+def _bound(row: Row, _tables: Tables) -> str:
+    n, share = row["people"], words.percent(row["expected"])
+    one = (
+        "The worst there is has exactly these people: it would link {n} record for certain, as it "
+        "is unique in the release, and at most {share} of all links would be right."
+    )
+    many = (
+        "The worst there is has exactly these people: it would link {n} records for certain, as "
+        "they are unique in the release, and at most {share} of all links would be right."
+    )
+    worst = counted(one, many, n, share=share)
+    if not n:
+        nobody = (
+            "The worst there is has exactly these people: it would link nobody for certain, as "
+            "nobody is unique in the release, and at most {share} of all links would be right."
+        )
+        worst = said(nobody, share=share)
+    return f"{said('no register was named (--register).')} {worst}{_reached(row)}"
+
+
+def _keyed(row: Row, _tables: Tables) -> str:
+    one = "{n} of {all} ({share}) has several records; the key links all of these with each other."
+    many = (
+        "{n} of {all} ({share}) have several records; the key links all of these with each other."
+    )
+    return counted(one, many, row["people"], **_of(row))
+
+
+def _unicity(row: Row, tables: Tables) -> str:
+    answered = tables["unicity"].filter(pl.col("unicity").is_not_null())
+    points = int(answered["points"][-1])
+    what = counted("{n} record of a person", "{n} records of a person", points)
+    one = (
+        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} has "
+        "so many."
+    )
+    many = (
+        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} have "
+        "so many."
+    )
+    values = {"what": what, "chance": words.percent(row["value"])}
+    return counted(one, many, row["of"], **values, people=words.persons(row["of"]))
+
+
+def _inferred(row: Row, _tables: Tables) -> str:
+    one = (
+        "{n} of {all} ({share}) is in a block of one value of {secret}: whoever finds the block "
+        "knows it."
+    )
+    many = (
+        "{n} of {all} ({share}) are in blocks of one value of {secret}: whoever finds the block "
+        "knows it."
+    )
+    before, after = words.compared(row["expected_prior"], row["expected"])
+    best = said(
+        "The best guess is right for {after} records, without the release for {before}: the "
+        "release adds {points} percentage points.",
+        **{"after": after, "before": before, "points": words.fixed(100 * row["gain"], 2)},
+    )
+    secret = escaping.cell(row["secret"])
+    text = f"{counted(one, many, row['people'], **_of(row), secret=secret)} {best}"
+    if not row["people"]:
+        worst = said("At worst its chance is {chance}.", chance=words.percent(row["worst_case"]))
+        text += f" {worst}"
+    text += _reached(row)
+    least = row["threshold"]
+    if least is not None and row["expected_prior"] >= least:
+        so_well = "Without the release everybody's value can be guessed so well, too."
+        text += f" {said(so_well)}"
+    return text
+
+
+def _of(row: Row) -> dict[str, str]:
+    """Of how many, and which share of them."""
+    named = words.persons if row["counted"] == "people" else words.records
+    return {"all": named(row["of"]), "share": words.percent(row["value"])}
+
+
+def _reached(row: Row, *, links: bool = False) -> str:
+    """Who reaches the threshold, where one was given."""
+    n = row["at_threshold"]
+    if n is None:
+        return ""
+    there = counted("{n} link", "{n} links", n) if links else words.records(n)
+    message = "With a chance of {least} or more: {there}."
+    return f" {said(message, least=_plain(row['threshold']), there=there)}"
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    parts = answers(stored.frame, stored.details, stored.spec)
+    return said("Singling out, linkability, inference: {name}", name=stored.name), parts

@@ -1,0 +1,271 @@
+"""Singling out, linkability, inference: the three questions of the Article 29 Working Party.
+
+Source: Opinion 05/2014 (WP 216); ``qifsql.commands.wp29.opinion`` says what answers each of them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, NullRule
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.link.link import Linked, link
+from qifsql.commands.unicity.unicity import (
+    DRAWS,
+    POINTS,
+    Unicity,
+    unicity,
+)
+from qifsql.commands.wp29 import opinion
+from qifsql.commands.wp29.opinion import CAUTION, OPINION, Row
+from qifsql.counting.session import opened
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    quoted,
+)
+from qifsql.query import microdata
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+from qifsql.results.assessment import Assessment
+from qifsql.results.storage import Origin
+
+Source = str | Path | Dataset
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """The answers (``opinion.OPINION``), what was measured for them, and remarks.
+
+    ``attacked`` are the rows of the attacks (CRS and, for each secret, CAS), ``linked`` are the
+    links with the register and ``log`` the unicity under the key; None where not asked for.
+    """
+
+    frame: pl.DataFrame
+    attacked: pl.DataFrame
+    linked: Linked | None
+    log: Unicity | None
+    origin: Origin
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Log:
+    """What the key links: how many people have several records, and their unicity."""
+
+    several: int
+    people: int
+    unicity: Unicity | None
+    plan: Plan
+
+
+def wp29(
+    source: Source,
+    *,
+    qids: str | Sequence[str],
+    secret: str | Sequence[str] = (),
+    register: Source | None = None,
+    truth: str | Sequence[str] = (),
+    key: str | None = None,
+    points: int | Sequence[int] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    threshold: float | str | None = None,
+    where: str | None = None,
+    register_where: str | None = None,
+    null: NullRule = "distinct",
+    settings: Settings | None = None,
+) -> Opinion:
+    """Answer the three questions of the opinion about one release.
+
+    Singling out is what an attack finds (CRS), inference what one infers of each ``secret`` (CAS).
+    Linkability is what ``link`` finds with a ``register``, which may be another release (``truth``
+    and ``register_where`` as there; ``1:zip,2:plz`` where names differ); and, under the ``key`` of
+    a log with several records of one person, who has several and the ``unicity`` of ``points``
+    (``draws`` and ``seed`` as there). With neither it is the most that any register could link. A
+    missing value is one (``null``: ``drop`` leaves the record out), but links nobody.
+
+    Without a ``threshold`` in (0, 1] the answer is for whom it is possible for certain; with one it
+    is yes where somebody's chance is at least that. Raises InputError and its kinds.
+    """
+    origin = Origin.now(settings, "wp29")
+    least = _threshold(threshold)
+    if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
+        raise InputError(
+            "the three questions are asked of one release: name one file, another as the register; "
+            "for collections use attack with crl,cal"
+        )
+    if register is None and (truth or register_where):
+        raise InputError("truth and register_where are about a register; name one with --register")
+    if key is None and points is not None:
+        raise InputError("points are records under a key; name the key with --key")
+    dataset, texts = Dataset.open(source), _several(qids)
+    names = _of_release(texts) if register is not None else texts
+    if not names:
+        raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
+    models = ("crs", "cas") if _several(secret) else "crs"
+    options: dict[str, Any] = {"thresholds": () if least is None else least, "settings": settings}
+    attacked = attack(
+        models, dataset, qids=names, secret=secret, key=key, where=where, null=null, **options
+    )
+    links, log = None, None
+    if register is not None:
+        more: dict[str, Any] = {"where": where, "register_where": register_where}
+        links = link(dataset, register, qids=texts, truth=truth, **more, settings=settings)
+    if key is not None:
+        more = {"key": key, "qids": names, "where": where, "settings": settings}
+        counts = POINTS if points is None else points
+        log = _log(dataset, more, {"points": counts, "draws": draws, "seed": seed})
+    spec = _describe(links, log) | {"truth": list(_several(truth)) or None, "threshold": least}
+    origin = _together(origin, attacked, links, log, spec | {"register_where": register_where})
+    rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]
+    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
+    notes = _notes(attacked, links, log, least)
+    result = log.unicity if log else None
+    return Opinion(frame, attacked.frame, links, result, origin, notes)
+
+
+def _describe(links: Linked | None, log: _Log | None) -> dict[str, Any]:
+    """What was asked of the register and of the log, as plain data."""
+    result = log.unicity if log else None
+    return {
+        "register": links.origin.spec["register"] if links else None,
+        "register_qids": links.origin.spec["register_qids"] if links else None,
+        "points": list(result.frame["points"]) if result else None,
+        "draws": result.origin.spec["draws"] if result else None,
+        "remark": CAUTION,
+    }
+
+
+def _rows(
+    attacked: Assessment, links: Linked | None, log: _Log | None, least: float | None
+) -> list[Row]:
+    """The questions in the order of the opinion, each by all that answer it."""
+    whose, *what = attacked.rows()
+    reached = {}
+    if least is not None:
+        thresholds = attacked.details["thresholds"]
+        reached = dict(thresholds.select("attack_id", "individuals").iter_rows())
+    people = reached.get(whose.get("attack_id"))
+    rows = [opinion.singling_out(whose, people)]
+    if links is not None:
+        rows.append(opinion.linked(links.frame.row(0, named=True), links.confidence, least))
+    if log is not None and log.several:
+        rows.append(opinion.keyed(log.several, log.people, reached=least is not None))
+        lines = [row for row in _unicity(log) if row["unicity"] is not None]
+        rows += [opinion.unicity(max(lines, key=lambda row: int(row["points"])))] if lines else []
+    if len(rows) == 1:
+        rows.append(opinion.perfectly_linked(whose, people))
+    return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
+
+
+def _unicity(log: _Log) -> list[dict[str, Any]]:
+    return log.unicity.frame.to_dicts() if log.unicity else []
+
+
+def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
+    """Who has several records under the key; where somebody has, the unicity of the log."""
+    settings = more["settings"]
+    options = {name: more[name] for name in ("key", "qids", "where")}
+    with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
+        key = exp.select("key").from_("microdata")
+        keyed = Step("keyed", "One row per record: the key of its person.", key)
+        steps = [*microdata.microdata(bound, key=True), keyed]
+        plan = microdata.plan(bound, steps, load("wp29/persons").query)
+        ((people, several),) = engine.rows(plan, "counting records of each key", dataset.name)
+    if not people:
+        raise DatasetError(
+            f"no record of {dataset.name} has a key ({quoted(more['key'])}); name another column"
+        )
+    result = unicity(dataset, **more, **drawn) if several else None
+    return _Log(int(several), int(people), result, plan)
+
+
+def _together(
+    origin: Origin,
+    attacked: Assessment,
+    links: Linked | None,
+    log: _Log | None,
+    spec: dict[str, Any],
+) -> Origin:
+    """Where all the numbers come from."""
+    measured = [attacked.origin, *([links.origin] if links else [])]
+    plans = [plan for each in measured for plan in each.plans]
+    paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
+    plans += [log.plan] if log else []
+    whole = origin.about(dict(attacked.origin.spec) | spec, paths, *plans)
+    whole = whole.listing(attacked.origin.columns)
+    return whole.sending(log.unicity.origin.statements) if log and log.unicity else whole
+
+
+def _notes(
+    attacked: Assessment, links: Linked | None, log: _Log | None, least: float | None
+) -> tuple[str, ...]:
+    """Remarks: of what was measured, and what the numbers are about."""
+    notes = [*attacked.notes, *(links.notes if links else ())]
+    if log is not None and log.unicity is not None:
+        notes += log.unicity.notes
+        notes.append(
+            "people have several records: singling out and inference are about single records"
+        )
+    elif log is not None:
+        notes.append("nobody has several records under the key: it links nothing inside the file")
+    if attacked.frame["secret"].null_count() == attacked.frame.height:
+        notes.append("no secret is named, so inference is not answered; name one with --secret")
+    for row in attacked.rows():
+        notes += _without(row, least) if row["secret"] is not None else []
+    return tuple(dict.fromkeys(notes))
+
+
+def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
+    """That a secret can be told without the release, where it can."""
+    name, base = quoted(row["secret"]), row["prior_probabilistic"]
+    if row["prior_deterministic"] == 1:
+        return [f"secret {name} has one value: it is known without the release"]
+    if least is not None and base >= least:
+        return [
+            f"the threshold {least:g} is no higher than what is right about secret {name} without "
+            f"the release ({base:.4g}); choose a higher one to see what the release adds"
+        ]
+    return []
+
+
+def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
+    """The quasi-identifiers as the release names them: without the tag 1, and none with the tag 2.
+
+    Tags are those of ``link``.
+    """
+    names = []
+    for text in texts:
+        number, colon, name = text.strip().partition(":")
+        if colon and number.strip() == "1":
+            names.append(name)
+        elif not colon or number.strip() != "2":
+            names.append(text)
+    return tuple(names)
+
+
+def _threshold(threshold: float | str | None) -> float | None:
+    """A chance in (0, 1]; InputError where it is none."""
+    if threshold is None:
+        return None
+    try:
+        least = float(threshold)
+    except (TypeError, ValueError):
+        least = math.nan
+    if isinstance(threshold, bool) or not 0 < least <= 1:
+        raise InputError("a threshold is a chance above 0 and at most 1, such as 0.2")
+    return least
+
+
+def _several(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

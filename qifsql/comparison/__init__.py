@@ -1,1 +1,0 @@
-"""Releases beside one another: sanitised beside the original, and changes before they are made."""

@@ -1,0 +1,139 @@
+"""What a sanitised release must satisfy: k-anonymity, l-diversity, t-closeness."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from qifsql.errors import InputError
+
+Number = int | float | str | Fraction
+DIGITS = 10**9  # denominators of limits are at most that, so that SQL compares whole numbers
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The limits that every class of a release keeps; None where there is none.
+
+    ``k``: at least so many records. Of each secret: ``l`` different values at least;
+    ``l_entropy``: exp of the Shannon entropy (nats) of its values at least that;
+    ``l_recursive``: (c, l), the most frequent value occurs less than c times as often as all
+    values from the l-th most frequent on together; ``t``: the distance (half of L1, equal ground
+    distance) of its distribution to that of the whole release at most that, in (0, 1];
+    ``t_ordered``: the same with the ordered distance. A missing value is a value.
+
+    Sources: Machanavajjhala et al. 2007, definitions 4.1 to 4.3; Li et al. 2007, section 4.
+    """
+
+    k: int
+    l: int | None = None  # noqa: E741 - it is called l
+    l_entropy: Fraction | None = None
+    l_recursive: tuple[Fraction, int] | None = None
+    t: Fraction | None = None
+    t_ordered: Fraction | None = None
+
+    @classmethod
+    def of(
+        cls,
+        k: int,
+        *,
+        l: int | None = None,  # noqa: E741
+        l_entropy: Number | None = None,
+        l_recursive: Sequence[Number] | None = None,
+        t: Number | None = None,
+        t_ordered: Number | None = None,
+    ) -> "Wishes":
+        """The wishes as people give them; InputError where a limit makes no sense."""
+        return cls(
+            _whole(k, "k"),
+            None if l is None else _whole(l, "l"),
+            None if l_entropy is None else _least_one(l_entropy, "entropy l"),
+            None if l_recursive is None else _recursive(l_recursive),
+            None if t is None else _distance(t, "t"),
+            None if t_ordered is None else _distance(t_ordered, "ordered t"),
+        )
+
+    @property
+    def of_secret(self) -> bool:
+        """Whether a limit is about a secret."""
+        about = (self.l, self.l_entropy, self.l_recursive, self.t, self.t_ordered)
+        return any(limit is not None for limit in about)
+
+    def plain(self) -> dict[str, object]:
+        """The limits as plain data, those that there are."""
+        c_l = self.l_recursive
+        limits: dict[str, object] = {
+            "k": self.k,
+            "l": self.l,
+            "l_entropy": _to_number(self.l_entropy),
+            "l_recursive": None if c_l is None else [_to_number(c_l[0]), c_l[1]],
+            "t": _to_number(self.t),
+            "t_ordered": _to_number(self.t_ordered),
+        }
+        return {name: value for name, value in limits.items() if value is not None}
+
+    @property
+    def diversity(self) -> str:
+        """The limits on the secret in words."""
+        c_l = self.l_recursive
+        parts = [f"l={self.l}"] if self.l is not None else []
+        parts += [f"entropy l={_to_number(self.l_entropy)}"] if self.l_entropy is not None else []
+        parts += [f"recursive ({_to_number(c_l[0])}, {c_l[1]})"] if c_l is not None else []
+        parts += [f"t={_to_number(self.t)}"] if self.t is not None else []
+        parts += [f"ordered t={_to_number(self.t_ordered)}"] if self.t_ordered is not None else []
+        return " and ".join(parts)
+
+
+def fraction(value: Number, what: str) -> Fraction:
+    """A number as it is written, exactly: 0.1 is one tenth. InputError where it is none."""
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        number = Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError) as e:
+        raise InputError(f"{what} is not a number; give one such as 0.2") from e
+    if number.denominator > DIGITS or abs(number.numerator) > DIGITS**2:
+        raise InputError(f"{what} has too many digits; nine behind the point are enough")
+    return number
+
+
+def _whole(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{what} must be a whole number from 1")
+    return value
+
+
+def _least_one(value: Number, what: str) -> Fraction:
+    limit = fraction(value, what)
+    if limit < 1:
+        raise InputError(f"{what} must be at least 1, which every class reaches")
+    return limit
+
+
+def _recursive(value: Sequence[Number]) -> tuple[Fraction, int]:
+    parts = value.split(",") if isinstance(value, str) else list(value)
+    if len(parts) != 2:
+        raise InputError("recursive l needs two numbers, c and l, as in 3,2")
+    c, l = fraction(parts[0], "c of recursive l"), fraction(parts[1], "l of recursive l")  # noqa: E741
+    if c <= 0:
+        raise InputError("c of recursive l must be above 0")
+    if l.denominator != 1 or l < 1:
+        raise InputError("l of recursive l must be a whole number from 1")
+    return c, int(l)
+
+
+def _distance(value: Number, what: str) -> Fraction:
+    distance = fraction(value, what)
+    if distance == 0:
+        raise InputError(
+            f"{what} of 0 allows only classes in which the secret is spread exactly as in the "
+            "whole release; give a distance above 0, such as 0.2"
+        )
+    if not 0 < distance <= 1:
+        raise InputError(f"{what} is a distance from 0 to 1; give one such as 0.2")
+    return distance
+
+
+def _to_number(value: Fraction | None) -> int | float | None:
+    if value is None:
+        return None
+    return int(value) if value.denominator == 1 else float(value)

@@ -1,0 +1,256 @@
+"""The counts of one attack, kept in the engine: counted once, asked again and again.
+
+What is kept depends on what will be asked. Secrets of few values are counted by tallies, all in
+one pass; others by cells, the records of each block that have each value. Every profile, measure,
+gain function and histogram is a question to these tables, not to the data.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.session import check_records
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import LOADED, STORE, attaching
+from qifsql.engine import ledger
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, InputError
+from qifsql.measures.profile import Profile
+from qifsql.query import compiler, render
+from qifsql.query.compiler import Question
+from qifsql.query.plan import Plan
+
+FEW = 8  # a secret with at most so many values is counted by one tally per value
+TALLIES = 24  # and so many tallies at most in one pass
+FORM = 2  # of the tables in a file of counts
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of a secret: how many, whether one is missing, and how many people have them."""
+
+    values: int
+    missing: bool
+    people: int
+
+
+class Counts:
+    """The counts of one attack.
+
+    ``again``: more than the profile will be asked; ``tallied`` lets secrets of few values be
+    counted by tallies, from which cells cannot be told. ``store`` is a DuckDB file in which counts
+    stay for another time. ``plans`` are the plans that ran, ``records`` the number of records.
+    """
+
+    def __init__(
+        self,
+        engine: DuckDB,
+        bound: BoundAttack,
+        *,
+        again: bool,
+        tallied: bool = True,
+        store: Path | None = None,
+    ) -> None:
+        self.engine = engine
+        self.bound = bound
+        self.where = bound.dataset.name
+        self.plans: list[Plan] = []
+        self.values: dict[int, int] = {}
+        held = engine.open_kept(store)
+        self._opening = attaching(str(store) if held else ":memory:", STORE)
+        self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
+        self._ledger = engine.stream(str(store)) if store else None
+        signature = self._stored(store, held) if store else None
+        self.records: int = signature["records"] if signature else check_records(engine, bound)
+        if signature is None:
+            if self._ledger is not None:  # only now: what is refused leaves an empty file
+                ledger.begin(self._ledger)
+            self._count(again or store is not None, tallied=tallied and store is None)
+        if store and signature is None:
+            self._sign()
+
+    def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
+        """The profile of each question: of a secret (0: the owner) with a gain function."""
+        instead = {q: self._same_blocks(q) for q in questions}
+        unique_questions = sorted(set(instead.values()))
+        what = "measuring the prior" if prior else "attacking"
+        profiles: dict[Question, Profile] = {}
+        for alike in (
+            [q for q in unique_questions if self._weighted(q[0]) is w] for w in (False, True)
+        ):
+            if not alike:
+                continue
+            plan = compiler.profile_plan(
+                self.bound, alike, prior=prior, catalogs=self.catalogs, values=self.values
+            )
+            frame = self._frame(plan, what)
+            for (j, g), part in frame.group_by("secret", "gain", maintain_order=True):
+                profiles[j, g] = self._profile(part.drop_nulls("size"), j)
+        return {q: profiles[i] for q, i in instead.items() if i in profiles}
+
+    def frame(
+        self, name: str, questions: Sequence[Question], *, prior: bool = False
+    ) -> pl.DataFrame:
+        """All rows of one step for each question, numbered by ``secret`` and ``gain``."""
+        plan = compiler.step_plan(
+            self.bound, name, questions, prior=prior, catalogs=self.catalogs, values=self.values
+        )
+        return self._frame(plan, "measuring")
+
+    def domain(self, secret: int) -> Domain:
+        """How many values a secret has, and how many people there are."""
+        row = self.frame("domain", [(secret, 0)]).row(0, named=True)
+        return Domain(row["values"], row["missing"] > 0, row["people"])
+
+    def keep(
+        self,
+        name: str,
+        secret: int = 0,
+        gain: int = 0,
+        *,
+        prior: bool = False,
+        lasting: bool = True,
+    ) -> None:
+        """Keep one step as a table; one that is not ``lasting`` is not put into the store."""
+        name, plan = compiler.kept_plan(
+            self.bound, name, secret, gain, prior=prior, catalogs=self.catalogs, values=self.values
+        )
+        self.keep_rows(name, plan, lasting=lasting)
+
+    def keep_rows(self, name: str, plan: Plan, *, lasting: bool = False) -> None:
+        """Keep the rows of any plan as a table of that name."""
+        if name not in self.catalogs:
+            catalog = STORE if lasting else LOADED
+            self._send(replace(plan, keeps=(catalog, name)))
+            self.engine.keep(name, plan, "counting", self.where, catalog=catalog)
+            if lasting and self._ledger is not None:
+                ledger.enter(self._ledger, name)
+            self.catalogs[name] = catalog
+
+    def forget(self) -> None:
+        """Drop what is kept, so that others can be counted."""
+        for name, catalog in self.catalogs.items():
+            self.engine.drop(name, catalog)
+            if catalog == STORE and self._ledger is not None:
+                ledger.strike(self._ledger, name)
+
+    def _count(self, again: bool, *, tallied: bool) -> None:
+        bound = self.bound
+        secrets = range(1, len(bound.secrets) + 1)
+        for j in secrets:
+            self.keep("cells", j, prior=True)
+        if tallied and not (
+            bound.gains or bound.beliefs or bound.by or bound.target or bound.weight
+        ):
+            self.values = self._few()
+        if self.values:
+            self.keep("signatures")
+        for j in secrets:
+            if again and j not in self.values:
+                self.keep("cells", j)
+        if again and 0 in self._numbers() and not self.values:
+            self.keep("cells" if bound.weight else "blocks", 0)
+        for j in self._numbers() if bound.by else ():
+            self.keep("members", j)
+
+    def _numbers(self) -> set[int]:
+        return {j for j, _ in compiler.questions(self.bound)}
+
+    def _few(self) -> dict[int, int]:
+        """The numbers of values of the secrets that are counted by tallies."""
+        few: dict[int, int] = {}
+        for j in range(1, len(self.bound.secrets) + 1):
+            values = self.domain(j).values
+            if values <= FEW and sum(few.values()) + values <= TALLIES:
+                few[j] = values
+        return few
+
+    def _same_blocks(self, question: Question) -> Question:
+        """Whose record it is needs the blocks alone: those of any secret will do."""
+        others = [j for j in range(1, len(self.bound.secrets) + 1) if j not in self.bound.beliefs]
+        return (others[0], 0) if question == (0, 0) and others else question
+
+    def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
+        return (Profile.of_weights if self._weighted(secret) else Profile.of_counts)(frame)
+
+    def _weighted(self, secret: int) -> bool:
+        return self.bound.weight is not None or secret in self.bound.beliefs
+
+    def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
+        self._send(plan)
+        return self.engine.frame(plan, what, self.where)
+
+    def _send(self, plan: Plan) -> None:
+        """Note a plan that runs; where its counts are kept is opened before."""
+        self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
+
+    def _stored(self, store: Path, held: set[str]) -> dict[str, Any] | None:
+        """What a file of counts holds; None where it is new. Another question's is refused.
+
+        Raises DatasetError where a table holds anything but what was stored in it.
+        """
+        assert self._ledger is not None  # noqa: S101 - there is a store
+        if not held:
+            return None
+        if "question" not in held:
+            raise InputError(
+                f"{store} holds no counts, or was not finished; name another file, or remove it"
+            )
+        damaged = (
+            f"{store} is damaged: it does not hold what was stored in it; remove it, or name "
+            "another file with --store"
+        )
+        with ledger.readable(damaged):
+            table = exp.table_("question", db="main", catalog=STORE)
+            ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
+            stored: dict[str, Any] = json.loads(text)
+            before, question = stored["question"], self._question()
+            other = [name for name, value in question.items() if before.get(name) != value]
+        if other:
+            raise InputError(
+                f"{store} holds the counts of another question: {', '.join(other)} differ; name "
+                "another file"
+            )
+        entered = ledger.check(self._ledger, held, damaged)
+        for name in set(self.catalogs) - entered:  # of a process that did not get further
+            self.engine.drop(name, STORE)
+            del self.catalogs[name]
+        if "question" not in entered:
+            raise DatasetError(damaged)
+        return stored
+
+    def _sign(self) -> None:
+        """Say whose counts these are; only now can they be used."""
+        held = json.dumps({"question": self._question(), "records": self.records})
+        query = exp.select(exp.alias_(exp.Literal.string(held), "asked"))
+        self.engine.keep("question", Plan((), query), "counting", self.where)
+        if self._ledger is not None:
+            ledger.enter(self._ledger, "question")
+
+    def _question(self) -> Mapping[str, Any]:
+        bound = self.bound
+        stats = [Path(p).stat() for p in bound.dataset.paths]
+
+        def shown(tree: exp.Expr | None) -> str | None:
+            return None if tree is None else render.render(tree)
+
+        return {
+            "form": FORM,
+            "engine": ledger.ENGINE,
+            "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
+            "join": bound.dataset.statement if isinstance(bound.dataset, Dataset) else None,
+            "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
+            "qids": [shown(q.expression) for q in bound.qids],
+            "secrets": [shown(s.expression) for s in bound.secrets],
+            "weight": shown(bound.weight.expression) if bound.weight else None,
+            "by": shown(bound.by.expression) if bound.by else None,
+            "where": shown(bound.where),
+            "null": bound.null,
+            "models": sorted({m.goal for m in bound.models}),
+        }

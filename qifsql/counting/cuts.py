@@ -1,0 +1,76 @@
+"""Which cuts are refused, because one side would not keep a limit on a secret."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.scales import Secret, measured, own_name
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.plan import Plan, Step
+from qifsql.query.spreading import query
+
+
+def fit_secret(wishes: Wishes, secret: Secret) -> None:
+    """Refuse limits that no class could keep, or that are not about such a secret."""
+    name = quoted(secret.attribute.name)
+    if wishes.l is not None and wishes.l > secret.values:
+        raise InputError(
+            f"l is {wishes.l:,}, and {name} has {several(secret.values, 'value')}; no class can "
+            "have so many"
+        )
+    if wishes.t_ordered is not None and not measured(secret.attribute.type):
+        raise InputError(
+            f"secret {name} has no distances, which the ordered t is about; use --t, whose "
+            "distance is that of values without an order"
+        )
+
+
+def refused(
+    wishes: Wishes,
+    secrets: Sequence[Secret],
+    sided: exp.Select,
+    *,
+    records: int,
+    whole: str = "whole",
+) -> Plan:
+    """The parts of ``sided`` (part, side, value of each secret, people) that break a limit.
+
+    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. The
+    distributions in the whole release, of so many records, are in the tables ``whole_1 ..``.
+    """
+    steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
+    queries: list[exp.Select] = []
+    for j, secret in enumerate(secrets, 1):
+        name = f"sided_{j}"
+        doc = "One row per side and value of a secret: how many have it."
+        counts = query("sided", columns={"secret": f"secrets_{j}"})
+        steps.append(Step(name, doc, counts, materialized=True))
+        tables = {"sided": name, "whole": own_name(f"{whole}_{j}")}
+        for file, numbers in _limits(wishes, secret, records):
+            queries.append(query(file, tables=tables, numbers=numbers).distinct())
+    everything: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)
+    return Plan(tuple(steps), everything)
+
+
+def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:
+    """The files that look for a broken limit, with the numbers in them."""
+    limits: list[tuple[str, dict[str, int]]] = []
+    if wishes.l is not None:
+        limits.append(("l_distinct", {"wanted_l": wishes.l}))
+    if (least := wishes.l_entropy) is not None:
+        limits.append(("l_entropy", _ratio(least.numerator, least.denominator)))
+    if wishes.l_recursive is not None:
+        c, l = wishes.l_recursive  # noqa: E741 - it is called l
+        limits.append(("l_recursive", _ratio(c.numerator, c.denominator) | {"wanted_l": l}))
+    everybody = {"wanted_records": records}
+    if (t := wishes.t) is not None:
+        limits.append(("t_equal", _ratio(t.numerator, t.denominator) | everybody))
+    if (t := wishes.t_ordered) is not None:
+        more = {"wanted_values": secret.values, "wanted_before": secret.before}
+        limits.append(("t_ordered", _ratio(t.numerator, t.denominator) | everybody | more))
+    return limits
+
+
+def _ratio(numerator: int, denominator: int) -> dict[str, int]:
+    return {"wanted_numerator": numerator, "wanted_denominator": denominator}

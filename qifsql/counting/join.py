@@ -1,0 +1,119 @@
+"""The people of a collection: checked and joined once, before anything is asked about them."""
+
+import shlex
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import (
+    FLOATING,
+    SOURCE,
+    column,
+    read,
+    with_one_missing,
+)
+from qifsql.data.relation import relation
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import DatasetError, quoted, several
+from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
+
+
+def collected(engine: DuckDB, bound: BoundAttack) -> BoundAttack:
+    """The attack on the joined people of its collection; another attack as it is.
+
+    Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
+    """
+    collection = bound.dataset
+    if not isinstance(collection, Collection):
+        return bound
+    notes = check_keys(engine, bound)
+    trees = [a.expression for a in _attributes(bound)]
+    trees += [bound.where] if bound.where is not None else []
+    trees += [a.there for a in bound.qids if a.there is not None]
+    loaded = engine.load(collection, read(*trees))
+    return replace(bound, dataset=loaded, notes=(*bound.notes, *notes))
+
+
+def check_keys(engine: DuckDB, bound: BoundAttack) -> list[str]:
+    """What there is to say about the keys of a collection; DatasetError where they tell too little.
+
+    A key must be unique in each dataset, and somebody must be in the focal one and each other.
+    """
+    collection = bound.dataset
+    if not isinstance(collection, Collection):
+        return []
+    return [n for i in range(len(collection.key_columns)) for n in _checked(engine, collection, i)]
+
+
+def _attributes(bound: BoundAttack) -> list[Attribute]:
+    single = (bound.key, bound.weight, bound.by)
+    return [*bound.qids, *bound.secrets, *(a for a in single if a is not None)]
+
+
+def _checked(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+    """What there is to say about the key of one dataset; DatasetError where it tells too little."""
+    dataset, key = collection.datasets[i], collection.key_columns[i]
+    plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
+    ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
+    if keys:
+        raise DatasetError(
+            f"{dataset.name} has {several(records, 'record')} of {several(keys, 'person')} with "
+            f"several: key {quoted(key.name)} must be unique in each " + _choose_first(dataset, key)
+        )
+    notes = []
+    if nameless:
+        notes.append(
+            f"{dataset.name} has {several(nameless, 'record')} without a key: each is a person of "
+            "its own, who matches nobody"
+        )
+    return notes + _common(engine, collection, i) if i else notes
+
+
+def _choose_first(dataset: Dataset, key: Column) -> str:
+    """Where a key must be unique, and what makes it so: a command to be copied, if there is one."""
+    if dataset.wave is not None:
+        return "wave; check both columns, or first choose one record per person in each wave"
+    one_file = dataset.format != "duckdb" and len(dataset.paths) == 1
+    file, column = (
+        shlex.quote(quoted(text)[1:-1])
+        for text in (dataset.paths[0] if one_file else dataset.name, key.name)
+    )
+    return f"dataset; first choose one record per person: qifsql treat {file} --key {column} -o OUT"
+
+
+def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+    """How many of the people are in an auxiliary dataset, too; DatasetError where nobody is."""
+    focal, other = collection.datasets[0], collection.datasets[i]
+    steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
+    plan = Plan(steps, load("collection/common").query)
+    ((shared, people, others),) = engine.rows(plan, "comparing keys", other.name)
+    if not others:
+        raise DatasetError(f"{other.name} has no records; name another file")
+    if people and not shared:
+        raise DatasetError(
+            f"{focal.name} and {other.name} have no person in common: no key of the one is in the "
+            "other; check that both columns hold the same identifier, written in the same way"
+        )
+    if collection.release and i == len(collection.datasets) - 1:
+        if strange := others - shared:
+            raise DatasetError(
+                f"the release {other.name} has {several(strange, 'record')} of nobody in the "
+                f"population {focal.name}, which must have everybody who may be in the release; "
+                "mend their keys, or name another population"
+            )
+        return []
+    return [f"{shared:,} of {several(people, 'person')} of {focal.name} are in {other.name}, too"]
+
+
+def _keyed(collection: Collection, i: int, name: str) -> Step:
+    """The keys of one dataset."""
+    key_column = collection.key_columns[i]
+    key: exp.Expr = column(key_column)
+    key = with_one_missing(key) if key_column.type in FLOATING else key
+    rows = exp.alias_(relation(collection.datasets[i]), SOURCE, table=True)
+    query = exp.select(exp.alias_(key, "key")).from_(rows)
+    return Step(name, "One row per record: the key of its person.", query)

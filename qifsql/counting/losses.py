@@ -1,0 +1,228 @@
+"""What a release has lost of each column of the original: counted in SQL, divided in Python."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.releases import Compared
+from qifsql.counting.scales import measured, position
+from qifsql.counting.spans import (
+    Generalised,
+    Raw,
+    make_places,
+    make_spans,
+)
+from qifsql.data.expressions import SOURCE
+from qifsql.data.relation import relation
+from qifsql.data.types import NUMBERS, family, nested
+from qifsql.engine.tables import Tables
+from qifsql.measures import utility
+from qifsql.measures.utility import Mass
+from qifsql.query.microdata import normal
+from qifsql.query.plan import Plan
+from qifsql.query.spread import spread
+
+BATCH = 100_000  # pairs of masses that are read at a time
+WIDTHS = 1000  # different widths of cells of which records are cut exactly
+WHOLE = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not whole
+
+COLUMNS: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "quasi_identifier": pl.String(),
+    "column": pl.String(),
+    "values": pl.Int64(),
+    "cells": pl.Int64(),
+    "generalised": pl.Float64(),
+    "outside": pl.Float64(),
+    "certainty_penalty": pl.Float64(),
+    "total_variation": pl.Float64(),
+    "divergence": pl.Float64(),
+}
+"""One row per release and quasi-identifier.
+
+``column`` is what it is called there (NULL: the release has none, and nothing is told of it);
+``values`` are those of the original, ``cells`` the different cells of the release. Shares of the
+records in [0, 1]: ``generalised``, whose cell contains several values of the original or is
+suppressed, and ``outside``, whose cell contains none (they count as mass on no value).
+``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
+[0, 1], ``divergence`` is in bits and may be infinite: the release excludes a value that there is.
+"""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A column of the original: its quasi-identifier, its values, and how far they are apart.
+
+    ``whole`` is the length of its scale in units of which one is ``1 / unit`` of a position; 0
+    where values have no distances.
+    """
+
+    raw: Raw
+    values: int
+    unit: float
+    whole: int
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether what is lost is measured by distances, and not by numbers of values."""
+        return self.raw.hierarchy is None and measured(self.raw.type)
+
+
+def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> list[Scale]:
+    """Make the tables of places and positions of the original's values; the scales."""
+    scales = []
+    for raw, qid in zip(raws, attack.qids, strict=True):
+        j = raw.number
+        rows = rows_of(attack, [exp.alias_(normal(qid), "value")]).subquery("rows")
+        make_places(
+            tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1")
+        )
+        kind = raw.type if raw.hierarchy is None and measured(raw.type) else "VARCHAR"
+        at = exp.alias_(position(kind), "position")
+        tables.make(f"positions_{j}", exp.select("place", at).from_(f"places_{j}"))
+        ends = exp.select("count(*)", "max(position) - min(position)", "max(isfinite(position))")
+        ((values, apart, _),) = tables.rows(ends.from_(f"positions_{j}"))
+        scales.append(_scale(raw, values, apart))
+    return scales
+
+
+def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
+    if not apart or not math.isfinite(apart):
+        return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
+    kind = family(raw.type)
+    if kind in NUMBERS and kind in WHOLE:
+        return Scale(raw, values, utility.PARTS / apart, utility.PARTS)
+    return Scale(raw, values, 1.0, int(apart))
+
+
+def lost(
+    tables: Tables, file: Compared, scales: Sequence[Scale]
+) -> tuple[list[dict[str, Any]], int]:
+    """The rows of ``COLUMNS`` of a release, and how many of its records are all suppressed."""
+    cells = {g.raw.number: (g, a) for g, a in file.cells}
+    counted = f"counted_{file.number}"
+    columns = [
+        exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
+        for j, (_, a) in cells.items()
+    ]
+    rows = rows_of(file.attack, [*columns, exp.alias_(exp.true(), "there")]).subquery("rows")
+    query = exp.select(*(f"cell_{j}" for j in cells), "count(*) AS records").from_(rows)
+    keys = [f"cell_{j}" for j in cells]
+    tables.make(counted, query.group_by(*keys) if keys else query)
+    ((records,),) = tables.rows(exp.select("coalesce(sum(records), 0)::BIGINT").from_(counted))
+    ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
+    sizes = (original, records)
+    losses = []
+    hidden = exp.select("coalesce(sum(records), 0)::BIGINT").from_(counted)
+    for scale in scales:
+        cell = cells.get(scale.raw.number)
+        if cell is None:
+            losses.append(_gone(tables, file, scale, sizes))
+            continue
+        losses.append(_column(tables, file, cell[0], (scale, *sizes)))
+        on = f"{counted}.cell_{scale.raw.number} IS NOT DISTINCT FROM hidden.cell"
+        everything = exp.select("cells.cell").from_(
+            exp.alias_(exp.to_table(cell[0].names["cells"]), "cells", table=True)
+        )
+        spans = exp.alias_(exp.to_table(cell[0].names["spans"]), "spans", table=True)
+        everything = everything.join(spans, on="cells.id = spans.id").where("spans.everything")
+        alias = f"hidden_{scale.raw.number}"
+        hidden = hidden.join(
+            everything.subquery(alias), on=on.replace("hidden.", f"{alias}."), join_type="semi"
+        )
+    suppressed = int(tables.rows(hidden)[0][0]) if cells else records
+    for g, _ in cells.values():
+        tables.drop(g.names["cells"], g.names["spans"], g.names["members"])
+    tables.drop(counted)
+    return losses, suppressed
+
+
+def rows_of(attack: BoundAttack, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
+    """Columns of the records of a file under its filter."""
+    query = exp.select(*columns).from_(exp.alias_(relation(attack.dataset), SOURCE, table=True))
+    return query if attack.where is None else query.where(exp.paren(attack.where.copy()))
+
+
+def _column(
+    tables: Tables, file: Compared, column: Generalised, of: tuple[Scale, int, int]
+) -> dict[str, Any]:
+    """What one column of a release has lost."""
+    scale, original, records = of
+    j, r = scale.raw.number, file.number
+    held = exp.select(f"cell_{j} AS cell", "sum(records)::BIGINT AS records").from_(f"counted_{r}")
+    tables.make("held", held.group_by("1"))
+    make_spans(tables, column, exp.select("cell").from_("held"))
+    names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
+    tables.make("units", units(scale, 1))
+    tables.make("contained", spread("contained", names=names, folder="compare"))
+    widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
+    lengths = [n for (n,) in tables.rows(widths)]
+    parts = utility.parts(lengths) if len(lengths) <= WIDTHS else utility.PARTS
+    (row,) = tables.rows(spread("lost", names=names, folder="compare"))
+    _, generalised, outside, suppressed, listed, spanned = row
+    cells = tables.count("held")
+    tables.drop("units")
+    tables.make("units", units(scale, parts))
+    tables.make("shares", spread("shares", names=names, folder="compare"))
+    distances = utility.distances(
+        _masses(tables, names), original=original, release=records, parts=parts
+    )
+    tables.drop("held", "units", "contained", "shares")
+    by_distance = scale.by_distance
+    penalty = utility.penalty(
+        int(spanned if by_distance else listed),
+        scale.whole if by_distance else scale.values,
+        suppressed=suppressed,
+        records=records,
+    )
+    return {
+        **_named(file, scale, column.column),
+        "cells": cells,
+        "generalised": generalised / records,
+        "outside": outside / records,
+        "certainty_penalty": float(penalty),
+        **distances._asdict(),
+    }
+
+
+def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
+    """The masses of all values, however many."""
+    plan = Plan((), spread("masses", names=names, folder="compare"))
+    for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
+        for people, mass, values in frame.iter_rows():
+            yield Mass(int(people), int(mass), int(values))
+
+
+def units(scale: Scale, parts: int) -> exp.Select:
+    """The one row of ``units``: units per position, units in all, and parts of a record."""
+    values = {"unit": repr(scale.unit), "whole": str(scale.whole), "parts": str(parts)}
+    types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
+    return exp.select(
+        *(exp.alias_(exp.cast(exp.Literal.string(v), types[n]), n) for n, v in values.items())
+    )
+
+
+def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
+    """A column that the release has not: every record may have any value."""
+    original, records = sizes
+    people = exp.select("people", "1", "count(*)").from_(f"places_{scale.raw.number}")
+    masses = (Mass(n, records, times) for n, _, times in tables.rows(people.group_by("people")))
+    distances = utility.distances(masses, original=original, release=records, parts=scale.values)
+    shares = {"generalised": 1.0, "outside": 0.0, "certainty_penalty": 1.0}
+    return {**_named(file, scale, None), "cells": 0, **shares, **distances._asdict()}
+
+
+def _named(file: Compared, scale: Scale, column: str | None) -> dict[str, Any]:
+    return {
+        "release": file.title,
+        "file": file.number,
+        "quasi_identifier": scale.raw.name,
+        "column": column,
+        "values": scale.values,
+    }

@@ -1,0 +1,218 @@
+"""Release and register side by side: which column of the one is which of the other.
+
+A quasi-identifier without a tag has one name in both; ``1:zip,2:plz`` is ``zip`` of the release and
+``plz`` of the register. Those with tags are paired in their order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary.names import QID, attributes
+from qifsql.adversary.spec import Attribute
+from qifsql.data.collection import Collection, tagged, together
+from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.expressions import (
+    SOURCE,
+    column,
+    identifier,
+    parse,
+)
+from qifsql.data.relation import relation
+from qifsql.data.types import comparable, family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    quoted,
+    several,
+)
+from qifsql.query.microdata import normal
+from qifsql.query.plan import Step
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: its records, its quasi-identifiers in the common order, key and filter."""
+
+    dataset: Dataset
+    qids: tuple[Attribute, ...]
+    key: Attribute | None
+    where: exp.Expr | None
+
+    @property
+    def complete(self) -> exp.Expr:
+        """Whether a record misses none of its quasi-identifiers."""
+        return exp.and_(*(exp.not_(exp.paren(normal(q)).is_(exp.null())) for q in self.qids))
+
+    def step(self, name: str) -> Step:
+        """The records that can be linked: those that miss nothing."""
+        columns = [exp.alias_(_plain(q), f"qid_{i}") for i, q in enumerate(self.qids, 1)]
+        columns += [exp.alias_(_plain(self.key), "key")] if self.key else []
+        doc = f"One row per record of the {name} that misses no quasi-identifier."
+        return Step(name, doc, self.rows(*columns).where(self.complete))
+
+    def keyed(self, name: str) -> Step:
+        """The keys of all records."""
+        assert self.key is not None  # noqa: S101 - asked only where there is a truth
+        query = self.rows(exp.alias_(_plain(self.key), "key"))
+        return Step(name, "One row per record: the key of its person.", query)
+
+    def rows(self, *columns: exp.Expr) -> exp.Select:
+        """Columns of the records under the filter."""
+        rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        query = exp.select(*columns).from_(rows)
+        return query if self.where is None else query.where(exp.paren(self.where))
+
+
+def sides(
+    catalogs: Sequence[Catalog],
+    qids: Sequence[str],
+    truth: Sequence[str],
+    wheres: Sequence[str | None],
+) -> tuple[Side, Side]:
+    """Release and register with the columns that are compared, checked once.
+
+    Raises ColumnError where a column has no partner, or one that it cannot be compared with.
+    """
+    datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
+    both = together(Collection(datasets), [c.schema for c in catalogs])
+    pairs = _pairs(qids, both)
+    if not pairs:
+        raise ColumnError("no quasi-identifiers to compare; name some with --qids")
+    if len(truth) > len(catalogs):
+        raise InputError(f"{several(len(truth), 'truth')} for two files; name one, or one for each")
+    both_sides = []
+    for i, catalog in enumerate(catalogs):
+        side_qids = typed([pair[i] for pair in pairs], catalog)
+        key = person_key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
+        where = condition(wheres[i], catalog)
+        both_sides.append(Side(datasets[i], side_qids, key, where))
+    release, register = both_sides
+    keys = [(release.key, register.key)] if release.key and register.key else []
+    for one, other in [*zip(release.qids, register.qids, strict=True), *keys]:
+        _check_types(one, other, both.parts)
+    return release, register
+
+
+def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute]]:
+    """The quasi-identifiers of the release, each with its partner in the register."""
+    pairs: list[tuple[Attribute, Attribute]] = []
+    waiting: Mapping[int, list[Attribute]] = {1: [], 2: []}
+    for text in qids:
+        matches = {n: [a for a in attributes([text], both, QID) if a.number == n] for n in (1, 2)}
+        names = [{_strip_tag(a): a for a in matches[n]} for n in (1, 2)]
+        if len(matches[1]) == len(matches[2]) == 1 and _is_name_of_both(*matches[1], *matches[2]):
+            pairs.append((matches[1][0], matches[2][0]))
+        elif matches[1] and matches[2]:
+            alone = set(names[0]) ^ set(names[1])
+            if alone:
+                raise _no_partner(min(alone), names, both)
+            pairs += [(names[0][name], names[1][name]) for name in names[0]]
+        elif text.strip() in (a.name for n in (1, 2) for a in matches[n]) or _is_tagged(text):
+            for n in (1, 2):
+                waiting[n].extend(matches[n])
+        else:
+            raise _no_partner(next(iter({**names[0], **names[1]})), names, both)
+    if len(waiting[1]) != len(waiting[2]):
+        raise ColumnError(
+            f"{several(len(waiting[1]), 'quasi-identifier')} with tag 1 and {len(waiting[2])} with "
+            "tag 2: each of the release needs its partner in the register, as in 1:zip,2:plz"
+        )
+    pairs += zip(waiting[1], waiting[2], strict=True)
+    for i in (0, 1):
+        each = [pair[i].name for pair in pairs]
+        if twice := [name for name in each if each.count(name) > 1]:
+            raise ColumnError(f"{QID} {quoted(twice[0])} is given twice; name it once")
+    return pairs
+
+
+def _is_name_of_both(one: Attribute, other: Attribute) -> bool:
+    """Whether two columns have one name, but for case: a pattern may find others."""
+    return _strip_tag(one).casefold() == _strip_tag(other).casefold()
+
+
+def _is_tagged(text: str) -> bool:
+    number, colon, _ = text.strip().partition(":")
+    return bool(colon) and number.strip() in ("1", "2")
+
+
+def _strip_tag(attribute: Attribute) -> str:
+    """The name of an attribute without its tag."""
+    return attribute.name.removeprefix(tagged(attribute.number, ""))
+
+
+def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
+    there = 0 if name in names[0] else 1
+    other = both.parts[1 - there].dataset
+    shown = quoted(name)[1:-1]
+    written = f"1:{shown},2:..." if there == 0 else f"1:...,2:{shown}"
+    return ColumnError(
+        f"{QID} {quoted(name)} of {both.parts[there].dataset} is not in {other}; say which column "
+        f"it is there, as in {written}"
+    )
+
+
+def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
+    """The attributes over the one dataset, without tags, with their types."""
+    columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
+    types = catalog.types(
+        [a.expression for a in columns], [f"expression {quoted(a.name)}" for a in columns]
+    )
+    with_types = tuple(replace(a, type=type_) for a, type_ in zip(columns, types, strict=True))
+    for attribute in with_types:
+        if nested(attribute.type):
+            raise ColumnError(
+                f"column {quoted(attribute.name)} of {catalog.schema.dataset} is nested "
+                f"({family(attribute.type)}); use one of its parts, as in NAME=column.part"
+            )
+    return with_types
+
+
+def _untagged(attribute: Attribute) -> exp.Expr:
+    tag = tagged(attribute.number, "")
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.table != SOURCE:
+            return node
+        name = identifier(node.name.removeprefix(tag))
+        return exp.Column(this=name, table=exp.to_identifier(SOURCE))
+
+    return attribute.expression.transform(change)
+
+
+def person_key(name: str, schema: Schema) -> Attribute:
+    """The column that tells who is who; ColumnError where it is not there or nested."""
+    key: Column = schema[name]
+    if nested(key.type):
+        raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested; name another")
+    return Attribute(key.name, column(key), key.type)
+
+
+def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
+    """A filter of one dataset, checked; none where none is given."""
+    if where is None:
+        return None
+    what = f"the filter (where) of {catalog.schema.dataset}"
+    tree = parse(where, catalog.schema, what)
+    catalog.condition(tree, what)
+    return tree
+
+
+def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> None:
+    """Refuse to compare what would have to be made something else first."""
+    if comparable(one.type) == comparable(other.type):
+        return
+    raise ColumnError(
+        f"column {quoted(one.name)} is {family(one.type)} in {parts[0].dataset} but "
+        f"{quoted(other.name)} is {family(other.type)} in {parts[1].dataset}: neither is made the "
+        "other, as the text 007 is not the number 7; write both with one type (CSV: --all-varchar),"
+        " or cast one, as in 1:NAME=column::VARCHAR"
+    )
+
+
+def _plain(attribute: Attribute) -> exp.Expr:
+    """The attribute with one missing value and one zero; what has a list of values as its text."""
+    tree = normal(attribute)
+    return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree

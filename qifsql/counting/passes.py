@@ -1,0 +1,144 @@
+"""Passes: statements about a coded release, sent many times over tables of the engine's own.
+
+They are sent by one stream, whose thread works while the main thread hears Ctrl-C. The text of a
+statement is made once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.cuts import refused
+from qifsql.counting.scales import Secret, own_name, own_table
+from qifsql.data.relation import LOADED
+from qifsql.engine.connections import Stream
+from qifsql.query import render
+from qifsql.query.plan import Plan
+from qifsql.query.spreading import number, query
+
+TABLES = (
+    *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
+    *("carried", "poles", "groups"),  # of MDAV
+)
+Numbers = Mapping[str, int | Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The table ``coded``: of which dataset, how many quasi-identifiers and records, its secrets.
+
+    Nothing is kept of secrets that no limit is about, so they are not here.
+    """
+
+    name: str
+    width: int
+    records: int
+    secrets: tuple[Secret, ...] = ()
+
+
+class Passes:
+    """Statements about a coded release; ``statements`` has each once.
+
+    ``look`` is told how many records are in open parts; ``names`` are the tables that files name.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        coded: Coded,
+        look: Callable[[int], None],
+        *,
+        names: Sequence[str] = TABLES,
+    ) -> None:
+        self.names = names
+        self.stream = stream
+        self.coded = coded
+        self.look = look
+        self.statements: dict[str, None] = {}
+        self._texts: dict[tuple[object, ...], str] = {}
+
+    def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
+        """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
+        return query(
+            file,
+            width=self.coded.width,
+            secrets=len(self.coded.secrets),
+            tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
+            numbers=numbers,
+        )
+
+    def make(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
+        """Make the rows of a file a table of the engine's own; how many there are."""
+        key = ("make", name, file, str(numbers), *tables.items())
+        if key not in self._texts:
+            plan = Plan((), self.query(file, numbers, **tables))
+            self._texts[key] = render.keeping(plan, name, LOADED)
+        return self._send(self._texts[key])
+
+    def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
+        """Add the rows of a file to a table of the engine's own; how many there are."""
+        key = ("add", name, file, str(numbers), *tables.items())
+        if key not in self._texts:
+            plan = Plan((), self.query(file, numbers, **tables))
+            self._texts[key] = render.adding(plan, name, LOADED)
+        return self._send(self._texts[key])
+
+    def keep(self, name: str, tree: exp.Query | Plan) -> int:
+        """Make the rows of a query a table of the engine's own; how many there are."""
+        plan = tree if isinstance(tree, Plan) else Plan((), tree)
+        return self._send(render.keeping(plan, name, LOADED))
+
+    def plan(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> Plan:
+        """The same as a plan of its own."""
+        return Plan((), self.query(file, numbers, **tables))
+
+    def append(self, name: str, tree: exp.Query | Plan) -> int:
+        """Add the rows of a query to a table of the engine's own; how many there are."""
+        plan = tree if isinstance(tree, Plan) else Plan((), tree)
+        return self._send(render.adding(plan, name, LOADED))
+
+    def row(self, tree: exp.Query) -> tuple[int, ...]:
+        """The one row of a query."""
+        return self.stream.rows(render.render(tree))[0]
+
+    def people(self, name: str) -> int:
+        """How many records are in a table with a column ``people``."""
+        total = exp.func("coalesce", exp.Sum(this=exp.column("people")), exp.Literal.number(0))
+        return int(self.row(exp.select(total).from_(own_table(name)))[0])
+
+    def set(self, name: str, value: int) -> None:
+        """Set a variable of the session."""
+        self.stream.rows(render.setting(name, number(value), variable=True))
+
+    def drop(self, *names: str) -> None:
+        """Drop tables of the engine's own."""
+        for name in names:
+            self.stream.rows(render.dropping(own_name(name)))
+
+    def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
+        """Make the table ``refused`` of the parts with a side that breaks a limit on a secret.
+
+        ``sides`` is the file that says who is on which side; there is none where nothing can be.
+        """
+        if not wishes.of_secret:
+            self.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
+            return
+        key = ("judge", sides, *tables.items())
+        if key not in self._texts:
+            plan = self._refused(wishes, self.query(sides, None, **tables))
+            self._texts[key] = render.keeping(plan, "refused", LOADED)
+        self._send(self._texts[key])
+
+    def broken(self, wishes: Wishes) -> bool:
+        """Whether a class of all records breaks a limit on a secret."""
+        plan = self._refused(wishes, self.query("everybody"))
+        return bool(self.stream.rows(render.statement(plan)))
+
+    def _refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
+        return refused(wishes, self.coded.secrets, sides, records=self.coded.records)
+
+    def _send(self, sql: str) -> int:
+        self.statements[sql] = None
+        return self.stream.count(sql)

@@ -1,0 +1,28 @@
+"""The people who may be in a release: the blocks that they make by the same quasi-identifiers."""
+
+from dataclasses import replace
+
+from qifsql.adversary.bind import bind
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.data.dataset import Dataset
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.query import compiler
+from qifsql.query.plan import Plan
+
+
+def blocks_plan(engine: DuckDB, spec: Attack, bound: BoundAttack, population: Dataset) -> Plan:
+    """The blocks of the population, with the quasi-identifiers as they were written."""
+    if population.format == "duckdb":
+        raise InputError("the population cannot be a table of a database; give a file")
+    catalog = Catalog(engine, population, spec.mentions)
+    attack = Attack(("crs",), catalog.dataset, qids=spec.qids, null=spec.null)
+    people = replace(bind(attack, catalog), dataset=catalog.dataset)
+    for qid, other in zip(bound.qids, people.qids, strict=True):
+        if qid.type != other.type:
+            raise ColumnError(
+                f"quasi-identifier {quoted(qid.name)} has another type in {population.name} than "
+                f"in {bound.dataset.name}; write one as an expression that casts it"
+            )
+    return compiler.kept_plan(people, "blocks")[1]

@@ -1,0 +1,271 @@
+"""Binding a composition: names meet the columns of the people and of every release, once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from qifsql.adversary import names as naming
+from qifsql.adversary.names import QID
+from qifsql.adversary.spec import Attribute
+from qifsql.counting.releases import Bound, Composition, Release
+from qifsql.counting.spans import Generalised, Raw
+from qifsql.data.collection import tag_of
+from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.domains import domain, together
+from qifsql.data.expressions import not_an_expression, parse, split_name
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.types import family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import (
+    ColumnError,
+    InputError,
+    did_you_mean,
+    quoted,
+)
+
+Tags = dict[tuple[int, str], str]  # number of a release, name -> how it is written there
+
+
+def bind(engine: DuckDB, spec: Composition) -> Bound:
+    """Look everything up; ColumnError, ExpressionError or InputError where something is amiss."""
+    catalogs = [Catalog(engine, d) for d in spec.releases]
+    people = Catalog(engine, spec.people)
+    names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
+    qids = typed(naming.attributes(names, people.schema, QID), people, QID)
+    if not qids:
+        raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
+    for _, name in tags:
+        if name not in {q.name for q in qids}:
+            hint = did_you_mean(name, (q.name for q in qids))
+            raise ColumnError(f"no quasi-identifier of the people is called {quoted(name)}{hint}")
+    raws = raw_columns(spec, qids, people.schema)
+    titles = titles_of(spec.releases)
+    secret, secret_tags = _secret(spec, len(catalogs))
+    keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
+    every = {q.name for q in qids} - {
+        name for _, name in tags if name not in names_of_all(spec, people.schema)
+    }
+    releases = []
+    for number, catalog in enumerate(catalogs, 1):
+        written = {
+            raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
+            for raw in raws
+        }
+        cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
+        release = Release(
+            number,
+            titles[number - 1],
+            _dataset(catalog),
+            tuple((replace(g, release=titles[number - 1]), a) for g, a in cells),
+            of_release(
+                catalog,
+                secret_tags.get((number, secret), secret_tags.get((0, secret), secret)),
+                secret,
+            ),
+            catalog.schema[keys[number]] if keys else None,
+        )
+        _check_release(release)
+        releases.append(release)
+    _check_secrets(releases, secret)
+    for raw in raws:
+        if not any(g.raw.number == raw.number for r in releases for g, _ in r.cells):
+            raise ColumnError(
+                f"no release has a column {quoted(raw.name)}; where it has another name there, say "
+                f"so, as in 1:{raw.name}=NAME"
+            )
+    truth = None
+    if spec.truth is not None:
+        (truth,) = typed(
+            naming.attributes([spec.truth], people.schema, "truth")[:1], people, "truth"
+        )
+        _check_same(
+            truth, releases[0].secret, f"truth {quoted(truth.name)} of {people.schema.dataset}"
+        )
+    key = people.schema[keys[0]] if keys else None
+    for release in releases:
+        if key is not None and release.key is not None:
+            _check_keys(key, release, people.schema.dataset)
+    where = None
+    if spec.where is not None:
+        where = parse(spec.where, people.schema, "the filter (where)")
+        people.condition(where)
+    notes = tuple(_unused(release, raws) for release in releases if len(release.cells) < len(raws))
+    notes += people.remarks
+    return Bound(
+        spec, _dataset(people), qids, raws, tuple(releases), secret, key, truth, where, notes
+    )
+
+
+def _dataset(catalog: Catalog) -> Dataset:
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    return catalog.dataset
+
+
+def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
+    """The names of the people's quasi-identifiers, and how releases write them.
+
+    ``2:age=AGE`` is the quasi-identifier age in release 2; ``2:age`` the same under that name.
+    """
+    names: dict[str, None] = {}
+    tags: Tags = {}
+    for text in texts:
+        tag = None if schema.find(text) else tag_of(text, last)
+        if tag is None:
+            names[text] = None
+            continue
+        number, rest = tag
+        name, written = split_name(rest) or (rest.strip(), rest.strip())
+        if (number, name) in tags:
+            raise ColumnError(f"quasi-identifier {quoted(text)} is given twice; name it once")
+        tags[number, name] = written
+    bare_names = {(split_name(n) or (n,))[0] for n in names}
+    for _, name in tags:
+        if name not in bare_names and schema.find(name) is not None:
+            names.setdefault(name)
+    return list(names), tags
+
+
+def names_of_all(spec: Composition, schema: Schema) -> set[str]:
+    """The names that mean every release that has them."""
+    texts = [t for t in spec.qids if schema.find(t) or tag_of(t, len(spec.releases)) is None]
+    return {a.name for a in naming.attributes(texts, schema, QID)} if texts else set()
+
+
+def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
+    """The attributes with their types; ColumnError where one is nested."""
+    whats = [f"{role} {quoted(a.name)}" for a in attributes]
+    types = catalog.types([a.expression for a in attributes], whats)
+    for what, type_ in zip(whats, types, strict=True):
+        if nested(type_):
+            raise ColumnError(
+                f"{what} of {catalog.schema.dataset} is nested ({family(type_)}); the people's "
+                "values must be single ones"
+            )
+    return tuple(replace(a, type=t) for a, t in zip(attributes, types, strict=True))
+
+
+def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
+    """The quasi-identifiers with their hierarchies."""
+    names = [q.name for q in qids]
+    for name in (*spec.hierarchies, *spec.plain):
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
+    read = {name: Hierarchy.read(path) for name, path in spec.hierarchies.items()}
+    return tuple(
+        Raw(i, q.name, schema.dataset, q.type, read.get(q.name)) for i, q in enumerate(qids, 1)
+    )
+
+
+def titles_of(datasets: Sequence[Dataset]) -> list[str]:
+    """What releases are called: their names, or paths where names are the same."""
+    names = [d.name for d in datasets]
+    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
+
+
+def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
+    """The name of the secret, and how releases write it (0: all others)."""
+    tags: Tags = {}
+    names = []
+    for text in spec.secrets:
+        tag = tag_of(text, last)
+        name, written = (
+            split_name(tag[1] if tag else text) or ((tag[1] if tag else text).strip(),) * 2
+        )
+        number = tag[0] if tag else 0
+        if (number, name) in tags:
+            raise ColumnError(f"secret {quoted(text)} is given twice; name it once")
+        tags[number, name] = written
+        names.append(name)
+    if not names:
+        raise ColumnError("no secret is named; name the column that all releases share (--secret)")
+    if len(set(names)) > 1:
+        raise InputError("releases are composed for one secret at a time; name one")
+    return names[0], tags
+
+
+def cells_of(
+    catalog: Catalog,
+    number: int,
+    written: Mapping[Raw, str | None],
+    *,
+    tags: Tags,
+    plain: Sequence[str],
+) -> list[tuple[Generalised, Attribute]]:
+    """The quasi-identifiers that a release has, with their columns there."""
+    cells = []
+    for raw, text in written.items():
+        tagged = (number, raw.name) in tags
+        if text is None or (not tagged and catalog.schema.find(text) is None):
+            continue
+        cell = of_release(catalog, text, raw.name)
+        column = text if tagged else cell.name
+        cells.append((Generalised(raw, number, "", column, cell.type, raw.name in plain), cell))
+    return cells
+
+
+def of_release(catalog: Catalog, written: str, name: str) -> Attribute:
+    """A column of a release, or an expression over its columns; with its type."""
+    schema = catalog.schema
+    column = schema.find(written) or schema.find(written.strip())
+    try:
+        if column is not None:
+            (attribute,) = naming.named(column.name, schema, QID)
+        elif not_an_expression(written):
+            (attribute,) = naming.named(f"{name}={written}", schema, QID)
+        else:
+            schema[written]
+    except ColumnError as e:
+        raise ColumnError(
+            f"{e}; every release needs it, under this name or as in 2:{quoted(name)[1:-1]}=NAME"
+        ) from e
+    (type_,) = catalog.types([attribute.expression], [f"column {quoted(written)}"])
+    return replace(attribute, type=type_)
+
+
+def _check_release(release: Release) -> None:
+    """Refuse a release in which nobody could be found, or whose secret is known."""
+    if not release.cells:
+        raise ColumnError(
+            f"{release.title} has none of the quasi-identifiers, so nobody can be found in it; "
+            f"name its columns, as in {release.number}:NAME=COLUMN"
+        )
+    what = f"secret {quoted(release.secret.name)} of {release.title}"
+    if nested(release.secret.type):
+        raise ColumnError(f"{what} is nested; it must be a column of single values")
+    for column, attribute in release.cells:
+        if attribute.expression == release.secret.expression:
+            raise ColumnError(
+                f"{what} is quasi-identifier {quoted(column.raw.name)}, too; it is no secret"
+            )
+
+
+def _check_secrets(releases: Sequence[Release], secret: str) -> None:
+    for release in releases[1:]:
+        _check_same(
+            release.secret, releases[0].secret, f"secret {quoted(secret)} of {release.title}"
+        )
+
+
+def _check_same(one: Attribute, other: Attribute, what: str) -> None:
+    """Refuse values that cannot be compared with those of the first release."""
+    if together(domain(one.type), domain(other.type)) is None:
+        raise ColumnError(
+            f"{what} is {family(one.type)}, but that of the first release is "
+            f"{family(other.type)}: neither is made the other; write both with one type"
+        )
+
+
+def _check_keys(key: Column, release: Release, people: str) -> None:
+    assert release.key is not None  # noqa: S101 - the caller has looked
+    if nested(key.type) or together(domain(key.type), domain(release.key.type)) is None:
+        raise ColumnError(
+            f"key {quoted(release.key.name)} is {family(release.key.type)} in {release.title} but "
+            f"{family(key.type)} in {people}: neither is made the other; write both with one type"
+        )
+
+
+def _unused(release: Release, raws: Sequence[Raw]) -> str:
+    have = {g.raw.number for g, _ in release.cells}
+    lacking = ", ".join(quoted(r.name) for r in raws if r.number not in have)
+    return f"{release.title} has no {lacking}: people are found in it by the other columns alone"

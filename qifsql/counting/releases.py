@@ -1,0 +1,115 @@
+"""What is composed and how: releases, the people in all of them, what is known of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.spans import Generalised, Raw
+from qifsql.data.dataset import Column, Dataset, datasets
+from qifsql.errors import (
+    InputError,
+    several,
+)
+
+SUPPRESSED = ("candidates", "ignored")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Releases and people as the user named them; see ``compose`` for what each means."""
+
+    releases: tuple[Dataset, ...]
+    people: Dataset
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    truth: str | None = None
+    where: str | None = None
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    plain: tuple[str, ...] = ()
+    suppressed: str = "candidates"
+    strict: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[str | Path | Dataset],
+        people: str | Path | Dataset,
+        instead: str = "compose different releases",
+        **options: object,
+    ) -> "Composition":
+        """The files, each opened under a name of its own; InputError where they cannot be met."""
+        opened = datasets(releases)
+        if not opened:
+            raise InputError("no release is named; name the files of two or more")
+        places = [_place(d) for d in opened]
+        for i, place in enumerate(places):
+            if place in places[:i]:
+                raise InputError(f"{opened[i].name} is given twice; {instead}")
+        (everybody,) = _attached([Dataset.open(people)], first=0)
+        composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]
+        if composition.suppressed not in SUPPRESSED:
+            raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
+        if len(composition.keys) not in (0, 1, len(opened) + 1):
+            raise InputError(
+                f"{several(len(composition.keys), 'key')} for people and "
+                f"{several(len(opened), 'release')}; name one key for all of them, or that of the "
+                "people and one for each release"
+            )
+        return composition
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release whose columns are looked up: its number, title, cells, secret and key."""
+
+    number: int
+    title: str
+    dataset: Dataset
+    cells: tuple[tuple[Generalised, Attribute], ...]
+    secret: Attribute
+    key: Column | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A composition whose names are all looked up and whose types fit.
+
+    ``qids`` are the raw quasi-identifiers of the people, ``raws`` the same for their cells.
+    """
+
+    spec: Composition
+    people: Dataset
+    qids: tuple[Attribute, ...]
+    raws: tuple[Raw, ...]
+    releases: tuple[Release, ...]
+    secret: str
+    key: Column | None
+    truth: Attribute | None
+    where: exp.Expr | None
+    notes: tuple[str, ...] = ()
+
+
+def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
+    return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()
+
+
+def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, ...]:
+    """Each under a catalog of its own, should it be a table of a database."""
+    return tuple(replace(d, catalog=f"attached_{i}") for i, d in enumerate(datasets, first))
+
+
+NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # what is known where all columns are gone
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One file: its title, its columns by quasi-identifier, and the attack on it as it is."""
+
+    number: int
+    title: str
+    cells: tuple[tuple[Generalised, Attribute], ...]
+    attack: BoundAttack

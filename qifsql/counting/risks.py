@@ -1,0 +1,114 @@
+"""The risk of one release: its blocks, and how well adversaries do who know them.
+
+The counts are those of ``qifsql.attack`` (models CRS and CAS), and k and l come from the same
+profiles.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.counts import Counts
+from qifsql.engine.duckdb import DuckDB
+from qifsql.measures import bayes
+from qifsql.measures.profile import Profile
+from qifsql.query import compiler
+from qifsql.query.plan import Plan
+
+SUCCESS = (
+    *("prior_deterministic", "posterior_deterministic"),
+    *("prior_probabilistic", "posterior_probabilistic"),
+)
+PARTITION: dict[str, pl.DataType] = {
+    "records": pl.Int64(),
+    "blocks": pl.Int64(),
+    "average_class_size": pl.Float64(),
+    "k": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "l": pl.Int64(),
+    **{f"crs_{name}": pl.Float64() for name in SUCCESS},
+    **{f"cas_{name}": pl.Float64() for name in SUCCESS},
+}
+"""What is measured of a release and a secret.
+
+``k`` is the size of the smallest block, ``l`` the least number of different values of the secret in
+one (a missing value is a value), ``average_class_size`` records per block. ``crs_*`` is success at
+re-identification, ``cas_*`` at inferring the secret: probabilities in [0, 1], those of PoPETs Table
+11. ``l`` and ``cas_*`` are NULL where no secret is named."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What holds of one release and one secret: ``PARTITION``, and the rows of ``attack``.
+
+    ``attacks`` maps acronyms to the measures of their rows (``qifsql.measures.bayes.row``).
+    """
+
+    secret: str | None
+    partition: dict[str, Any]
+    attacks: dict[str, dict[str, Any]]
+
+
+def measure(engine: DuckDB, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
+    """The risk for each secret (once without one, if there is none), and the plans that ran.
+
+    Who knows no quasi-identifiers at all is left with the prior.
+    """
+    counts = Counts(engine, bound, again=False)
+    questions = compiler.questions(bound)
+    questions = questions if (0, 0) in questions else [(0, 0), *questions]
+    prior = counts.profiles(questions, prior=True)
+    after = counts.profiles(questions, prior=False) if bound.qids else prior
+    risks = []
+    for j in range(1, len(bound.secrets) + 1) if bound.secrets else (0,):
+        secret = bound.secrets[j - 1].name if j else None
+        risks.append(_risk(secret, j, prior, after))
+    plans = list(counts.plans)
+    counts.forget()
+    return risks, plans
+
+
+def _risk(
+    secret: str | None,
+    j: int,
+    prior: dict[tuple[int, int], Profile],
+    after: dict[tuple[int, int], Profile],
+) -> Risk:
+    whole, blocks = prior[0, 0], after[0, 0]
+    attacks = {"crs": _crs(whole, blocks)}
+    values: int | None = None
+    if j:
+        profile = after[j, 0]
+        attacks["cas"] = bayes.row(bayes.inference(prior[j, 0]), bayes.inference(profile))
+        attacks["cas"] |= {"blocks": profile.blocks, "singled_out": profile.singled_out}
+        values = _least(profile, "values")
+    records = blocks.individuals
+    partition = {
+        "records": records,
+        "blocks": blocks.blocks,
+        "average_class_size": records / blocks.blocks,
+        "k": _least(blocks, "size"),
+        "singled_out": blocks.singled_out,
+        "l": values,
+    }
+    for model in ("crs", "cas"):
+        row = attacks.get(model, {})
+        partition |= {f"{model}_{name}": row.get(name) for name in SUCCESS}
+    for row in attacks.values():
+        row |= {"records": records}
+    return Risk(secret, partition, attacks)
+
+
+def _crs(whole: Profile, blocks: Profile) -> dict[str, Any]:
+    before, then = bayes.reidentification(whole), bayes.reidentification(blocks)
+    return bayes.row(before, then) | {
+        "blocks": blocks.blocks,
+        "singled_out": blocks.singled_out,
+    }
+
+
+def _least(profile: Profile, column: str) -> int:
+    """The least of a column of the profile: k by ``size``, l by ``values``."""
+    return int(profile.frame[column].min())  # type: ignore[arg-type]

@@ -1,0 +1,148 @@
+"""Scales: the values of each quasi-identifier as places, those of each secret as numbers.
+
+A release is anonymised on whole numbers: places of quasi-identifiers from 0 to 2^30 (see
+the view ``anonymise/scale``), and secrets numbered in their order, missing last. So widths, medians
+and distances are exact, and no statement of the passes names anything of the user's.
+"""
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.encode import dictionary
+from qifsql.data.relation import LOADED
+from qifsql.data.types import NUMBERS, family
+from qifsql.engine.duckdb import DuckDB
+from qifsql.query import microdata
+from qifsql.query.plan import Plan, Step
+from qifsql.query.spreading import query
+
+NOWHERE = 2**31 - 1  # the place of the missing value where there is none
+LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # numbers that Parquet cannot hold
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of one quasi-identifier, in the table ``scale_i``.
+
+    ``values`` is how many there are, missing included; ``missing`` the place of the missing value
+    (``NOWHERE`` where there is none); ``least`` and ``greatest`` are the ends of the scale.
+    """
+
+    attribute: Attribute
+    values: int
+    missing: int
+    least: int
+    greatest: int
+
+    @property
+    def interval(self) -> bool:
+        """Whether a cell is an interval; it is a set where values have no distance."""
+        return measured(self.attribute.type)
+
+    @property
+    def span(self) -> int:
+        """How long the scale is; 0 where there is one value."""
+        return self.greatest - self.least
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A secret: how many values it has, and the sum over them of those with a smaller value."""
+
+    attribute: Attribute
+    values: int
+    before: int
+
+
+def measured(type_: str) -> bool:
+    """Whether values of a type have distances, and stand in intervals."""
+    kind = family(type_)
+    return kind in NUMBERS or kind.startswith("TIMESTAMP") or kind in ("DATE", "TIME")
+
+
+def scale_table(i: int) -> str:
+    """The name of the table of a scale."""
+    return f"scale_{i}"
+
+
+def make_scales(engine: DuckDB, attack: BoundAttack) -> list[Scale]:
+    """Make the tables ``scale_1 ..``; what is on them."""
+    scales = []
+    for i, qid in enumerate(attack.qids, 1):
+        dictionary(engine, attack, f"qid_{i}")
+        table = own_table(f"dictionary_qid_{i}")
+        placed = exp.alias_(position(qid.type), "position")
+        positions = exp.select("value", "code", "people", placed).from_(table)
+        doc = "One row per value: where it is, as a number."
+        plan = Plan((Step("measured", doc, positions),), query("scale"))
+        engine.keep(scale_table(i), plan, f"measuring qid_{i}", attack.dataset.name, catalog=LOADED)
+        engine.drop(f"dictionary_qid_{i}", LOADED)
+        ends = query("ends", tables={"scale": own_name(scale_table(i))})
+        ((values, missing, least, greatest),) = engine.rows(
+            Plan((), ends), "measuring", attack.dataset.name
+        )
+        scales.append(Scale(qid, values, NOWHERE if missing is None else missing, least, greatest))
+    return scales
+
+
+def make_secrets(engine: DuckDB, attack: BoundAttack) -> list[Secret]:
+    """Make the tables ``whole_1 ..`` of the secrets; what is in them."""
+    secrets = []
+    for j, secret in enumerate(attack.secrets, 1):
+        spread = dictionary(engine, attack, f"secret_{j}")
+        table = {"dictionary": own_name(f"dictionary_secret_{j}")}
+        plan = Plan((), query("whole", tables=table))
+        engine.keep(f"whole_{j}", plan, "counting secrets", attack.dataset.name, catalog=LOADED)
+        total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
+        ((before,),) = engine.rows(Plan((), total), "counting secrets", attack.dataset.name)
+        secrets.append(Secret(secret, spread.values, int(before or 0)))
+    return secrets
+
+
+def code(engine: DuckDB, attack: BoundAttack) -> None:
+    """Make the table ``coded``: one row per record: its position, its places, its secrets."""
+    every = (*attack.qids, *attack.secrets)
+    columns: list[exp.Expr] = [exp.column(microdata.RECORD, table="everybody")]
+    query_ = exp.select().from_("everybody")
+    for n, _ in enumerate(every, 1):
+        i, j = n, n - len(attack.qids)
+        table, value, name = (scale_table(i), "place", f"place_{i}")
+        if j > 0:
+            table, value, name = (f"dictionary_secret_{j}", "code", f"secrets_{j}")
+        same = exp.NullSafeEQ(
+            this=exp.column(f"qid_{n}", table="everybody"),
+            expression=exp.column("value", table=f"of_{n}"),
+        )
+        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=same)
+        number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
+        columns.append(exp.alias_(number, name))
+    steps = [microdata.everybody(replace(attack, qids=every, secrets=()))]
+    plan = microdata.plan(attack, steps, query_.select(*columns))
+    engine.keep("coded", plan, "coding records", attack.dataset.name, catalog=LOADED)
+
+
+def position(type_: str) -> exp.Expr:
+    """A value as a number; NULL where it is none."""
+    kind, value = family(type_), exp.column("value")
+    if kind in NUMBERS:
+        return exp.cast(value, "DOUBLE")
+    if not measured(type_):
+        return exp.cast(exp.null(), "DOUBLE")
+    since: exp.Expr = exp.Anonymous(this="epoch_us", expressions=[value])
+    if kind == "DATE":
+        day, epoch = exp.Literal.string("day"), exp.Literal.string("1970-01-01")
+        began = exp.cast(epoch, "DATE")
+        since = exp.Anonymous(this="date_diff", expressions=[day, began, value])
+    return exp.cast(since, "DOUBLE")
+
+
+def own_name(name: str) -> str:
+    """The full name of a table of the engine's own."""
+    return f"{LOADED}.main.{name}"
+
+
+def own_table(name: str) -> exp.Table:
+    """A table of the engine's own."""
+    return exp.table_(name, db="main", catalog=LOADED)

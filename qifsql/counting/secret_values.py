@@ -1,0 +1,163 @@
+"""Gain functions and beliefs against the values that a secret has: complete, known, numbers."""
+
+from typing import Any
+
+from qifsql.adversary.gains import STAKED
+from qifsql.counting.counts import Counts
+from qifsql.errors import InputError, quoted, several
+
+PAIRS = 1_000_000_000  # gains of a guess and a value that are looked at
+ADDITIONS = 20_000_000_000  # sums of a block, a guess and a value that are added up
+TRIES = 999_999  # the largest values that the engine can list
+CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
+
+
+def check(counts: Counts) -> list[str]:
+    """Refuse gains and beliefs that do not fit the secrets; remarks about the others."""
+    notes: list[str] = []
+    if counts.bound.member:
+        _check_flag(counts)
+    for j in counts.bound.beliefs:
+        notes += _check_beliefs(counts, j)
+    for g, bound in enumerate(counts.bound.gains, 1):
+        for j, secret in enumerate(counts.bound.secrets, 1):
+            what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
+            if bound.gain.kind == "tries":
+                notes += _sure(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
+            elif bound.gain.kind in STAKED:
+                notes += _check_stakes(counts, j, g, what)
+        if bound.gain.kind == "tries" and not counts.bound.secrets:
+            what = f"gain {quoted(bound.gain.text)}"
+            notes += _sure(int(bound.gain.number or 0), counts.records, "record", what)
+    return notes
+
+
+def _check_flag(counts: Counts) -> None:
+    """Who is in a release is said by two values at most."""
+    flag, domain = counts.bound.secrets[0], counts.domain(1)
+    if domain.missing or domain.values > 2:
+        what = "a missing value" if domain.missing else f"{domain.values:,} values"
+        raise InputError(
+            f"member {quoted(flag.name)} has {what}; a flag has two, such as true and false: make "
+            'one of it, as in --member "member=coalesce(COLUMN = 1, false)"'
+        )
+
+
+def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
+    """Note where one of so many guesses is always right; InputError where they are too many."""
+    if tries <= there:
+        if tries > TRIES:
+            raise InputError(
+                f"{what} allows more than {TRIES:,} guesses; use at most tries:{TRIES}"
+            )
+        return []
+    return [
+        f"{what} allows more guesses than the {several(there, thing)} there are: one of them is "
+        "always right, with the release and without it"
+    ]
+
+
+def _check_beliefs(counts: Counts, j: int) -> list[str]:
+    row = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
+    what = f"the prior of secret {quoted(counts.bound.secrets[j - 1].name)}"
+    if row["unusable"]:
+        raise InputError(
+            f"{what} has {several(row['unusable'], 'line')} whose probability is missing, "
+            "negative or no number; mend the file"
+        )
+    if row["different"] < row["lines"]:
+        raise InputError(f"{what} names a value more than once; name each once")
+    if unknown := row["lines"] - row["known"]:
+        raise InputError(
+            f"{what} names {several(unknown, 'value')} that nobody in the release has: nothing is "
+            "known of what the release says about them; take them out"
+        )
+    if row["missing"]:
+        raise InputError(
+            f"{what} has no probability for {several(row['missing'], 'value')} of the release; "
+            "add them, with 0 for those that the adversary rules out"
+        )
+    if abs(row["total"] - 1) > CLOSE:
+        raise InputError(f"{what} sums to {row['total']:.9g}, not to 1; scale the probabilities")
+    if not row["ruled_out"]:
+        return []
+    people = several(row["ruled_out"], "person").replace("persons", "people")
+    return [f"{what} rules out the values of {people}, whose records are then left out of blocks"]
+
+
+def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
+    gain = counts.bound.gains[g - 1].gain
+    if gain.kind == "sql":
+        row = _check_computed(counts, j, g, what)
+    else:
+        row = _check_listed(counts, j, g, what)
+    if row["unusable"]:
+        pairs = several(row["unusable"], "pair")
+        raise InputError(f"{what} is missing or no finite number in {pairs}")
+    if gain.kind == "matrix" and row["safest"] < 0:
+        raise InputError(
+            f"{what} has losses, but no guess that never loses; add a guess that gains 0 "
+            "from every value (to abstain)"
+        )
+    for step in ("scale", "stakes", "unusual"):
+        counts.keep(step, j, g, lasting=False)
+    additions = counts.frame("effort", [(j, g)])["additions"][0]
+    if additions > ADDITIONS:
+        raise InputError(
+            f"{what} differs for so many pairs that {additions:,} sums would be added up; group "
+            "the values of the secret by an expression, or use tolerance:T or worth:FILE"
+        )
+    if row["highest"] <= 0:
+        return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
+    notes = [f"{what} has losses; the adversary may abstain and gain 0"]
+    notes = notes if row["lowest"] < 0 else []
+    if row.get("unknown"):
+        lines = several(row["unknown"], "line")
+        notes.append(f"{what} has {lines} with values that nobody in the release has; left out")
+    if gain.kind == "sql" and counts.domain(j).missing:
+        notes.append(
+            f"{what} meets a missing value, of which guess = secret is not true; "
+            "write guess IS NOT DISTINCT FROM secret if it can be guessed"
+        )
+    return notes
+
+
+def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    pairs = counts.domain(j).values ** 2
+    if pairs > PAIRS:
+        raise InputError(
+            f"{what} would be computed for {pairs:,} pairs of a guess and a value; group the "
+            "values by an expression, or use worth:FILE or tolerance:T"
+        )
+    return counts.frame("gains_check", [(j, g)]).row(0, named=True)
+
+
+def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
+    unknown = rest = 0
+    if gain.source is not None:
+        row = counts.frame("unknown_values", [(j, g)]).row(0, named=True)
+        unknown, rest = row["lines"], row["rest"]
+    if rest > 1 and gain.kind == "worth":
+        raise InputError(f"{what} has {rest:,} lines *; one says what all other values are worth")
+    if (unknown or rest) and gain.kind == "matrix":
+        raise InputError(
+            f"{what} has {several(unknown + rest, 'line')} with values that the secret does not "
+            "have in the release; take them out, or correct them"
+        )
+    row = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
+    expected = values if gain.kind == "worth" else max(1, row["guesses"]) * values
+    if missing := expected - row["different"]:
+        if gain.kind == "worth":
+            raise InputError(
+                f"{what} is missing for {missing:,} of {several(expected, 'value')}; name them "
+                "all, or add a line with the value * for all others (a secret that has a value * "
+                "needs every value named)"
+            )
+        raise InputError(
+            f"{what} is missing for {missing:,} of {several(expected, 'pair')} of a guess and a "
+            "value; name them all"
+        )
+    if row["pairs"] > row["different"]:
+        raise InputError(f"{what} names a pair more than once; name each once")
+    return row | {"unknown": unknown}

@@ -1,0 +1,120 @@
+"""An engine open on one dataset, with an attack bound to its columns."""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from qifsql.adversary.bind import bind
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.counting.join import collected
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import split_name
+from qifsql.engine.access import Source
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.engine.waves import waves
+from qifsql.errors import (
+    DatasetError,
+    InputError,
+    WeightError,
+    quoted,
+    several,
+)
+from qifsql.query.microdata import records_plan, weights_plan
+
+
+@contextmanager
+def opened(
+    spec: Attack,
+    settings: Settings | None = None,
+    *,
+    sources: Iterable[Source] = (),
+    outputs: Iterable[Path] = (),
+    folders: Iterable[Path] = (),
+    ordered: bool = False,
+    joined: bool = True,
+) -> Iterator[tuple[DuckDB, BoundAttack]]:
+    """The engine and the bound attack; what the engine needs goes when this ends.
+
+    The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
+    ``DuckDB``). The people of a collection are checked and ``joined``, once, unless nothing is to
+    be run.
+    """
+    every = (spec.dataset, *spec.tables, *sources)
+    with DuckDB(
+        settings, sources=every, outputs=outputs, folders=folders, ordered=ordered
+    ) as engine:
+        notes: tuple[str, ...] = ()
+        if spec.wave is not None:
+            datasets, notes = _waves(engine, spec)
+            spec = spec.over(datasets)
+        catalog = Catalog(engine, spec.dataset, spec.mentions)
+        bound = bind(replace(spec, dataset=catalog.dataset), catalog)
+        bound = replace(bound, notes=(*notes, *bound.notes))
+        yield engine, collected(engine, bound) if joined else bound
+
+
+def _waves(engine: DuckDB, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
+    """The releases in a long table: all, or those that are named, the focal one first.
+
+    And a remark on the records that are in none.
+    """
+    if not isinstance(spec.dataset, Dataset):
+        raise InputError("waves are those of one long table; name one file")
+    if spec.key is None:
+        raise InputError("a long table needs the key that tells people apart; name it with --key")
+    column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
+    there, without = waves(engine, spec.dataset, column)
+    left_out = f"{several(without, 'record')} of {spec.dataset.name} have no {column}"
+    notes = (f"{left_out}: no wave has them",) if without else ()
+    if not listed:
+        return there, notes
+    by_value = {d.wave[1]: d for d in there if d.wave}
+    chosen = [value.strip() for value in listed.split(",")]
+    if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
+        raise InputError(
+            f"wave {missing[0]} of those named does not occur in column {quoted(column)} of "
+            f"{spec.dataset.name}, which has {several(len(by_value), 'wave')}"
+        )
+    return [by_value[value] for value in chosen], notes
+
+
+def check_records(engine: DuckDB, bound: BoundAttack) -> int:
+    """The number of records under the filter; WeightError or DatasetError where it is no base."""
+    where = bound.dataset.name
+    if bound.weight is None:
+        plan = records_plan(bound)
+        (records,) = engine.rows(plan, "counting records", where)[0]
+    else:
+        plan = weights_plan(bound)
+        records, unusable, least, most = engine.rows(plan, "checking weights", where)[0]
+        if unusable:
+            raise WeightError(
+                f"weight {quoted(bound.weight.name)} of {where} is missing, negative or infinite "
+                f"in {unusable:,} of {records:,} records; mend them, or use --where"
+            )
+        if records and least is None:
+            raise WeightError(f"weight {quoted(bound.weight.name)} of {where} is 0 in every record")
+        if records and bound.weight.floating:
+            _check_range(least, most, records, bound.weight.name)
+    if not records:
+        after = " after the filter (where)" if bound.where is not None else ""
+        raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
+    if bound.null == "drop":
+        left = engine.rows(records_plan(bound, people=True), "counting records", where)[0][0]
+        if not left:
+            raise DatasetError(f"{where} has no records left when those with missing values go")
+    return int(records)
+
+
+def _check_range(least: float, most: float, records: int, name: str) -> None:
+    """Exact sums need all bits from the least weight's last to the total's first: 126 of them."""
+    bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
+    if bits > 124 or math.log2(least) < -900:
+        raise WeightError(
+            f"weights {quoted(name)} differ by too many orders of magnitude to be added exactly; "
+            "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"
+        )

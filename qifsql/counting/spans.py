@@ -1,0 +1,192 @@
+"""One column of a release: which places, in the order of the people's values, each cell covers.
+
+Only different cells and different values of the people meet here, by order (ASOF joins) and by
+equality; a cell becomes a span of places, and where it has gaps a list of its members besides.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.counting import read_cells
+from qifsql.data.dataset import Dataset
+from qifsql.data.domains import (
+    Domain,
+    clash,
+    domain,
+    parts,
+    together,
+)
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.relation import relation
+from qifsql.data.types import family
+from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, quoted
+from qifsql.query.spread import spread
+
+HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A quasi-identifier of the people: its number, name, file and type; its hierarchy, if any."""
+
+    number: int
+    name: str
+    people: str
+    type: str
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the raw values."""
+        return domain(self.type)
+
+
+@dataclass(frozen=True)
+class Generalised:
+    """The same quasi-identifier in a release: column, type; ``plain``: cells are values as such.
+
+    A file that is not ``typed`` (CSV) has all cells as text, numbers and dates too. ``labels`` says
+    what to do where cells of text cannot be read.
+    """
+
+    raw: Raw
+    number: int
+    release: str
+    column: str
+    type: str
+    plain: bool = False
+    typed: bool = True
+    labels: str = read_cells.LABELS
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of this column's tables."""
+        names = {name: f"{name}_{self.number}_{self.raw.number}" for name in HELD}
+        return names | {"places": f"places_{self.raw.number}"}
+
+
+def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
+    """Make the table of the places of the people's values; ``values``: value, people.
+
+    Raises ColumnError where the hierarchy lacks a value.
+    """
+    j = raw.number
+    tables.make(f"counted_values_{j}", values)
+    source = exp.select("value", "people").from_(f"counted_values_{j}")
+    if raw.hierarchy is None:
+        tables.make(f"raw_values_{j}", source.select("NULL AS leaf"))
+    else:
+        _make_ordered(tables, raw, source)
+    tables.make(f"places_{j}", spread("places", names={"raw_values": f"raw_values_{j}"}))
+    tables.drop(f"counted_values_{j}", f"raw_values_{j}")
+
+
+def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
+    """The people's values with their places among the leaves of the hierarchy."""
+    assert raw.hierarchy is not None  # noqa: S101 - asked of those alone
+    j = raw.number
+    leaves = [
+        exp.Tuple(expressions=[exp.Literal.string(leaf), exp.Literal.number(i)])
+        for i, leaf in enumerate(raw.hierarchy.leaves, 1)
+    ]
+    listed = exp.alias_(exp.Values(expressions=leaves), "leaves", table=["label", "leaf"])
+    text = exp.cast(exp.column("value"), "VARCHAR")
+    same = exp.EQ(this=text, expression=exp.column("label", table="leaves"))
+    tables.make(f"raw_values_{j}", source.select("leaf").join(listed, on=same, join_type="left"))
+    outside = exp.select("count(*)", "sum(people)::BIGINT").from_(f"raw_values_{j}")
+    ((values, people),) = tables.rows(outside.where("leaf IS NULL AND value IS NOT NULL"))
+    if values:
+        raise ColumnError(
+            f"the hierarchy of {quoted(raw.name)} lacks {values:,} of its values, which {people:,} "
+            f"people of {raw.people} have; add a line for each to {raw.hierarchy.path}"
+        )
+
+
+def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
+    """Make the tables of spans and members of a column; ``cells`` are those of its classes."""
+    names = column.names
+    mode, kind = _mode(column)
+    different = cells.distinct().subquery("different")
+    tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
+    _parse(tables, column, mode, kind)
+    queries = [spread(name, names=names, domain=kind) for name in ("listed", "begun", "absent")]
+    tables.make(names["members"], exp.union(exp.union(queries[0], queries[1]), queries[2]))
+    tables.make(names["ranges"], spread("ranges", names=names, domain=kind))
+    tables.make(names["spans"], spread("spans", names=names))
+    tables.drop(names["parsed"], names["ranges"])
+
+
+def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None:
+    """Make the table of what each cell says, from text or from types."""
+    names = column.names
+    if mode != "text":
+        tables.make(names["parsed"], spread(f"parsed_{mode}", names=names, domain=kind))
+        return
+    nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
+    unread = spread("unread", names=names)
+    if nodes is not None or kind.kind != "text":
+        unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
+    path = tables.engine.scratch / f"{names['readings']}.parquet"
+    source = read_cells.CellSource(column.column, column.release, kind, nodes, column.labels)
+    generalised = read_cells.read(tables, unread, path, source)
+    wrong = column.plain if generalised else column.typed
+    if kind.kind != "text" and wrong and tables.count(names["cells"]):
+        raise clash(
+            column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
+        )
+    rows = exp.select("*").from_(relation(Dataset.open(path)))
+    tables.make(names["readings"], rows)
+    tables.make(names["parsed"], spread("parsed_text", names=names, domain=kind))
+    tables.drop(names["readings"])
+    path.unlink()
+
+
+def _mode(column: Generalised) -> tuple[str, Domain]:
+    """How the cells of a column are read, and the domain in which they meet the raw values."""
+    raw = column.raw.domain
+    try:
+        mode, inner = parts(column.type)
+    except ColumnError as e:
+        raise ColumnError(
+            f"column {quoted(column.column)} of {column.release} cannot be used: {e}"
+        ) from e
+    cells = domain(inner)
+    as_such = column.plain and (column.typed or raw.kind == "text")
+    if mode == "plain" and cells.kind == "text" and not as_such:
+        if raw.kind == "other" and raw.type != "BOOLEAN":
+            raise clash(
+                column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
+            )
+        return "text", raw
+    both = together(raw, cells)
+    if both is None or (mode == "interval" and not both.ordered):
+        prefix = {"list": "lists of ", "interval": "intervals of "}.get(mode, "")
+        words = cells.words if cells.kind != "other" else family(inner)
+        raise clash(
+            column.column,
+            column.release,
+            prefix + words,
+            people=column.raw.people,
+            raw=column.raw.type,
+        )
+    return mode, both
+
+
+def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
+    """How many rows the classes become when these columns are written out, place by place."""
+    product: exp.Expr = exp.Literal.number(1)
+    query = exp.select().from_(classes)
+    for column in columns:
+        alias = f"spans_{column.raw.number}"
+        on = f"{classes}.id_{column.raw.number} = {alias}.id"
+        query = query.join(
+            exp.alias_(exp.to_table(column.names["spans"]), alias, table=True), on=on
+        )
+        factor = exp.cast(exp.column("width", table=alias), "DOUBLE")
+        product = exp.Mul(this=product, expression=factor)
+    total = exp.func("coalesce", exp.Sum(this=product), exp.Literal.number(0))
+    ((rows,),) = tables.rows(query.select(total))
+    return int(rows)

@@ -1,0 +1,150 @@
+"""A collection: a focal dataset and auxiliary ones about the same people, joined by their key.
+
+The people are those of the focal dataset (PoPETs assumptions A2-B and A3-A; thesis AL4): whoever is
+in an auxiliary dataset alone is left out, and whoever is missing from one has missing values there.
+Columns are told apart by a tag: ``2:school`` is the school of the second dataset.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.dataset import datasets as datasets_of
+from qifsql.errors import DatasetError, InputError, several
+
+Absent = Literal["null", "distinct"]
+ABSENT_RULES = get_args(Absent)
+
+
+class _Absent(str):
+    """What a target has for the columns of a dataset that the person is not in."""
+
+    __slots__ = ()
+
+
+ABSENT = _Absent("(absent)")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The focal dataset, then the auxiliary ones; the column of each that identifies a person.
+
+    ``keys`` are their names as they were written, ``key_columns`` the columns once they were
+    looked up. ``absent`` says whether not being in a dataset is the same as a missing value
+    (``null``) or not (``distinct``). ``release``: the last dataset is the release in which people
+    of the focal one may be; only whether they are is known of it.
+    """
+
+    datasets: tuple[Dataset, ...]
+    keys: tuple[str, ...] = ()
+    absent: Absent = "null"
+    release: bool = False
+    key_columns: tuple[Column, ...] = field(default=(), compare=False)
+    format: Literal["collection"] = "collection"
+    table: str = ""
+    all_varchar: bool = False
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        datasets: Sequence["str | Path | Dataset"],
+        *,
+        key: str | Sequence[str] | None = None,
+        absent: Absent = "null",
+        release: bool = False,
+    ) -> "Collection":
+        """From what people type: files, and one key for all or one for each.
+
+        Raises InputError where the keys do not fit the datasets, DatasetError where one is given
+        twice.
+        """
+        opened = datasets_of(datasets)
+        if not opened:
+            raise InputError("a collection has one dataset at least; name a file")
+        keys = (key,) if isinstance(key, str) else tuple(key or ())
+        if len(opened) > 1 and not keys:
+            raise InputError(
+                f"{several(len(opened), 'dataset')} are joined by a person key; name it with --key"
+            )
+        if len(keys) not in (0, 1, len(opened)):
+            raise InputError(
+                f"{several(len(keys), 'key')} for {several(len(opened), 'dataset')}; name one key "
+                "for all of them, or one for each"
+            )
+        if absent not in ABSENT_RULES:
+            raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+        for i, dataset in enumerate(opened):
+            twice = [o for o in opened[:i] if _same_rows(o, dataset)]
+            if twice:
+                raise DatasetError(
+                    f"{dataset.name} is given twice; a collection has different datasets"
+                )
+            opened[i] = replace(dataset, catalog=f"attached_{i + 1}")
+        return cls(tuple(opened), keys * len(opened) if len(keys) == 1 else keys, absent, release)
+
+    @property
+    def name(self) -> str:
+        """The names of the datasets."""
+        return " + ".join(d.name for d in self.datasets)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files, each once."""
+        return tuple(dict.fromkeys(p for d in self.datasets for p in d.paths))
+
+    @property
+    def n_known_datasets(self) -> int:
+        """How many of the datasets have columns that an adversary may know."""
+        return len(self.datasets) - self.release
+
+    def first(self, n: int) -> "Collection":
+        """The focal dataset and the first auxiliary ones, ``n`` together."""
+        return replace(
+            self, datasets=self.datasets[:n], keys=self.keys[:n], key_columns=self.key_columns[:n]
+        )
+
+
+def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
+    """The columns of a collection: those of the focal dataset, then all of them with their tags."""
+    parts = tuple(
+        Schema(
+            schema.dataset,
+            tuple(replace(c, source_name=tagged(i, c.source_name)) for c in schema.columns),
+        )
+        for i, schema in enumerate(schemas[: collection.n_known_datasets], 1)
+    )
+    every = [replace(c, name=tagged(i, c.name)) for i, p in enumerate(parts, 1) for c in p.columns]
+    return Schema(collection.name, (*parts[0].columns, *every), parts)
+
+
+def tagged(number: int, name: str) -> str:
+    """A column of one of the datasets; without a name: whether the person is in it."""
+    return f"{number}:{name}"
+
+
+def tag_of(text: str, last: int) -> tuple[int, str] | None:
+    """``2:school`` as its two parts; None where there is no tag. InputError beyond the last."""
+    match = re.fullmatch(r"\s*(\d+)\s*:(.*)", text, re.S)
+    if not match:
+        return None
+    number = int(match[1])
+    if not 1 <= number <= last:
+        raise InputError(
+            f"tag {number} is beyond the collection, which has {several(last, 'dataset')}; "
+            f"write 1 to {last}"
+        )
+    return number, match[2]
+
+
+def _same_rows(one: Dataset, other: Dataset) -> bool:
+    real = [sorted(str(Path(p).resolve()) for p in d.paths) for d in (one, other)]
+    tables = [d.table.casefold() for d in (one, other)]
+    return real[0] == real[1] and tables[0] == tables[1] and one.wave == other.wave
+
+
+Source: TypeAlias = str | Path | Dataset | Collection | Sequence[str | Path | Dataset]

@@ -1,0 +1,246 @@
+"""A dataset: a name, where its rows are, and which columns it has. Rows are never read here."""
+
+import glob
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from qifsql.data.files import check_file, path_text, several_paths
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    did_you_mean,
+    quoted,
+)
+
+Format = Literal["parquet", "csv", "duckdb"]
+Writing = Literal["", "unusual", "several"]
+
+CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+PARQUET_ENDINGS = (".parquet", ".pq")
+TABLES = {  # what stands in the folder of a table of a lake: its kind, and what reads it
+    "_delta_log": ("Delta", "delta_scan in DuckDB"),
+    "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
+    ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
+}
+FORMATS = "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), a glob, a folder of "
+FORMATS += "Parquet, or table@file.duckdb"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name in the file, the engine's name for it, and its SQL type.
+
+    The two names differ where the file has names that SQL cannot tell apart (``ID`` and ``id``).
+    ``writing`` is about typed columns of CSV: ``unusual`` where the engine would write a value in
+    another way (``007``), ``several`` where different fields are one value (``1.5``, ``1.50``).
+    """
+
+    name: str
+    source_name: str
+    type: str
+    writing: Writing = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a dataset, in the file's order; of a collection: ``parts``, its datasets'."""
+
+    dataset: str
+    columns: tuple[Column, ...]
+    parts: tuple["Schema", ...] = ()
+
+    def find(self, name: str) -> Column | None:
+        """Look a name up exactly, then without regard to case when that is unambiguous."""
+        exact = [c for c in self.columns if c.name == name]
+        matches = exact or [c for c in self.columns if c.name.casefold() == name.casefold()]
+        if len(matches) > 1:
+            if len({c.name for c in matches}) == 1:
+                raise ColumnError(
+                    f"{self.dataset} has {len(matches)} columns named {quoted(name)}; rename them"
+                )
+            twins = ", ".join(quoted(c.name) for c in matches)
+            raise ColumnError(
+                f"column {quoted(name)} is ambiguous in {self.dataset}: it has {twins}; "
+                "write the exact name, or rename one of them"
+            )
+        return matches[0] if matches else None
+
+    def __getitem__(self, name: str) -> Column:
+        column = self.find(name)
+        if column is None:
+            hint = did_you_mean(name, (c.name for c in self.columns))
+            raise ColumnError(f"column {quoted(name)} is not in {self.dataset}{hint}")
+        return column
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Where the rows of one release are.
+
+    ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
+    once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is
+    opened). ``statement`` is the statement that puts the rows in a table of the engine's own.
+    ``wave`` are a column and a value as text: only records with that value belong to the dataset.
+    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV; ``texts`` are its columns
+    that stay text because a type would round their fields.
+    """
+
+    name: str
+    format: Format
+    paths: tuple[str, ...]
+    table: str = ""
+    schema: str = ""
+    catalog: str = "attached"
+    statement: str = ""
+    wave: tuple[str, str] | None = None
+    hive: bool = False
+    all_varchar: bool = False
+    delimiter: str | None = None
+    encoding: str | None = None
+    texts: tuple[str, ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        source: "str | Path | Dataset",
+        *,
+        all_varchar: bool = False,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+    ) -> "Dataset":
+        """Find the files behind ``source``: a file, glob, folder or ``table@file.duckdb``.
+
+        Raises DatasetError where there is nothing, or nothing of a known kind, TypeError for an
+        object that is no path.
+        """
+        if isinstance(source, Dataset):
+            return source
+        text = path_text(source)
+        if not text:  # a path without a name is the working folder
+            raise DatasetError("the name of a dataset is empty; name a file")
+        if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
+            raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
+        if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
+            return cls._table(m[1], m[2], text)
+        files, hive = _files(text)
+        for file in files:
+            check_file(file)
+        if not any(Path(f).stat().st_size for f in files):
+            raise DatasetError(f"{text} is empty: it has no bytes at all")
+        ending = _ending(files[0], text)
+        if ending in (".duckdb", ".db"):
+            raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
+        if any(_ending(f, text) not in _family(ending) for f in files):
+            raise DatasetError(f"{text} has files of several kinds; name one kind")
+        csv = ending in CSV_ENDINGS
+        if not csv:
+            _check_plain(files, text)
+        if not csv and (all_varchar or delimiter or encoding):
+            raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
+        if csv and delimiter is None and ".tsv" in ending:
+            delimiter = "\t"
+        return cls(
+            Path(text).name or text,
+            "csv" if csv else "parquet",
+            files,
+            hive=hive,
+            all_varchar=all_varchar,
+            delimiter=_delimiter(delimiter),
+            encoding=encoding,
+        )
+
+    @classmethod
+    def _table(cls, table: str, file: str, text: str) -> "Dataset":
+        if not Path(file).is_file():
+            raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
+        return cls(text, "duckdb", (file,), table=table)
+
+
+def datasets(sources: object) -> list[Dataset]:
+    """Return the datasets of a path, or of a list of paths; a Dataset stays as it is.
+
+    Raises DatasetError, and TypeError as ``Dataset.open`` does.
+    """
+    return [Dataset.open(source) for source in several_paths(sources)]
+
+
+def _delimiter(text: str | None) -> str | None:
+    """One character; a backslash and t are a tab."""
+    character = "\t" if text == "\\t" else text
+    if character is not None and (len(character) != 1 or character in '"\r\n'):
+        raise DatasetError(
+            f"delimiter {quoted(character)} cannot be used; give one character, such as ;"
+        )
+    return character
+
+
+def _files(text: str) -> tuple[tuple[str, ...], bool]:
+    """The files behind a path, and whether folder names may be columns (``year=2018/``)."""
+    path = Path(text)
+    if path.is_dir():
+        try:
+            files = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
+        except OSError as e:
+            raise DatasetError(f"folder {text} cannot be listed: {e.strerror}") from e
+        if not files:
+            raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
+        return tuple(files), True
+    if path.exists():
+        return (text,), False
+    if glob.has_magic(text):
+        files = sorted(p for p in glob.iglob(text, recursive=True) if Path(p).is_file())
+        if not files:
+            raise DatasetError(f"{text} matches no file; check the pattern and the folder")
+        return tuple(files), False
+    folder = path.parent
+    if not folder.is_dir():
+        raise DatasetError(f"{text} does not exist: there is no folder {folder}")
+    hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
+    hint = hint if hint.startswith("; did") else "; check the path"
+    raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _is_part(file: Path, folder: Path) -> bool:
+    """Whether a file belongs to a folder of Parquet; names like ``_log`` and ``.tmp`` do not."""
+    inside = file.relative_to(folder).parts
+    hidden = any(part.startswith(("_", ".")) for part in inside)
+    return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()
+
+
+def _check_plain(files: tuple[str, ...], text: str) -> None:
+    """Refuse Parquet files of a Delta, Iceberg or Hudi table, however they are named.
+
+    Such a table keeps deleted and replaced records in its folder; only its log says which files
+    and records are current. One file of it is no better than all.
+    """
+    inside = {Path(file).absolute().parent for file in files}
+    inside |= {Path(file).resolve().parent for file in files}
+    for folder in sorted({f for one in inside for f in (one, *one.parents)}, reverse=True):
+        for pattern, (kind, reader) in TABLES.items():
+            if next(folder.glob(pattern), None) is not None:
+                raise DatasetError(
+                    f"{text} has Parquet files of a {kind} table, in the folder {folder}: they may "
+                    "hold records that were deleted or replaced; export the current records first "
+                    f"({reader} reads them) to a Parquet file outside that folder, and name it"
+                )
+
+
+def _ending(file: str, text: str) -> str:
+    """The ending that tells the kind of a file, from its name or else from its first bytes."""
+    name = file.casefold()
+    for ending in (*CSV_ENDINGS, *PARQUET_ENDINGS, ".duckdb", ".db"):
+        if name.endswith(ending):
+            return ending
+    try:
+        with Path(file).open("rb") as f:
+            if f.read(4) == b"PAR1":
+                return ".parquet"
+    except OSError as e:
+        raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
+    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
+
+
+def _family(ending: str) -> tuple[str, ...]:
+    return CSV_ENDINGS if ending in CSV_ENDINGS else PARQUET_ENDINGS

@@ -1,0 +1,155 @@
+"""Domains: which values a generalised cell is about, and in which type they are compared.
+
+A domain comes from the type of the people's raw column; the cells of a release must be of the same
+kind, or text, which is parsed. Nothing is cast in silence: the text 28 is not the number 28.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from qifsql.data.expressions import FLOATING
+from qifsql.data.types import INTEGERS, family, nested
+from qifsql.errors import ColumnError, quoted
+
+Kind = Literal["whole", "decimal", "floating", "date", "timestamp", "time", "text", "other"]
+NUMBERS = ("whole", "decimal", "floating")
+LARGEST = 2**127 - 1  # the largest whole number of the engine
+
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9.]{2,9})?)?")
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?")
+_WORDS = {
+    **dict.fromkeys(NUMBERS, "numbers"),
+    "date": "dates",
+    "timestamp": "timestamps",
+    "time": "times of day",
+    "text": "text",
+}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of one quasi-identifier: their kind, and the type in which they are compared."""
+
+    kind: Kind
+    type: str
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values have an order that intervals speak of."""
+        return self.kind not in ("text", "other")
+
+    @property
+    def words(self) -> str:
+        """What the values are, for messages."""
+        return _WORDS.get(self.kind, self.type)
+
+
+def domain(type_: str) -> Domain:
+    """The domain of a column of that type, which is not nested."""
+    kind = family(type_)
+    if kind in INTEGERS and kind != "UHUGEINT":
+        return Domain("whole", "HUGEINT")
+    if kind == "DECIMAL":
+        return Domain("decimal", f"DECIMAL(38,{_scale(type_)})")
+    if kind in FLOATING:
+        return Domain("floating", "DOUBLE")
+    if kind in ("VARCHAR", "ENUM"):
+        return Domain("text", "VARCHAR")
+    plain: dict[str, Domain] = {
+        "DATE": Domain("date", "DATE"),
+        "TIMESTAMP": Domain("timestamp", "TIMESTAMP"),
+        "TIME": Domain("time", "TIME"),
+    }
+    return plain.get(kind) or Domain("other", type_)
+
+
+def together(raw: Domain, cells: Domain) -> Domain | None:
+    """The domain in which raw values and plain cells are compared; None where they cannot be."""
+    if raw.kind in NUMBERS and cells.kind in NUMBERS:
+        if "floating" in (raw.kind, cells.kind):
+            return Domain("floating", "DOUBLE")
+        if raw.kind == cells.kind == "whole":
+            return raw
+        scale = max(_scale(d.type) for d in (raw, cells))
+        return Domain("decimal", f"DECIMAL(38,{scale})")
+    return raw if raw == cells else None
+
+
+def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
+    """How cells of that type stand for values, and the type of these.
+
+    Raises ColumnError where a nested type is neither a list nor an interval.
+    """
+    if not nested(type_):
+        return "plain", type_
+    if type_.endswith("[]") and not nested(type_[:-2]):
+        return "list", type_[:-2]
+    match = re.fullmatch(
+        r"STRUCT\(\"?lower\"? (.+), \"?upper\"? (.+), \"?missing\"? BOOLEAN\)", type_
+    )
+    if match and match[1] == match[2] and not nested(match[1]):
+        return "interval", match[1]
+    raise ColumnError(
+        f"it is nested ({family(type_)}) and neither a list of values nor an interval, a "
+        "structure of lower, upper and missing"
+    )
+
+
+def reader(domain: Domain) -> Callable[[str], str | None]:
+    """What reads a text as a value of the domain: its text for the engine, None where it is none.
+
+    Numbers are written in full, as 28, not 028. A number that no whole number equals stays as it
+    is (``28.5``).
+    """
+    if domain.kind in NUMBERS:
+        return lambda text: text if _NUMBER.fullmatch(text) else None
+    if domain.kind == "date":
+        return lambda text: _iso(text, _DATE, date.fromisoformat)
+    if domain.kind == "timestamp":
+        return lambda text: _iso(text, _TIMESTAMP, datetime.fromisoformat)
+    if domain.kind == "time":
+        return lambda text: _iso(text, _TIME, time.fromisoformat)
+    if domain.type == "BOOLEAN":
+        return lambda text: text if text in ("true", "false") else None
+    return lambda text: text
+
+
+def exact(text: str) -> Fraction:
+    """A number as it is written."""
+    return Fraction(Decimal(text))
+
+
+def scale(domain: Domain) -> int:
+    """How many digits behind the point the numbers of a domain have at most."""
+    return _scale(domain.type)
+
+
+def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:
+    """The error where cells and raw values cannot be compared."""
+    return ColumnError(
+        f"column {quoted(column)} of {release} holds {cells}, but that of {people} is "
+        f"{family(raw)}: neither is made the other; write both with one type"
+    )
+
+
+def _iso(
+    text: str, pattern: "re.Pattern[str]", read: Callable[[str], date | datetime | time]
+) -> str | None:
+    if not pattern.fullmatch(text):
+        return None
+    try:
+        return read(text).isoformat()
+    except ValueError:
+        return None
+
+
+def _scale(type_: str) -> int:
+    match = re.fullmatch(r"DECIMAL\([0-9]+, ?([0-9]+)\)", type_)
+    return int(match[1]) if match else 0

@@ -1,0 +1,143 @@
+"""The user's expressions: parsed to a tree, their columns looked up, nothing else let in.
+
+``decade=birth_year//10`` is a named expression. It may use columns, constants, operators and
+functions that give the same value for the same row; not subqueries, aggregates, windows or
+parameters. Which functions exist is the engine's knowledge: it vets the parsed tree.
+"""
+
+import re
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from qifsql.data.dataset import Column, Schema
+from qifsql.errors import ColumnError, ExpressionError, quoted
+
+SOURCE = "source"  # the alias of the dataset in the one step that reads it
+
+_FORBIDDEN = {
+    exp.Query: "a subquery",
+    exp.AggFunc: "an aggregate",
+    exp.Window: "a window function",
+    exp.Placeholder: "a parameter",
+    exp.Parameter: "a parameter",
+    exp.Star: "a star",
+    exp.DDL: "a statement",
+    exp.Command: "a statement",
+    exp.Unnest: "a function that makes rows",
+    exp.Explode: "a function that makes rows",
+    exp.Columns: "several columns at once",
+    exp.Lambda: "a lambda",
+    exp.Comprehension: "a comprehension",
+    exp.BitwiseNot: "the operator ~",  # DuckDB gives it a precedence of its own
+}
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name as a quoted identifier of the tree: whatever it contains, it stays a name."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(column: Column) -> exp.Column:
+    """A reference to a column of the dataset."""
+    if not column.source_name:
+        raise ColumnError("a column without a name cannot be used; give it a name in the file")
+    return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
+
+
+def read(*trees: exp.Expr) -> frozenset[str]:
+    """The columns of the source that are used, by the engine's names."""
+    columns = (c for tree in trees for c in tree.find_all(exp.Column))
+    return frozenset(c.name for c in columns if c.table == SOURCE)
+
+
+FLOATING = ("FLOAT", "DOUBLE")
+
+
+def with_one_missing(tree: exp.Expr) -> exp.Expr:
+    """A floating value whose NaN is NULL and whose -0.0 is 0.0.
+
+    Not ``isnan``: DuckDB decides that from the statistics of Parquet, which leave NaN out.
+    """
+    inner = tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
+    finite = exp.Anonymous(this="isfinite", expressions=[tree.copy()])
+    infinite = exp.Anonymous(this="isinf", expressions=[tree.copy()])
+    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
+    zero = exp.Add(this=inner.copy(), expression=exp.Literal.number(0))
+    return exp.Case().when(nan, exp.null()).else_(zero)
+
+
+def split_name(text: str) -> tuple[str, str] | None:
+    """``name=expression`` as its two parts; None where ``text`` has no name in front."""
+    m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
+    return (m[1], m[2]) if m else None
+
+
+def parse(text: str, schema: Schema, what: str) -> exp.Expr:
+    """One SQL expression over the columns of ``schema``; ``what`` names it in messages.
+
+    Raises ExpressionError where it does not parse or holds what is not allowed, and
+    ColumnError where it uses a column that is not there.
+    """
+    try:
+        trees = sqlglot.parse(text, read="duckdb")
+    except (SqlglotError, RecursionError) as e:
+        raise ExpressionError(
+            f"{what} is not a SQL expression; check quotes and brackets", detail=str(e)
+        ) from e
+    if len(trees) != 1 or trees[0] is None:
+        raise ExpressionError(f"{what} must be one SQL expression")
+    tree = trees[0]
+    for node in tree.walk():
+        if phrase := _forbidden(node):
+            raise ExpressionError(
+                f"{what} has {phrase}; use only columns, constants, operators and functions "
+                "of one row"
+            )
+        node.comments = None
+    if not isinstance(tree, exp.Condition | exp.Column | exp.Paren | exp.Binary | exp.Interval):
+        raise ExpressionError(f"{what} must be one SQL expression")
+    tree = tree.transform(lambda node: _look_up(node, schema))
+    try:
+        tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
+    except (SqlglotError, RecursionError) as e:
+        raise ExpressionError(
+            f"{what} holds something that cannot be told to the engine; say it in another way",
+            detail=str(e),
+        ) from e
+    return tree
+
+
+def _forbidden(node: exp.Expr) -> str | None:
+    """What is not let in, in words."""
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return "a function written behind a dot"
+    return next((name for kind, name in _FORBIDDEN.items() if isinstance(node, kind)), None)
+
+
+def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
+    """Replace a column as written by the column of the dataset; ``a.b`` is field b of a.
+
+    NaN is missing inside expressions, too.
+    """
+    if not isinstance(node, exp.Column):
+        return node
+    first, *fields = node.parts
+    try:
+        named = schema[first.name]
+    except ColumnError as e:
+        if isinstance(node.parent, exp.Predicate):  # it may be meant as a value
+            raise ColumnError(f"{e}; a text stands in single quotes, as in a = 'x'") from e
+        raise
+    tree = column(named)
+    if not fields:
+        return exp.paren(with_one_missing(tree)) if named.type in FLOATING else tree
+    return exp.Dot.build([tree, *(identifier(f.name) for f in fields)])
+
+
+def not_an_expression(text: str) -> str:
+    """What to try, when ``text`` is no column but looks like an expression without a name."""
+    if re.search(r"[-+*/%<>=()|]", text):
+        return f"; an expression needs a name, as in NAME={quoted(text)[1:-1]}"
+    return ""

@@ -1,0 +1,88 @@
+"""Input files: how they are named, and what is refused before any of them is read."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from qifsql.errors import DatasetError, quoted
+
+
+def path_text(source: object) -> str:
+    """Return the path of an input as text.
+
+    Raises TypeError for anything else. It names only the type: the text of a data frame is its
+    rows.
+    """
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    if isinstance(source, str):
+        return source
+    raise TypeError(
+        f"expected a path (str or Path), not {type(source).__name__}; write a data frame to a "
+        "Parquet file and name that file"
+    )
+
+
+def several_paths(sources: object) -> list[Any]:
+    """Return the paths of a list or iterator, or the single path that it is.
+
+    A data frame counts as single: its elements are cells.
+    """
+    if isinstance(sources, Sequence | Iterator) and not isinstance(sources, str | bytes):
+        return list(sources)
+    return [sources]
+
+
+def check_file(path: str | Path) -> None:
+    """Refuse a path that is not a regular file, before it is opened: a pipe would wait for ever."""
+    try:
+        str(path).encode()
+        mode = os.stat(path).st_mode  # noqa: PTH116 - raises what Path.is_file hides
+    except UnicodeEncodeError as e:
+        raise DatasetError(
+            f"{quoted(str(path))} has a name that is not valid UTF-8; rename the file"
+        ) from e
+    except (OSError, ValueError) as e:  # a ValueError: a NUL in the name
+        why = getattr(e, "strerror", None) or "there is no such file"
+        raise DatasetError(f"{quoted(str(path))} cannot be read: {why}; check the name") from e
+    if stat.S_ISDIR(mode):
+        raise DatasetError(f"{path} is a folder; name a file")
+    if not stat.S_ISREG(mode):
+        raise DatasetError(
+            f"{path} is not a regular file but a pipe, socket or device; write what it gives to a "
+            "file, and name that"
+        )
+
+
+Identity = tuple[int, int, int, int, int]
+
+
+def identities(paths: Iterable[str]) -> dict[str, Identity]:
+    """Return what tells whether a file was replaced or changed, for each path.
+
+    These are device, inode, size, and the times of the last change of contents and of attributes.
+    """
+    by_path = {}
+    for path in paths:
+        try:
+            s = os.stat(path)  # noqa: PTH116 - one call for all of it
+        except OSError as e:
+            raise DatasetError(f"{path} cannot be read: {e.strerror}; check the path") from e
+        by_path[path] = (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+    return by_path
+
+
+def check_unchanged(before: Mapping[str, Identity]) -> None:
+    """Refuse files that were replaced or changed since their identities were taken."""
+    for path, identity in before.items():
+        try:
+            now = identities([path])[path]
+        except DatasetError:
+            now = None
+        if now != identity:
+            raise DatasetError(
+                f"{path} was replaced or changed while it was read, so there is no result; wait "
+                "until it is complete, and run the command again"
+            )

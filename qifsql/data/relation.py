@@ -1,0 +1,213 @@
+"""How the rows of a dataset are named in SQL."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.data.collection import Collection, tagged
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import FLOATING, with_one_missing
+
+CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
+    "BIGINT",
+    "HUGEINT",
+    "DOUBLE",
+    "TIME",
+    "DATE",
+    "TIMESTAMP",
+    "VARCHAR",
+)
+LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
+PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
+_PLACE = exp.Window(this=exp.RowNumber())
+STORE = "kept"  # the catalog of steps that are kept as tables
+
+
+def relation(
+    source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
+) -> exp.Expr:
+    """What yields the rows of a dataset or collection.
+
+    Of a collection only the columns in ``used`` are joined, all of them by default; ``ordered``:
+    in the order of the focal dataset.
+    """
+    if isinstance(source, Collection):
+        return _joined(source, used, ordered=ordered)
+    rows = _rows(source)
+    if source.wave is None:
+        return rows
+    column, value = source.wave
+    this = exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
+    condition = exp.EQ(this=this, expression=exp.Literal.string(value))
+    return exp.select("*").from_(rows).where(condition).subquery()
+
+
+def _rows(dataset: Dataset) -> exp.Table:
+    if dataset.format == "duckdb":
+        return exp.table_(
+            exp.to_identifier(dataset.table, quoted=True),
+            db=exp.to_identifier(dataset.schema or "main", quoted=True),
+            catalog=LOADED if dataset.statement else dataset.catalog,
+        )
+    files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
+    if dataset.format == "parquet":
+        options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
+        return _function("read_parquet", files, options)
+    return _function("read_csv", files, csv_options(dataset))
+
+
+def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
+    """One row per person of the focal dataset, with what is known from each dataset.
+
+    No dataset has two records of one person, which is checked before: so an auxiliary dataset of
+    which nothing is used need not be joined.
+    """
+    tags = {name.partition(":")[0] for name in used or ()}
+    columns: list[exp.Expr] = []
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    for i, dataset in enumerate(collection.datasets, 1):
+        names = [n.partition(":")[2] for n in used or () if n.partition(":")[0] == str(i)]
+        for name in sorted(names):
+            value: exp.Expr = _column(name or collection.key_columns[i - 1].source_name, i)
+            value = value if name else exp.not_(value.is_(exp.null()))
+            columns.append(exp.alias_(value, exp.to_identifier(tagged(i, name), quoted=True)))
+        if used is None:
+            columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
+        table = relation(dataset)
+        if i == 1 and ordered:
+            table = exp.select("*", exp.alias_(_PLACE, PLACE, quoted=True)).from_(table).subquery()
+        rows = exp.alias_(table, _alias(i), table=True)
+        if i == 1:
+            query = exp.select().from_(rows)
+        elif used is None or str(i) in tags:
+            joins.append(
+                (rows, exp.EQ(this=person(collection, 1), expression=person(collection, i)))
+            )
+    query = query.select(*(columns or [exp.Literal.number(1)]))
+    for rows, same in joins:
+        query = query.join(rows, on=same, join_type="left")
+    if ordered:
+        query = query.order_by(_column(PLACE, 1))
+    return query.subquery()
+
+
+def person(collection: Collection, number: int) -> exp.Expr:
+    """The key of one dataset in the join; NaN is missing, and what is missing matches nothing."""
+    key = collection.key_columns[number - 1]
+    column = _column(key.source_name, number)
+    return with_one_missing(column) if key.type in FLOATING else column
+
+
+def _alias(number: int) -> str:
+    return f"dataset_{number}"
+
+
+def _column(name: str, number: int) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=_alias(number))
+
+
+def header_line(dataset: Dataset) -> exp.Table:
+    """The lines of the first CSV file as they are, in one column ``line``."""
+    nothing = exp.Literal.string("")
+    options: dict[str, exp.Expr] = {
+        "columns": exp.Struct(
+            expressions=[
+                exp.PropertyEQ(
+                    this=exp.to_identifier("line"), expression=exp.Literal.string("VARCHAR")
+                )
+            ]
+        ),
+        "delim": exp.Literal.string("\x01"),
+        "quote": nothing,
+        "escape": nothing.copy(),
+        "header": exp.false(),
+        "auto_detect": exp.false(),
+        "strict_mode": exp.false(),  # a quoted cell may hold another end of line
+    }
+    if dataset.encoding:
+        options["encoding"] = exp.Literal.string(dataset.encoding)
+    return _function("read_csv", exp.Literal.string(escaped(dataset.paths[0])), options)
+
+
+def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
+    """How CSV is read: nothing is guessed but the types, and these from every line."""
+    quote = exp.Literal.string('"')
+    options: dict[str, exp.Expr] = {
+        "delim": exp.Literal.string(dataset.delimiter or ","),
+        "quote": quote,
+        "escape": quote.copy(),
+        "header": exp.true(),
+        "sample_size": exp.Literal.number(-1),
+        "comment": exp.Literal.string(""),
+        "skip": exp.Literal.number(0),
+        "strict_mode": exp.true(),
+        "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
+        "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
+    }
+    if dataset.all_varchar:
+        options["all_varchar"] = exp.true()
+    elif dataset.texts:
+        columns = [
+            exp.PropertyEQ(
+                this=exp.to_identifier(name, quoted=True), expression=exp.Literal.string("VARCHAR")
+            )
+            for name in dataset.texts
+        ]
+        options["types"] = exp.Struct(expressions=columns)
+    if dataset.encoding:
+        options["encoding"] = exp.Literal.string(dataset.encoding)
+    return options
+
+
+def openings(source: Dataset | Collection) -> list[str]:
+    """The statements that must run first: to open DuckDB files, or to make a table; often none."""
+    if isinstance(source, Collection):
+        return list(dict.fromkeys(s for d in source.datasets for s in openings(d)))
+    if source.statement:
+        return [source.statement]
+    if source.format != "duckdb":
+        return []
+    return [attaching(source.paths[0], source.catalog, read_only=True)]
+
+
+def loading(
+    source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
+) -> Dataset:
+    """The dataset whose rows are those of another, in a table of the engine's own.
+
+    Of a collection the columns in ``used``, under their names with tags.
+    """
+    copy = Dataset(
+        source.name, "duckdb", source.paths, table="loaded", schema="main", statement=" "
+    )
+    rows = exp.select("*").from_(
+        exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
+    )
+    create = exp.Create(this=relation(copy), kind="TABLE", expression=rows)
+    return replace(
+        copy,
+        statement=create.sql("duckdb"),
+        all_varchar=source.all_varchar,
+        delimiter=source.delimiter,
+        encoding=source.encoding,
+    )
+
+
+def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
+    """The statement that opens a DuckDB file as a catalog."""
+    options = [exp.AttachOption(this=exp.Var(this="READ_ONLY"))] if read_only else []
+    statement = exp.Attach(
+        this=exp.alias_(exp.Literal.string(path), catalog), exists=True, expressions=options
+    )
+    return statement.sql("duckdb")
+
+
+def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
+    named = [exp.EQ(this=exp.Var(this=k), expression=v) for k, v in options.items()]
+    return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
+
+
+def escaped(path: str) -> str:
+    """Return a path whose glob characters stand for themselves."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)

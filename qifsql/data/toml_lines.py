@@ -1,0 +1,204 @@
+"""TOML files whose mistakes are told by line: what ``tomllib`` reads, and where each part stands.
+
+``parse`` gives the data and the lines of its parts. A part is named by the same path that leads to
+it in the data, so ``data["rule"][2]["measure"]`` stands at ``lines.of("rule", 2, "measure")``.
+"""
+
+import re
+import tomllib
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from qifsql.data.files import check_file, path_text
+from qifsql.errors import InputError, quoted
+
+Step: TypeAlias = str | int
+Route: TypeAlias = tuple[Step, ...]
+
+TOKEN = re.compile(
+    r'''
+    (?P<text>
+        """ (?: \\. | [^\\] )*? "{3,5}
+        | \'\'\' .*? '{3,5}
+        | " (?: \\. | [^"\\] )* "
+        | ' [^']* '
+    )
+    | (?P<comment> \#[^\n]* )
+    | (?P<newline> \n )
+    | (?P<mark> [][{}=,] )
+    | (?P<space> [ \t]+ )
+    | (?P<bare> [^][{}=,\s\#"']+ )
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Where the parts of a TOML file stand; lines are counted from 1."""
+
+    file: str
+    numbers: Mapping[Route, int] = field(default_factory=dict)
+
+    def of(self, *path: Step) -> int:
+        """The line of a key, a table or an entry of a list, by its path in the data.
+
+        Entries of lists are counted from 0, as in the data. Where there is no such part, the line
+        of the nearest one around it; 1 where there is none.
+        """
+        while path and path not in self.numbers:
+            path = path[:-1]
+        return self.numbers.get(path, 1)
+
+    def wrong(self, message: str, *path: Step) -> InputError:
+        """The error that says what is wrong there, to be raised."""
+        return InputError(f"{self.file}, line {self.of(*path)}: {message}")
+
+
+def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
+    """The data of a TOML file, and the lines of its parts.
+
+    Raises InputError, with the file and the line, where it is missing or no TOML.
+    """
+    name = path_text(path)
+    text = _read(Path(name))
+    try:
+        return tomllib.loads(text), Lines(name, _Located(text).numbers)
+    except RecursionError as e:
+        raise InputError(f"{name} is nested too deeply to be read") from e
+    except ValueError as e:  # a TOMLDecodeError, or a number with thousands of digits
+        line, complaint = _trouble(str(e), text)
+        raise InputError(f"{name}, line {line}: this is no TOML: {complaint}") from e
+
+
+def _read(path: Path) -> str:
+    """The text of the file, as ``tomllib`` sees it: without a byte order mark, LF between lines."""
+    check_file(path)
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as e:  # a ValueError: a NUL in the name
+        why = getattr(e, "strerror", None) or "there is no such file"
+        raise InputError(f"{quoted(str(path))} cannot be read: {why}; check the name") from e
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as e:
+        line = content[: e.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: this is not UTF-8; save the file as UTF-8") from e
+
+
+def _trouble(message: str, text: str) -> tuple[int, str]:
+    """The line of what ``tomllib`` complains about, and the complaint without its place."""
+    match = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", message, re.S)
+    if not match:
+        return 1, message.split(";", maxsplit=1)[0]
+    end = text.rstrip().count("\n") + 1
+    complaint = " ".join(match[1].split())
+    return int(match[2] or end), complaint[:1].lower() + complaint[1:]
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The words of a TOML file that ``tomllib`` has read; space and comments are left out."""
+    line = 1
+    for match in TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        if kind not in ("space", "comment"):
+            yield _Token(kind, match[0], line)
+        line += match[0].count("\n")
+
+
+class _Located:
+    """A walk over the words of a valid file that notes the line of every part."""
+
+    def __init__(self, text: str) -> None:
+        self.numbers: dict[Route, int] = {}
+        self.lists: dict[Route, int] = {}  # of tables, and how many there are so far
+        self.left = deque(_tokens(text))
+        table: Route = ()
+        while self.left:
+            if self._next("newline"):
+                continue
+            if self.left[0].text == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def _next(self, kind: str) -> bool:
+        """Whether the next word is of that kind, or that mark; it is then behind us."""
+        is_next = bool(self.left) and kind in (self.left[0].kind, self.left[0].text)
+        if is_next:
+            self.left.popleft()
+        return is_next
+
+    def _header(self) -> Route:
+        """``[a.b]`` or ``[[a.b]]``: the path of the table that begins."""
+        line = self.left.popleft().line
+        many = self._next("[")
+        *around, last = self._keys("]")
+        self.left.popleft()
+        if many:
+            self.left.popleft()
+        table = self._down((), around, line)
+        if not many:
+            table = self._down(table, [last], line)
+        else:
+            table += (last,)
+            self.numbers.setdefault(table, line)
+            n = self.lists[table] = self.lists.get(table, -1) + 1
+            table += (n,)
+        self.numbers[table] = line
+        return table
+
+    def _pair(self, table: Route) -> None:
+        """``a.b = value`` of a table."""
+        line = self.left[0].line
+        *around, last = self._keys("=")
+        self.left.popleft()
+        route = (*self._down(table, around, line), last)
+        self.numbers[route] = line
+        self._value(route)
+
+    def _keys(self, end: str) -> list[str]:
+        """The names of a dotted key, up to the mark behind it; quoted ones as they are meant."""
+        written = []
+        while self.left[0].text != end:
+            written.append(self.left.popleft().text)
+        names = []
+        inner: Any = tomllib.loads("".join(written) + "=0")
+        while isinstance(inner, dict):
+            ((name, inner),) = inner.items()
+            names.append(name)
+        return names
+
+    def _down(self, table: Route, names: list[str], line: int) -> Route:
+        """From a table by names to one inside it: of a list of tables, that is the last so far."""
+        for name in names:
+            table += (name,)
+            self.numbers.setdefault(table, line)
+            if table in self.lists:
+                table += (self.lists[table],)
+        return table
+
+    def _value(self, route: Route) -> None:
+        if self._next("["):
+            n = 0
+            while not self._next("]"):
+                if not (self._next("newline") or self._next(",")):
+                    self.numbers[*route, n] = self.left[0].line
+                    self._value((*route, n))
+                    n += 1
+        elif self._next("{"):
+            while not self._next("}"):
+                if not (self._next("newline") or self._next(",")):
+                    self._pair(route)
+        else:
+            while self.left and self.left[0].kind in ("bare", "text"):
+                self.left.popleft()

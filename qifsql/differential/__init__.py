@@ -1,1 +1,0 @@
-"""Differential inference testing: whether what is guessed about a person depends on that person."""

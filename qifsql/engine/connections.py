@@ -1,0 +1,117 @@
+"""Streams: connections of their own to one database, each worked by one thread.
+
+Two single-threaded streams over independent parts beat one query with two threads, because what
+each part needs stays in the cache of its core.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+
+from qifsql.engine.errors import translated
+from qifsql.engine.settings import Settings
+from qifsql.errors import Interrupted
+
+POLL = 0.05  # seconds between looks at running streams
+WHERE = "the workspace (remove it to start anew)"  # what streams read, unless it is said
+
+
+class Stream:
+    """One connection. Its temporary tables, macros and variables are its own."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: Settings, where: str = WHERE
+    ) -> None:
+        self._cursor = connection.cursor()
+        self._settings = settings
+        self._where = where
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a small result; for a statement that makes or fills a table, their number."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._fetch(sql, parameters)
+        results: list[list[tuple[Any, ...]]] = []  # Ctrl-C is heard while another thread works
+        together([self], lambda _s: results.append(self._fetch(sql, parameters)), look=_nothing)
+        return results[0]
+
+    def _fetch(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        try:
+            return self._cursor.execute(sql, list(parameters)).fetchall()
+        except duckdb.Error as e:
+            raise translated(e, self._where, self._settings, ours=True) from e
+
+    def count(self, sql: str) -> int:
+        """The number of rows that a statement made."""
+        return int(self.rows(sql)[0][0])
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is done inside, or nothing."""
+        self.rows("BEGIN")
+        try:
+            yield
+            self.rows("COMMIT")
+        except BaseException:
+            with suppress(duckdb.Error):  # the engine may have ended it already
+                self._cursor.rollback()
+            raise
+
+    def interrupt(self) -> None:
+        """Stop what runs now."""
+        self._cursor.interrupt()
+
+    def close(self) -> None:
+        """Close the connection: what is its own goes."""
+        self._cursor.close()
+
+
+def together(
+    streams: Sequence[Stream],
+    work: Callable[[Stream], None],
+    *,
+    look: Callable[[], None],
+) -> None:
+    """Let every stream work in a thread of its own until all return.
+
+    ``look`` is called meanwhile. The first error, or Ctrl-C, stops all of them.
+    """
+    trouble: list[BaseException] = []
+    finished = [threading.Event() for _ in streams]
+
+    def run(stream: Stream, done: threading.Event) -> None:
+        try:
+            work(stream)
+        except BaseException as e:
+            trouble.append(e)
+        finally:
+            done.set()
+
+    for stream, done in zip(streams, finished, strict=True):
+        threading.Thread(target=run, args=(stream, done), daemon=True).start()
+    try:
+        while not all(done.wait(POLL) for done in finished):
+            look()
+            if trouble:
+                break
+    except BaseException as e:
+        _stop(streams, finished)
+        if isinstance(e, KeyboardInterrupt):
+            raise Interrupted("interrupted") from e
+        raise
+    _stop(streams, finished)
+    if trouble:
+        raise next((e for e in trouble if not isinstance(e, Interrupted)), trouble[0])
+
+
+def _stop(streams: Sequence[Stream], finished: Sequence[threading.Event]) -> None:
+    """Interrupt until all have returned: a query that is about to begin forgets it."""
+    while not all(done.wait(POLL) for done in finished):
+        for stream in streams:
+            stream.interrupt()
+
+
+def _nothing() -> None:
+    """Nobody looks."""

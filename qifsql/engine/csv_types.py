@@ -1,0 +1,183 @@
+"""How fields of CSV are written, and whether their type keeps different fields apart.
+
+A field is text. Read as numbers, dates or times, different fields may be one value: ``1.5`` and
+``1.50`` are, and where a float rounds also ``9007199254740992`` and ``9007199254740993``. The
+first is said in a note; to prevent the second the column stays text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import sqlglot
+from sqlglot import exp
+
+from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.relation import relation
+from qifsql.data.types import NUMBERS
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import quoted
+
+TOGETHER = 500  # columns that one statement looks at
+DIGITS = 15  # a float keeps so many digits of any number
+FALSE = exp.false()
+
+# In these, ``field`` is the text of a cell, ``value`` what its type makes of it, ``canonical`` that
+# value as DuckDB writes it. Fields that are all canonical are never one value.
+UNUSUAL = "bool_or(coalesce(field <> canonical, field IS NOT NULL))"
+UNUSUAL_DOUBLE = """
+    bool_or(
+        coalesce(field NOT IN (canonical, rtrim(rtrim(canonical, '0'), '.')), field IS NOT NULL)
+    )
+    OR (bool_or(field = canonical AND ends_with(canonical, '.0')) AND bool_or(field <> canonical))
+"""  # 7 stands for 7.0, unless both occur
+GROUPS = """
+    SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
+        max(length(field)) AS longest,
+        bool_or(field IS NOT NULL AND cast_value IS NULL) AS foreign_format
+    GROUP BY value
+"""
+MERGED = """
+    SELECT coalesce(bool_or(first <> last), FALSE), coalesce(max(longest), 0),
+        coalesce(bool_or(foreign_format), FALSE)
+"""
+GROUPS_OF_LONG = """
+    SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
+        bool_or(rounded) AS rounded, bool_or(long) AS long
+    GROUP BY value
+"""
+LOST = "SELECT coalesce(bool_or(rounded AND first <> last) OR bool_or(long), FALSE)"
+ROUNDED_DOUBLE = r"""
+    length(ltrim(regexp_replace(split_part(lower(field), 'e', 1), '[^0-9]', '', 'g'), '0')) > 15
+    OR (regexp_matches(split_part(lower(field), 'e', 1), '[1-9]')
+        AND NOT abs(cast_value) BETWEEN 1e-290 AND 1e290)
+"""
+ROUNDED = {  # whether a field may have more digits than its type keeps
+    "DOUBLE": ROUNDED_DOUBLE,
+    "TIME": r"regexp_matches(field, '\.[0-9]{7}')",
+    "TIMESTAMP": r"regexp_matches(field, '\.[0-9]{7}')",
+}
+LONG = """
+    regexp_full_match(trim(field), '[+-]?0*[1-9][0-9]{15,}')
+    AND rtrim(rtrim(canonical, '0'), '.') <> field
+"""  # a whole number that a float does not hold
+
+
+def read_writings(
+    engine: DuckDB, dataset: Dataset, types: Sequence[tuple[str, str]]
+) -> tuple[Dataset, Mapping[str, Writing]]:
+    """Look how the fields of typed columns are written.
+
+    Returns:
+        The dataset, whose columns stay text where their type would round different fields to one
+        value, and how the other typed columns are written, where that is not as DuckDB writes their
+        values.
+
+    """
+    text = replace(dataset, all_varchar=True, wave=None)
+    typed = [(name, type_) for name, type_ in types if type_ != "VARCHAR"]
+    texts: list[str] = []
+    writings: dict[str, Writing] = {}
+    for i in range(0, len(typed), TOGETHER):
+        some = typed[i : i + TOGETHER]
+        tests = [_unusual(name, type_) for name, type_ in some]
+        (flags,) = engine.query(exp.select(*tests).from_(relation(text)), dataset.name)
+        for (name, type_), unusual in zip(some, flags, strict=True):
+            if not unusual:
+                continue
+            merged, lost = _merged(engine, dataset, name, type_)
+            if lost:
+                texts.append(name)
+            else:
+                writings[name] = "several" if merged else "unusual"
+    return replace(dataset, texts=tuple(texts)), writings
+
+
+def _unusual(name: str, type_: str) -> exp.Expr:
+    """Return whether any field of a column is not written as DuckDB writes its value."""
+    return _about(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+
+
+def _merged(engine: DuckDB, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
+    """Return whether different fields of a column are one value, and whether digits are lost.
+
+    Digits are lost where fields of one value may have more than the type keeps, and where a whole
+    number is too long for a float.
+    """
+    text = replace(dataset, all_varchar=True, wave=None)
+    rows = relation(text)
+    query = _grouped(MERGED, _about(GROUPS, name, type_), rows)
+    ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
+    if foreign_format and type_ in NUMBERS:  # DuckDB takes 0x7 for a DOUBLE and fails to read it
+        return False, True
+    if foreign_format:  # dates in a format that CAST does not read
+        merged = _distinct(engine, dataset, name) < _distinct(engine, text, name)
+    if not merged and (type_ != "DOUBLE" or longest <= DIGITS):
+        return merged, False
+    long = LONG if type_ == "DOUBLE" else "FALSE"
+    extras = {
+        "rounded": exp.func("coalesce", _about(ROUNDED.get(type_, "FALSE"), name, type_), FALSE),
+        "long": exp.func("coalesce", _about(long, name, type_), FALSE),
+    }
+    query = _grouped(LOST, _about(GROUPS_OF_LONG, name, type_, extras), rows)
+    ((lost,),) = engine.query(query, dataset.name)
+    return merged, lost
+
+
+def _grouped(answer: str, groups: exp.Expr, rows: exp.Expr) -> exp.Select:
+    """Return the query that asks the groups of rows."""
+    query = sqlglot.parse_one(answer, read="duckdb")
+    assert isinstance(groups, exp.Select)  # noqa: S101 - both are SELECTs
+    assert isinstance(query, exp.Select)  # noqa: S101
+    return query.from_(groups.from_(rows).subquery())
+
+
+def _distinct(engine: DuckDB, dataset: Dataset, name: str) -> int:
+    """Return how many different values a column has, a missing one included."""
+    column = exp.column(identifier(name))
+    values = exp.select(column).distinct().from_(relation(dataset)).subquery()
+    return int(engine.query(exp.select("count(*)").from_(values), dataset.name)[0][0])
+
+
+def _about(
+    template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
+) -> exp.Expr:
+    """Return a template with a column of text and its type in place of the words it uses."""
+    field = exp.column(identifier(name))
+    cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
+    value = with_one_missing(cast) if type_ in FLOATING else cast
+    words = {
+        "field": field,
+        "cast_value": cast,
+        "value": value,
+        "canonical": exp.cast(value.copy(), "VARCHAR"),
+        **(extras or {}),
+    }
+
+    def word(node: exp.Expr) -> exp.Expr:
+        tree = isinstance(node, exp.Column) and words.get(node.name)
+        return exp.paren(tree) if tree else node
+
+    return sqlglot.parse_one(template, read="duckdb").transform(word)
+
+
+def remarks(engine: DuckDB) -> tuple[str, ...]:
+    """Return notes on columns in use whose different fields are one value, here or across files."""
+    notes = []
+    for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
+        writings = {c: w for (d, c), w in engine.written.items() if d == dataset}
+        several, unusual = (
+            ", ".join(quoted(column) for column, writing in writings.items() if writing == kind)
+            for kind in ("several", "unusual")
+        )
+        if several:
+            notes.append(
+                f"{dataset}: different fields of {several} are one value where they are equal as "
+                "numbers, dates or times (1.5 and 1.50); --all-varchar keeps them apart"
+            )
+        if unusual:
+            notes.append(
+                f"{dataset}: fields of {unusual} are compared with other files as numbers, dates "
+                "or times (1.50 equals 1.5); --all-varchar compares them as they are written"
+            )
+    return tuple(notes)

@@ -1,0 +1,122 @@
+"""DuckDB's errors as qifsql's: what, where, what to try. Never the words of DuckDB.
+
+DuckDB's messages quote values of cells, so they go into ``detail``, for ``--debug`` only. The
+one exception is the prompt of ``qifsql shell``, where a person types SQL and sees its errors.
+"""
+
+import re
+
+import duckdb
+
+from qifsql.engine.settings import Settings
+from qifsql.errors import (
+    STARVED,
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InternalError,
+    Interrupted,
+    QifError,
+    starved,
+)
+
+_DISK = re.compile(r"no space left|file too large|could not write|failed to offload|disk", re.I)
+_FILE = re.compile(
+    r"failed to read file|magic bytes|parquet file|decompress|corrupt|thrift|TProtocol|payload",
+    re.I,
+)
+_DATA = (
+    duckdb.InvalidInputException,
+    duckdb.OutOfRangeException,
+    duckdb.TypeMismatchException,
+)
+
+
+def translated(
+    error: BaseException, where: str, settings: Settings | None = None, *, ours: bool = False
+) -> QifError:
+    """The error of the tree of ``qifsql.errors`` that says the same.
+
+    ``ours``: the statement was made from columns and types that were looked up before, so it must
+    be understood; if not, the mistake is not the user's.
+    """
+    if ours and isinstance(
+        error, duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
+    ):
+        return InternalError(f"a statement about {where} was not understood", detail=str(error))
+    if starved(error):
+        return EngineError(STARVED, detail=str(error))
+    words = str(error)
+    message = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
+    limit = (settings.memory_limit if settings else None) or "the default"
+    if isinstance(error, duckdb.InterruptException):
+        return Interrupted("interrupted; nothing was left behind")
+    if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", message):
+        return EngineError(
+            f"out of memory at the limit of {limit} while reading {where}; "
+            "give more with --memory, or fewer threads with --threads",
+            detail=words,
+        )
+    full = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
+    if isinstance(error, full) and _DISK.search(message):
+        return EngineError(
+            f"the disk for temporary files or results is full, or could not be written, while "
+            f"reading {where}; name a folder with more room with --temp",
+            detail=words,
+        )
+    return _of_input(error, where, words, message)
+
+
+def _of_input(error: BaseException, where: str, words: str, message: str) -> QifError:
+    if isinstance(error, duckdb.PermissionException):
+        return ExpressionError(
+            f"a statement about {where} would open a file that was not named; only the files on "
+            "the command line are opened",
+            detail=words,
+        )
+    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
+        return DatasetError(
+            f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
+            "such as latin-1",
+            detail=words,
+        )
+    if isinstance(error, duckdb.ConversionException):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
+            "the expression, --all-varchar for CSV of mixed types, or look with --debug",
+            detail=words,
+        )
+    if "sniff" in message or "CSV Error" in message:
+        return DatasetError(
+            f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
+            "fields, or a quote is not closed; mend the file or name its --delimiter",
+            detail=words,
+        )
+    if "encoding" in message:
+        return DatasetError(
+            f"{where} cannot be read in that encoding; use utf-8, utf-16 or latin-1", detail=words
+        )
+    if isinstance(error, _DATA) and not _FILE.search(message):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; "
+            "use try_cast in the expression, or look with --debug",
+            detail=words,
+        )
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
+        return DatasetError(
+            f"{where} cannot be read as a table; check the file and the name of the table",
+            detail=words,
+        )
+    if isinstance(error, duckdb.IOException) and "lock" in message:
+        return DatasetError(f"{where} is in use by another program; close it there", detail=words)
+    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+        return InternalError(f"the engine failed on {where}; --debug shows more", detail=words)
+    return DatasetError(
+        f"{where} cannot be read: it is corrupt, truncated or not what its name says",
+        detail=words,
+    )
+
+
+def _line(words: str) -> str:
+    m = re.search(r"on Line: (\d+)", words)
+    return f" (line {m[1]})" if m else ""

@@ -1,0 +1,169 @@
+"""Private files that live as long as their process, and what killed processes left of them.
+
+A process holds a lock (``flock``) on a file in its folder for temporary files, and on each output
+that it has not finished. The system releases locks when a process ends, however it ends. So the
+next run of the same user finds what belongs to no living process, and removes it. Where there are
+no such locks nothing is removed.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PREFIX = "qifsql-run-"  # of folders; of unfinished outputs with a dot before
+LOCK = ".lock"  # in a folder
+MARK = "QIFSQL_FOLDER"  # a variable of the commands that a run starts: the folder of the run
+YOUNG = 60.0  # seconds: a folder without a lock may be one that is just being made
+
+
+@dataclass(frozen=True)
+class PrivateFolder:
+    """A folder that only the user can read, and the lock that says that its process lives."""
+
+    path: Path
+    handle: int | None
+
+    @classmethod
+    def make(cls, parent: Path | None) -> "PrivateFolder":
+        """Make a new folder, and remove those of processes that were killed."""
+        _remove_folders(Path(parent or tempfile.gettempdir()))
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+            handle = os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+            if not locked(handle, wait=True):
+                os.close(handle)
+                (path / LOCK).unlink(missing_ok=True)
+                return cls(path, None)
+            if _is(path / LOCK, handle):  # nobody took it for a dead one
+                return cls(path, handle)
+            os.close(handle)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self.handle is not None:
+            with suppress(OSError):  # it was removed before
+                os.close(self.handle)
+
+
+@contextmanager
+def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[Path]:
+    """Yield a new, private file beside an output, which goes unless it is moved away.
+
+    ``path`` is its name, where that is given. Raises OSError where it cannot be made.
+    """
+    remove_outputs(folder)
+    while True:
+        if path is None:
+            handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
+            file = Path(name)
+        else:
+            file = path
+            handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        if not locked(handle, wait=True) or _is(file, handle):
+            break
+        os.close(handle)
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def remove_outputs(folder: Path) -> None:
+    """Remove the unfinished outputs in a folder whose processes were killed."""
+    with suppress(OSError):
+        for path in _list_entries(folder, f".{PREFIX}"):
+            if path.is_file() and not path.is_symlink():
+                with _abandoned(path) as dead:
+                    if dead:
+                        path.unlink(missing_ok=True)
+
+
+def locked(handle: int, *, wait: bool = False) -> bool:
+    """Lock an open file; return whether it is locked now, by this handle."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+def _remove_folders(parent: Path) -> None:
+    with suppress(OSError):
+        for path in _list_entries(parent, PREFIX):
+            with suppress(OSError):
+                _remove_folder(path)
+
+
+def _remove_folder(path: Path) -> None:
+    """Remove a folder whose process was killed, and end the commands that the process started."""
+    status = path.lstat()
+    if path.is_symlink() or not path.is_dir() or status.st_mode & 0o077:
+        return
+    if not (path / LOCK).exists():
+        if time.time() - status.st_mtime > YOUNG:
+            path.rmdir()  # which refuses unless it is empty
+        return
+    with _abandoned(path / LOCK) as dead:
+        if dead:
+            _end_commands(path)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _list_entries(folder: Path, prefix: str) -> list[Path]:
+    """Return what the user has in a folder under names that begin so."""
+    user = os.geteuid() if hasattr(os, "geteuid") else None
+    with os.scandir(folder) as entries:
+        named = [entry for entry in entries if entry.name.startswith(prefix)]
+    return [
+        Path(entry.path)
+        for entry in named
+        if user is not None and entry.stat(follow_symlinks=False).st_uid == user
+    ]
+
+
+@contextmanager
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Yield whether no living process holds the lock of a file; it is locked meanwhile."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        yield False
+        return
+    try:
+        yield locked(handle) and _is(path, handle)
+    finally:
+        os.close(handle)
+
+
+def _is(path: Path, handle: int) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        there = path.lstat()
+    except OSError:
+        return False
+    return os.path.samestat(there, os.fstat(handle))
+
+
+def _end_commands(folder: Path) -> None:
+    """End what a dead run started: processes of the user that bear the name of its folder."""
+    mark = f"{MARK}={folder.resolve()}".encode()
+    for entry in Path("/proc").glob("[0-9]*") if hasattr(os, "pidfd_open") else ():
+        with suppress(OSError):  # it ended meanwhile, or is another user's
+            process = os.pidfd_open(int(entry.name))
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    signal.pidfd_send_signal(process, signal.SIGKILL)
+            finally:
+                os.close(process)

@@ -1,1 +1,0 @@
-"""Linking: a release with a register, hashes with what was hashed, logs with people."""

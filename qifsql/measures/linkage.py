@@ -1,0 +1,88 @@
+"""What links between a release and a register are worth, from how many look alike in both.
+
+f is the number of records of the release in a block, F that of the register, c how many people of
+the block are in both by the truth. A link is a record of the release with one of the register in
+its block; links are made one to one, so a block has min(f, F) of them. Sources: spec section 8; the
+three adversaries of PoPETs section 2.1; k-map: Sweeney 2001; delta-presence: Nergiz et al. 2007.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Kind:
+    """So many blocks have f records of the release and F of the register; c over all of them."""
+
+    released: int
+    registered: int
+    blocks: int
+    same: int
+
+    @property
+    def links(self) -> int:
+        """The links of all these blocks."""
+        return min(self.released, self.registered) * self.blocks
+
+    @property
+    def alike(self) -> int:
+        """max(f, F): a link is right with a chance of at most one in so many."""
+        return max(self.released, self.registered)
+
+
+def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
+    """The numbers of register linking; ``records`` are those of the release.
+
+    NULL where nothing is compared, and without the ``truth`` what depends on it.
+    """
+    in_release = [k for k in kinds if k.released]
+    in_register = [k for k in kinds if k.registered]
+    both = [k for k in in_release if k.registered]
+    alone = [k for k in both if k.released == k.registered == 1]
+    expected = math.fsum(k.links / k.alike for k in both)
+    presence = [min(1.0, k.released / k.registered) for k in in_register]
+    least = min((k.registered for k in both), default=None)
+    return {
+        "release_blocks": sum(k.blocks for k in in_release),
+        "register_blocks": sum(k.blocks for k in in_register),
+        "shared_blocks": sum(k.blocks for k in both),
+        "unique_in_release": sum(k.blocks for k in in_release if k.released == 1),
+        "unique_in_register": sum(k.blocks for k in in_register if k.registered == 1),
+        "unique_in_both": sum(k.blocks for k in alone),
+        "matched": sum(k.released * k.blocks for k in both),
+        "k_map": least,
+        "prosecutor_risk": 1 / min(k.released for k in in_release) if in_release else None,
+        "journalist_risk": None if least is None else 1 / least,
+        "marketer_risk": expected / records,
+        "expected_correct": expected,
+        "delta_min": min(presence, default=None),
+        "delta_max": max(presence, default=None),
+        "agreeing": sum(k.same for k in both) if truth else None,
+        "correct_unique": sum(k.same for k in alone) if truth else None,
+        "correct_expected": math.fsum(k.same / k.alike for k in both) if truth else None,
+    }
+
+
+def curve(kinds: Iterable[Kind], *, truth: bool) -> list[dict[str, Any]]:
+    """The confidence curve: links by their chance, the surest first, each with those before it."""
+    by_alike: dict[int, list[Kind]] = {}
+    for kind in kinds:
+        if kind.links:
+            by_alike.setdefault(kind.alike, []).append(kind)
+    rows: list[dict[str, Any]] = []
+    links, expected, correct = 0, 0.0, 0.0
+    for alike, group in sorted(by_alike.items()):
+        n, same = sum(k.links for k in group), sum(k.same for k in group)
+        links, expected, correct = links + n, expected + n / alike, correct + same / alike
+        rows.append(
+            {
+                "confidence": 1 / alike,
+                "links": n,
+                "links_at_least": links,
+                "expected_at_least": expected,
+                "correct_at_least": correct if truth else None,
+            }
+        )
+    return rows

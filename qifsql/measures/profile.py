@@ -1,0 +1,111 @@
+"""The profile: the one shape between SQL and the measures.
+
+A row says how many blocks are alike, and what they hold together:
+
+=============  ======================================================================
+``size``       individuals in each such block (k_b; with weights, those of weight > 0)
+``values``     distinct values of the secret in each (d_b)
+``blocks``     number of such blocks
+``weight``     their total weight (n_b summed; without weights, their individuals)
+``mode``       total weight of the most likely value of the secret in each (m_b summed)
+``heaviest``   total weight of the most likely person in each (max w summed)
+``chance``     largest m_b / n_b among them, in (0, 1]
+``owner``      largest max w / n_b among them, in (0, 1]
+=============  ======================================================================
+
+With a gain function other than identity ``mode`` and ``chance`` are gains times ``scale``, a power
+of two or the denominator of a penalty.
+
+Counts and weights are whole numbers (weights up to a common factor), so that every success
+is an exact fraction. The profile of no quasi-identifiers is one block: the prior.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The blocks of one partition by size, mode and number of values of one secret."""
+
+    frame: pl.DataFrame
+    scale: float = 1
+
+    @classmethod
+    def of_counts(cls, frame: pl.DataFrame) -> "Profile":
+        """From ``size, mode, values, blocks`` of the view ``profile``: everybody weighs 1."""
+        size, mode, blocks = pl.col("size"), pl.col("mode"), pl.col("blocks")
+        return cls(
+            frame.select(
+                "size",
+                "values",
+                "blocks",
+                weight=size * blocks,
+                mode=mode.cast(pl.Int128) * blocks,
+                heaviest=blocks,
+                chance=mode.cast(pl.Float64) / size,
+                owner=1 / size,
+            ),
+            _scale(frame),
+        )
+
+    @classmethod
+    def of_weights(cls, frame: pl.DataFrame) -> "Profile":
+        """From the totals of the view ``weighted/profile``."""
+        return cls(
+            frame.select(
+                "size",
+                "values",
+                "blocks",
+                "weight",
+                "mode",
+                "heaviest",
+                "chance",
+                owner="owner_chance",
+            ),
+            _scale(frame),
+        )
+
+    @property
+    def individuals(self) -> int:
+        """How many people the blocks hold."""
+        return self._whole((self.frame["size"] * self.frame["blocks"]).sum())
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return self._whole(self.frame["blocks"].sum())
+
+    @property
+    def singled_out(self) -> int:
+        """How many people are alone in their block."""
+        return self._whole(self.frame.filter(pl.col("size") == 1)["blocks"].sum())
+
+    @property
+    def certain(self) -> int:
+        """How many people are in a block where the secret has one value."""
+        one = self.frame.filter(pl.col("values") == 1)
+        return self._whole((one["size"] * one["blocks"]).sum())
+
+    def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
+        """A total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
+        rows = self.frame if where is None else self.frame.filter(where)
+        return _total(rows[column]) / _total(self.frame["weight"])
+
+    @staticmethod
+    def _whole(total: Any) -> int:
+        return int(total or 0)
+
+
+def _total(numbers: pl.Series) -> Fraction:
+    """The sum in Python's numbers, because sums of weights may need more bits than polars has."""
+    whole = numbers.dtype.is_integer()
+    return Fraction(sum(numbers) if whole else sum(map(Fraction, numbers)))
+
+
+def _scale(frame: pl.DataFrame) -> float:
+    """The factor of gains in ``mode``, which is one for the whole profile; 1 where none is said."""
+    return float(frame["scale"][0]) if "scale" in frame.columns and frame.height else 1

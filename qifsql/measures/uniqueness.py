@@ -1,0 +1,273 @@
+"""How many people of a population are unique, from the sizes of blocks in a sample of it.
+
+Sources: Zayatz 1991; Hoshino 2001 (Pitman's model); Chen and Keller-McNulty 1998 (slide negative
+binomial); Haas and Stokes 1998 (number of classes); Dankar, El Emam, Neisa and Roffey 2012 (which
+of them to take); Skinner and Elliot 2002 (chance of a unique match). All take the sample as drawn
+at random, each person with the same chance.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from qifsql.measures.gammas import harmonic, log_rising
+from qifsql.measures.roots import root
+
+SMALL = Fraction(1, 10)  # Dankar's rule: up to this fraction Pitman's model
+FEW = 64  # factors that are multiplied one by one
+LEAST, NEAR = 1e-6, 1e-9  # how near to 0, unless it is 0, and to 1 alpha may come
+GRID = 400  # points at which a change of sign is looked for
+
+
+REMARKS = {
+    "alike": "everybody in the sample is alike: theta is open",
+    "unlike": "everybody in the sample is unlike all others: theta is open",
+    "even": "blocks are more even than in any such model, so the estimate may be too high",
+    "no_pairs": "the sample has no block of two to fit it with",
+    "too_many": "it expects more blocks than there are people",
+    "no_fit": "no parameters give so many blocks of one and of two",
+}
+"""Why a method has no answer, and what to know of one."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A sample: how many blocks have each size, and the share of the population that it is.
+
+    ``fraction`` is in (0, 1].
+    """
+
+    blocks: Mapping[int, int]
+    fraction: Fraction
+
+    @cached_property
+    def records(self) -> int:
+        """People in the sample."""
+        return sum(size * n for size, n in self.blocks.items())
+
+    @cached_property
+    def distinct(self) -> int:
+        """Blocks in the sample."""
+        return sum(self.blocks.values())
+
+    @property
+    def alone(self) -> int:
+        """People of the sample who are unique in it."""
+        return self.blocks.get(1, 0)
+
+    @property
+    def pairs(self) -> int:
+        """Blocks of two."""
+        return self.blocks.get(2, 0)
+
+    @cached_property
+    def population(self) -> int:
+        """People in the population, to the nearest whole number."""
+        return max(round(self.records / self.fraction), self.records)
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """What one method says: how many people of the population are unique in it.
+
+    ``number`` is None where the method has no answer; then ``problem`` says why. ``takes`` is the
+    method that a rule chose, ``parameters`` what was fitted, ``remark`` what to know of it.
+    """
+
+    method: str
+    number: float | None
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    problem: str = ""
+    takes: str | None = None
+    remark: str = ""
+
+
+def zayatz(sample: Sizes) -> Uniques:
+    """Zayatz's estimate: those unique in sample and population, over the fraction.
+
+    P(F = 1 | f = 1) = p_1 h(1) / sum_j p_j h(j), where h(j) is the hypergeometric chance that one
+    of j people is in the sample, and p_j is the share of blocks of size j in the sample, taken for
+    that in the population. There it is smaller for small j, so the estimate is usually too high.
+    """
+    outside = sample.population - sample.records
+    likely = math.fsum(
+        n * size * _left_out(size - 1, outside, sample.population - 1)
+        for size, n in sorted(sample.blocks.items())
+    )
+    chance = sample.alone / likely if sample.alone else 0.0
+    number = float(sample.alone / sample.fraction) * chance
+    return Uniques("zayatz", min(number, float(sample.population)))
+
+
+def _left_out(others: int, outside: int, people: int) -> float:
+    """The chance that so many ``others`` are all among the people ``outside`` the sample."""
+    if others > outside:
+        return 0.0
+    if others <= FEW:
+        return math.prod((outside - i) / (people - i) for i in range(others))
+    logs = (log_rising(n - others + 1, others) for n in (outside, people))
+    return math.exp(min(next(logs) - next(logs), 0.0))
+
+
+def pitman(sample: Sizes) -> Uniques:
+    """Pitman's model with its likeliest parameters, 0 <= alpha < 1 and theta > -alpha.
+
+    The sizes of blocks in any sample of it have the chance n! prod_(i<u) (theta + i alpha) /
+    prod_(i<n) (theta + i) prod_j (prod_(i<j) (i - alpha) / j!)^s_j / s_j!, products from 1 (Hoshino
+    2001). Of N people are expected to be unique N Gamma(theta + 1) Gamma(theta + alpha + N - 1) /
+    (Gamma(theta + alpha) Gamma(theta + N)), to which the usual N^alpha Gamma(theta + 1) /
+    Gamma(theta + alpha) comes near.
+    """
+    u, n = sample.distinct, sample.records
+    if not sample.alone:
+        return Uniques("pitman", 0.0)
+    if u < 2 or u == n:
+        return Uniques("pitman", None, problem=REMARKS["alike" if u < 2 else "unlike"])
+    even = _slope(sample, 0.0) <= 0
+    alpha = 0.0 if even else _alpha(sample)
+    beyond = _beyond(alpha, u, n)
+    people = sample.population
+    logs = log_rising(beyond, 1 - alpha) - log_rising(beyond + people - 1, 1 - alpha)
+    fitted = {"alpha": alpha, "theta": beyond - alpha}
+    return Uniques(
+        "pitman", people * math.exp(logs), fitted, remark=REMARKS["even"] if even else ""
+    )
+
+
+def _alpha(sample: Sizes) -> float:
+    """The likeliest alpha, each with the theta that suits it best."""
+    if _slope(sample, LEAST) <= 0:
+        return LEAST
+    return root(lambda alpha: _slope(sample, alpha), LEAST, 1 - NEAR)
+
+
+def _beyond(alpha: float, u: int, n: int) -> float:
+    """Theta + alpha, theta being the likeliest for this alpha; 2 <= u < n."""
+
+    def slope(log: float) -> float:
+        beyond = math.exp(log)
+        return _rarities(alpha, beyond, u) - harmonic(beyond - alpha + 1, n - 1)
+
+    low, high = -60.0, math.log(n) + 1
+    while slope(high) > 0:
+        high += 2
+    return math.exp(root(slope, low, high))
+
+
+def _rarities(alpha: float, beyond: float, u: int) -> float:
+    """The sum of 1/(theta + i alpha) for i from 1 to u - 1."""
+    return harmonic(beyond / alpha, u - 1) / alpha if alpha else (u - 1) / beyond
+
+
+def _slope(sample: Sizes, alpha: float) -> float:
+    """How the log likelihood grows with alpha, theta being the likeliest."""
+    u = sample.distinct
+    beyond = _beyond(alpha, u, sample.records)
+    new = u * (u - 1) / (2 * beyond)
+    if alpha:
+        new = (u - 1 - (beyond - alpha) * _rarities(alpha, beyond, u)) / alpha
+    again = math.fsum(
+        n * harmonic(1 - alpha, size - 1) for size, n in sample.blocks.items() if size > 1
+    )
+    return new - again
+
+
+def snb(sample: Sizes) -> Uniques:
+    """The slide negative binomial model: blocks of 1 + a negative binomial number of people.
+
+    P(F = j) = C(alpha + j - 2, j - 1) beta^alpha (1 - beta)^(j - 1), so that K beta^alpha of K
+    blocks have one person. K is Shlosser's estimate as modified by Haas and Stokes; alpha and beta
+    give the sample as many blocks of one and of two as it has. There may be no such alpha and beta.
+    """
+    if not sample.alone:
+        return Uniques("snb", 0.0)
+    if not sample.pairs:
+        return Uniques("snb", None, problem=REMARKS["no_pairs"])
+    classes = blocks_there(sample)
+    if not classes <= sample.population:
+        return Uniques("snb", None, problem=REMARKS["too_many"])
+
+    def gap(logit: float) -> float:
+        return _gap(sample, classes, 1 / (1 + math.exp(-logit)))
+
+    places = [-28 + 56 * i / GRID for i in range(GRID + 1)]
+    gaps = [gap(x) for x in places]
+    turns = [i for i in range(GRID) if (gaps[i] > 0) is not (gaps[i + 1] > 0)]
+    if not turns:
+        return Uniques("snb", None, problem=REMARKS["no_fit"])
+    logit = root(gap, places[turns[0]], places[turns[0] + 1])
+    rest = 1 / (1 + math.exp(-logit))
+    alpha = _shape(sample, rest)
+    fitted = {"alpha": alpha, "beta": 1 - rest, "classes": classes}
+    return Uniques("snb", classes * math.exp(alpha * math.log1p(-rest)), fitted)
+
+
+def _gap(sample: Sizes, classes: float, rest: float) -> float:
+    """Log of the uniques that the sample is expected to have, over those that it has.
+
+    ``rest`` is 1 - beta.
+    """
+    alpha, share = _shape(sample, rest), float(sample.fraction)
+    unseen = rest * (1 - share)
+    return (
+        math.log(classes * share / sample.alone)
+        + alpha * (math.log1p(-rest) - math.log1p(-unseen))
+        + math.log1p(alpha * unseen / (1 - unseen))
+    )
+
+
+def _shape(sample: Sizes, rest: float) -> float:
+    """The alpha that gives the sample its blocks of two for each block of one: a quadratic root."""
+    share = float(sample.fraction)
+    unseen = rest * (1 - share)
+    ratio = 2 * sample.pairs / (share * sample.alone)
+    a = rest * unseen
+    b = rest * (2 - unseen) - ratio * (1 - unseen) * unseen
+    c = ratio * (1 - unseen) ** 2
+    wide = math.sqrt(b * b + 4 * a * c)
+    return 2 * c / (b + wide) if b >= 0 else (wide - b) / (2 * a)
+
+
+def blocks_there(sample: Sizes) -> float:
+    """How many blocks the population has: Shlosser's estimate as Haas and Stokes modified it.
+
+    With q the fraction: u + s_1 (sum i q^2 (1 - q^2)^(i-1) s_i / sum (1-q)^i ((1+q)^i - 1) s_i)
+    (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (their D_Sh3). It needs a unique of the sample.
+    """
+    q = float(sample.fraction)
+    if q == 1:
+        return float(sample.distinct)
+    sizes = sorted(sample.blocks.items())
+    thin, none = math.log1p(-q * q), math.log1p(-q)
+    up = math.fsum(n * i * q * q * math.exp(thin * (i - 1)) for i, n in sizes)
+    down = math.fsum(n * (math.expm1(thin * i) - math.expm1(none * i)) for i, n in sizes)
+    unseen = math.fsum(n * math.exp(none * i) for i, n in sizes)
+    once = math.fsum(n * i * q * math.exp(none * (i - 1)) for i, n in sizes)
+    return sample.distinct + sample.alone * (up / down) * (unseen / once) ** 2
+
+
+def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
+    """The rule of Dankar et al.: up to a tenth Pitman's, else the lower of SNB and Zayatz.
+
+    Where the model that it names has no answer it takes Zayatz's.
+    """
+    if fraction <= SMALL:
+        names = ["pitman"]
+    else:
+        names = sorted(("snb", "zayatz"), key=lambda name: estimates[name].number or math.inf)
+    chosen = next((n for n in names if estimates[n].number is not None), "zayatz")
+    return Uniques("dankar", estimates[chosen].number, takes=chosen)
+
+
+def unique_match(sample: Sizes) -> float | None:
+    """The chance that a unique match with the sample is right (data intrusion simulation).
+
+    Whoever looks a person of the population up and finds exactly one record has the right one with
+    probability q s_1 / (q s_1 + 2 (1 - q) s_2), estimated by taking records out and copying others
+    (Skinner and Elliot 2002); None where the sample has no blocks of one and two.
+    """
+    q = sample.fraction
+    alone, other = q * sample.alone, 2 * (1 - q) * sample.pairs
+    return float(alone / (alone + other)) if alone + other else None

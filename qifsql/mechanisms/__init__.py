@@ -1,1 +1,0 @@
-"""Noisy counts: what differential privacy costs and buys on given data (thesis chapter 6)."""

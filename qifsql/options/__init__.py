@@ -1,0 +1,1 @@
+"""Options that several commands share, their types, limits and output."""

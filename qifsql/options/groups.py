@@ -1,0 +1,302 @@
+"""The options that commands share: groups of them, each said once.
+
+A command takes a whole group as one parameter (``data: Data``); ``grouping`` turns the fields of
+the group into options of the command line and puts what was given back together.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
+from qifsql.options.types import names
+
+DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
+
+Model = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
+        "(not in that dataset). A name that holds = may stand in double quotes. Repeatable.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
+]
+Member = Annotated[
+    str | None,
+    typer.Option(
+        "--member",
+        help="Membership: the flag, a column or NAME=EXPRESSION, that says who is in the release.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Progressive = Annotated[
+    bool,
+    typer.Option(
+        "--progressive",
+        help="A row for the focal dataset alone, then for each auxiliary one more.",
+        rich_help_panel=DETAILS,
+    ),
+]
+
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        help="A file of what the adversary believed of the secret: a column named like it, and "
+        "probability.",
+        rich_help_panel=ATTACK,
+    ),
+]
+Null = Annotated[
+    str,
+    typer.Option(
+        "--null",
+        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+        rich_help_panel=DATA,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which records."""
+
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Parquet, CSV or TSV (.gz, .zst), a glob, a folder of Parquet, table@file.duckdb.",
+        ),
+    ]
+    where: Annotated[
+        str | None,
+        typer.Option("--where", help="Keep records under a SQL condition.", rich_help_panel=DATA),
+    ] = None
+    all_varchar: Annotated[
+        bool,
+        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
+    ] = False
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
+        ),
+    ] = None
+
+    def dataset(self, file: str | None = None) -> Dataset:
+        """The dataset that is named, or another one that is read in the same way if it is CSV."""
+        if file is not None and Dataset.open(file).format != "csv":
+            return Dataset.open(file)
+        return Dataset.open(
+            file or self.file,
+            all_varchar=self.all_varchar,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+        )
+
+
+@dataclass(frozen=True)
+class Others:
+    """The auxiliary datasets of a collection, and how people are found in them."""
+
+    aux: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AUX]...",
+            help="Auxiliary datasets about the same people, for longitudinal models.",
+        ),
+    ] = None
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--aux", help="The same as AUX. Repeatable.", rich_help_panel=DATA),
+    ] = None
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="The column that identifies a person: one for all datasets, or one for each.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    wave: Annotated[
+        str | None,
+        typer.Option(
+            "--wave",
+            help="The column of a long table whose values are the datasets: year, or "
+            "year=2018,2019 with the focal one first.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    absent: Annotated[
+        str,
+        typer.Option(
+            "--absent",
+            help="A person who is not in a dataset: null (as if values were missing) or distinct.",
+            rich_help_panel=DATA,
+        ),
+    ] = "null"
+
+    def source(self, data: Data) -> list[Dataset]:
+        """All datasets, the focal one first."""
+        others = (*(self.aux or ()), *(self.more or ()))
+        return [data.dataset(), *(data.dataset(file) for file in others)]
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {"key": names(self.key), "wave": self.wave, "absent": self.absent}
+
+
+def named(datasets: Sequence[Dataset]) -> str:
+    """The names of datasets, for titles."""
+    return " + ".join(dataset.name for dataset in datasets)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What the adversary knows and wants."""
+
+    qids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qids",
+            "-q",
+            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+            "NAME=EXPRESSION. Repeatable.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret",
+            "-s",
+            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            "--weight",
+            help="A column or expression >= 0: the adversary's prior on records.",
+            rich_help_panel=ATTACK,
+        ),
+    ] = None
+    null: Null = "distinct"
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of the functions of the package."""
+        return {
+            "qids": names(self.qids),
+            "secret": names(self.secret),
+            "weight": self.weight,
+            "null": self.null,
+        }
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of the machine, and how much is told meanwhile."""
+
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            help="At most so much memory for the data, such as 8GB (default: half of all, at most "
+            "4GB); Python and the libraries take up to 150 MB besides.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            help="At most so many threads (default: one per core; 8 per core or 64 at most).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    temp: Annotated[
+        Path | None,
+        typer.Option("--temp", help="The folder for temporary files.", rich_help_panel=RUN),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            help="For what draws at random; kept in the manifest.",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    progress: Annotated[
+        bool | None,
+        typer.Option(
+            "--progress/--no-progress",
+            help="Show progress (default: on a terminal, for work over two seconds).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug",
+            help="Show the engine's own words on errors; they may quote values.",
+            rich_help_panel=RUN,
+        ),
+    ] = False
+
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No remarks, only results.", rich_help_panel=RUN)
+    ] = False
+
+    @contextmanager
+    def settings(self) -> Iterator[Settings]:
+        """The settings of an engine, with progress shown as long as it runs."""
+        from qifsql.options.runtime import progress
+
+        with progress(self.progress) as shown:
+            yield Settings(self.memory, self.threads, self.temp, shown, self.seed)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes and how it looks."""
+
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write to a file: .parquet .csv .json .md .html.",
+            rich_help_panel=RUN,
+        ),
+    ] = None

@@ -1,0 +1,55 @@
+"""Options by which columns get their roles: the same names wherever they are asked for."""
+
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.options.groups import ATTACK, DATA
+
+Truth = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--truth",
+        help="The key that says who is who: one name for both files, or one for each.",
+        rich_help_panel=ATTACK,
+    ),
+]
+RegisterWhere = Annotated[
+    str | None,
+    typer.Option("--register-where", help="As --where, for the register.", rich_help_panel=DATA),
+]
+Plain = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plain",
+        help="Quasi-identifiers whose cells are values as they stand.",
+        rich_help_panel=DATA,
+    ),
+]
+
+
+def qids(text: str) -> Any:
+    """``--qids``; ``text`` says what the command does with them."""
+    return typer.Option("--qids", "-q", help=text, rich_help_panel=ATTACK)
+
+
+def secret(text: str) -> Any:
+    """``--secret``; ``text`` says what the command does with it."""
+    return typer.Option("--secret", "-s", help=text, rich_help_panel=ATTACK)
+
+
+def hierarchy(text: str) -> Any:
+    """``--hierarchy``; ``text`` says of which columns."""
+    return typer.Option("--hierarchy", help=text, rich_help_panel=ATTACK)
+
+
+Hierarchies = Annotated[
+    list[str] | None,
+    hierarchy("COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."),
+]
+
+
+Secrets = Annotated[
+    list[str] | None,
+    secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable."),
+]

@@ -1,0 +1,146 @@
+"""Around every command: limits, progress, remarks, errors and exit codes."""
+
+import errno
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from qifsql.engine.settings import Progress, silent
+from qifsql.errors import (
+    NOT_UTF8,
+    STARVED,
+    EngineError,
+    InputError,
+    Interrupted,
+    QifError,
+    printable,
+    starved,
+    unwritable,
+)
+
+LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
+PER_CORE = 2**27  # and for the threads of each further core
+AFTER = 2.0  # seconds of work before progress is shown
+
+
+@contextmanager
+def progress(is_visible: bool | None) -> Iterator[Progress]:
+    """A bar on stderr, where that is wanted (by default on a terminal)."""
+    if not (sys.stderr.isatty() if is_visible is None else is_visible):
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    detail = TextColumn("{task.fields[detail]}", markup=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), detail)
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    try:
+        yield _late(bar.start, bar.add_task, bar.update)
+    finally:
+        if bar.tasks:  # it was started
+            bar.stop()
+
+
+def _late(
+    start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
+) -> Progress:
+    """Progress that stays silent until the work has taken two seconds."""
+    began = time.monotonic()
+    tasks: dict[str, object] = {}
+
+    def show(what: str, share: float, detail: str = "", /) -> None:
+        if time.monotonic() - began < AFTER:
+            return
+        if not tasks:
+            start()
+        detail = printable(detail)
+        if what not in tasks:
+            tasks[what] = add(printable(what), total=1.0, detail=detail)
+        update(tasks[what], completed=share, detail=detail)
+
+    return show
+
+
+def remarks(notes: Sequence[str], *, quiet: bool) -> None:
+    """Notes for the reader, on stderr."""
+    if not quiet:
+        for note in notes:
+            talk(f"note: {note}")
+
+
+@contextmanager
+def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
+    """Say of a store that is made inside that it holds values of cells."""
+    new = path is not None and not Path(path).exists()
+    yield
+    if new:
+        note = f"{path} holds values of cells, which only you can read; delete it when it is done"
+        remarks([note], quiet=quiet)
+
+
+def talk(text: str) -> None:
+    """Write one line to the person, on stderr; no name in it may steer the terminal."""
+    with suppress(OSError, ValueError):  # nobody may be listening
+        sys.stderr.write(printable(text, "\n") + "\n")
+
+
+def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
+    """Run a command; whatever goes wrong becomes one line and an exit code."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return command() or 0
+    except QifError as e:
+        talk(f"error: {e}")
+        if debug and e.detail:
+            talk(e.detail)
+        return e.exit_code
+    except KeyboardInterrupt:
+        talk("error: interrupted; nothing was left behind")
+        return Interrupted.exit_code
+    except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
+        return 0  # the reader has seen enough
+    except OSError as e:
+        talk(f"error: {unwritable(e.filename or 'the result', e)}")
+        return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
+    except UnicodeEncodeError:  # a byte of the command line that is no character
+        talk(f"error: {NOT_UTF8}")
+        return InputError.exit_code
+    except Exception as e:
+        if starved(e):
+            talk(f"error: {STARVED}")
+            return EngineError.exit_code
+        talk(f"error: internal error ({type(e).__name__}); please report it with --debug")
+        if debug:
+            traceback.print_exc()
+        return 1
+
+
+def check_address_space() -> None:
+    """Raise EngineError where the shell gives the process less memory than the libraries need.
+
+    They end the process without a word to us when they get none for a thread.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    need = LEAST + PER_CORE * max(0, (os.cpu_count() or 1) - CORES)
+    if limit != resource.RLIM_INFINITY and limit < need:
+        raise EngineError(
+            f"the shell limits the address space to {limit // 2**20:,} MiB (ulimit -v), and the "
+            f"libraries need {need // 2**20:,} MiB here, most of it unused; raise that limit, and "
+            "limit memory with --memory instead"
+        )
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,55 @@
+"""Where results go: stdout in a format, or a file by its ending."""
+
+import os
+import sys
+from pathlib import Path
+
+from qifsql.errors import InputError, OutputError, printable
+from qifsql.options.groups import Output
+from qifsql.presentation.files import Shown, save, text
+from qifsql.results.storage import check_ending, check_place
+
+__all__ = ["FORMATS", "Shown", "check", "save", "show"]
+
+FORMATS = ("table", "json", "csv", "markdown")
+
+
+def check(output: Output, **others: Path | None) -> None:
+    """Refuse what cannot be written, before any work is done.
+
+    ``others`` are further files of the same command by their options: each has its own place.
+    """
+    if output.format_ is not None and output.format_ not in FORMATS:
+        raise InputError(f'there is no format "{output.format_}"; use one of {", ".join(FORMATS)}')
+    if output.out is not None:
+        check_ending(output.out)
+        check_place(output.out, ())
+        for option, path in others.items():
+            differ(output.out, "-o", path, f"--{option}")
+
+
+def differ(path: Path, option: str, other: Path | None, another: str) -> None:
+    """Refuse two options that name one file: the one would be written over the other."""
+    if other is not None and os.path.realpath(path) == os.path.realpath(other):
+        raise OutputError(f"{option} and {another} both name {path}; name two files")
+
+
+def show(shown: Shown, output: Output) -> None:
+    """Write a result to stdout, and to a file if one is named."""
+    if output.out is not None:
+        save(shown, output.out)
+        if output.format_ is None and not sys.stdout.isatty():
+            return
+    chosen = output.format_ or ("table" if sys.stdout.isatty() else "csv")
+    if chosen == "table":
+        from qifsql.presentation import terminal
+
+        terminal.draw(shown.parts)
+    else:
+        write(text(shown, chosen))
+    sys.stdout.flush()
+
+
+def write(data: str) -> None:
+    """Write data to stdout as they are, or to a terminal without what would steer it."""
+    sys.stdout.write(printable(data, "\n\t") if sys.stdout.isatty() else data)

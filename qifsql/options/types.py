@@ -1,0 +1,118 @@
+"""What people type: lists of names, and the target of an attack."""
+
+import csv
+import re
+from collections.abc import Sequence
+
+from qifsql.data.collection import ABSENT
+from qifsql.errors import InputError, quoted
+
+QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
+
+
+def names(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
+
+    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
+    """
+    return tuple(name for value in values or () for name in _row(value))
+
+
+def _row(value: str) -> list[str]:
+    try:
+        fields = next(csv.reader([value], strict=True))
+    except (csv.Error, StopIteration):
+        return [value]
+    result: list[str] = []
+    for field in fields:
+        if result and "=" in result[-1] and _goes_on(result[-1]):
+            result[-1] += f",{field}"
+        else:
+            result.append(field)
+    return [field for field in result if field] or ([""] if value == '""' else [])
+
+
+def _goes_on(expression: str) -> bool:
+    """Whether a bracket or a text of an expression is still open."""
+    depth, in_text = 0, False
+    for character in expression:
+        in_text ^= character == "'"
+        if not in_text:
+            depth += (character in "([{") - (character in ")]}")
+    return in_text or depth > 0
+
+
+def single(value: str | None) -> str | None:
+    """Return a name that stands in double quotes, as in a row of CSV, without them."""
+    row = _row(value) if value and value[0] == value[-1] == '"' else []
+    return row[0] if len(row) == 1 else value
+
+
+def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
+    """Return the name and the value of ``NAME=VALUE``; None where there is no equals sign.
+
+    A name that holds an equals sign stands in double quotes, or is one of ``columns``.
+    """
+    for name in sorted(columns, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text[len(name) + 1 :]
+    if match := re.fullmatch(rf"{QUOTED}=(.*)", text, re.S):
+        return match[1].replace('""', '"'), match[2]
+    name, equals, value = text.partition("=")
+    return (name, value) if equals else None
+
+
+def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
+    """The target from ``column=value`` and ``column is null``, each given once.
+
+    ``qids`` are the quasi-identifiers as they were typed: their names may contain ``=``.
+    """
+    target: dict[str, str | None] = {}
+    for text in values or ():
+        name, value = _target_value(text, qids)
+        if name in target:
+            raise InputError(f"the target's {quoted(name)} is given twice; give it once")
+        target[name] = value
+    return target
+
+
+def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
+    for name in sorted(qids, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text[len(name) + 1 :]
+        if text.casefold() == f"{name} is null".casefold():
+            return name, None
+        if text.casefold() == f"{name} is absent".casefold():
+            return name, ABSENT
+    if match := re.fullmatch(rf"{QUOTED} is (null|absent)", text, re.S | re.I):
+        return match[1].replace('""', '"'), None if match[2].casefold() == "null" else ABSENT
+    pair = assigned(text)
+    if pair and pair[0]:
+        return pair
+    equals = pair is not None
+    if not equals and text.casefold().endswith(" is null"):
+        return text[: -len(" is null")], None
+    if not equals and text.casefold().endswith(" is absent"):
+        return text[: -len(" is absent")], ABSENT
+    raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """``1,2,3`` as numbers; InputError where they are none."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InputError("--points are whole numbers, as in 1,2,3,4") from None
+
+
+def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
+    """COLUMN=FILE, where the name of a column may hold an equals sign."""
+    files: dict[str, str] = {}
+    for text in texts:
+        name, path = assigned(text, qids) or ("", "")
+        if not name or not path:
+            raise InputError(f"hierarchy {quoted(text)} is not COLUMN=FILE; write it like that")
+        if name in files:
+            raise InputError(f"{quoted(name)} has two hierarchies; name one")
+        files[name] = path
+    return files

@@ -1,0 +1,1 @@
+"""How any result is shown: parts, words, languages, pages."""

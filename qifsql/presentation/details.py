@@ -1,0 +1,103 @@
+"""Under each result: measures, and the tables of details that belong to it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import Paragraph, Part, Table
+
+BAR = 40  # characters of the longest bar of a histogram
+WIDE = 10  # percent that a bar stands for
+
+
+def measured(row: Mapping[str, Any]) -> list[Part]:
+    """The measures of a row beside success, where there are any."""
+    heads = ["", said("before"), said("after"), said("difference")]
+    table = Table.of(heads, right=(1, 2, 3))
+    if "prior_entropy" in row:
+        columns = ("prior_entropy", "posterior_entropy", "mutual_information")
+        bits = (number(f"{row[c]:.4g}") for c in columns)
+        table.add_row(said("uncertainty (Shannon, bits)"), *bits)
+    if "prior_guessing" in row:
+        tries = (number(f"{row[c]:,.4g}") for c in ("prior_guessing", "posterior_guessing"))
+        table.add_row(said("guesses until right"), *tries)
+    if row.get("capacity") is not None:
+        table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
+    risks = {
+        "prosecutor": said("prosecutor risk"),
+        "journalist": said("journalist risk"),
+        "marketer": said("marketer risk"),
+    }
+    for name, shown in risks.items():
+        if row.get(f"{name}_risk") is not None:
+            table.add_row(shown, "", words.percent(row[f"{name}_risk"]))
+    return [table] if table.rows else []
+
+
+def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
+    """The details of one row of results."""
+    parts: list[Part] = []
+    for name, draw in DRAWN.items():
+        if name in details:
+            detail = details[name].filter(attack_id=row["attack_id"])
+            parts += draw(row, detail) if detail.height else []
+    return parts
+
+
+def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """A bar for every ten percent of success; the last holds 100 alone."""
+    bands = (
+        detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
+    )
+    most = max(bands["n"].to_list())
+    table = Table.of([said("success"), said("people"), ""], right=(0, 1))
+    for band, n in bands.iter_rows():
+        label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
+        bar = "\N{FULL BLOCK}" * round(BAR * n / most)
+        table.add_row(label, words.count(n), bar or ("\N{LEFT ONE EIGHTH BLOCK}" if n else ""))
+    return [table]
+
+
+def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    table = Table.of([said("at least"), said("people"), said("share")], right=(0, 1, 2))
+    for line in detail.iter_rows(named=True):
+        at = words.success(row, line["threshold"])
+        table.add_row(at, words.count(line["individuals"]), words.percent(line["share"]))
+    return [table]
+
+
+def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    table = Table.of([said("share of people"), said("at most")], right=(0, 1))
+    for line in detail.iter_rows(named=True):
+        share = words.percent(line["quantile"])
+        table.add_row(share, words.success(row, line["success"]))
+    return [table]
+
+
+def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    heads = [detail["by"][0], said("people"), said("singled out"), said("certain")]
+    heads += [said("success"), said("guessed right")]
+    table = Table.of(heads, right=(1, 2, 3, 4, 5))
+    for line in detail.iter_rows(named=True):
+        counts = ("individuals", "singled_out", "individuals_certain")
+        right, after = line["guessed_right"], line["posterior_probabilistic"]
+        table.add_row(
+            escaping.cell(line["group"]),
+            *("" if line[c] is None else words.count(line[c]) for c in counts),
+            "" if after is None else words.success(row, after),
+            "" if right is None else words.percent(right),
+        )
+    rows = detail.filter(pl.col("posterior_probabilistic").is_not_null()).to_dicts()
+    hidden = len(rows) < detail.height
+    return [table, Paragraph(words.gap(row, rows, hidden=hidden))] if rows else [table]
+
+
+DRAWN = {
+    "histogram": _histogram,
+    "thresholds": _thresholds,
+    "quantiles": _quantiles,
+    "groups": _groups,
+}

@@ -1,0 +1,35 @@
+"""Cells of tables: names and values are text, never markup."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from qifsql.errors import printable
+from qifsql.presentation import words
+from qifsql.presentation.language import number, said
+
+SHOWN = 5  # values of a list that are shown in a cell
+
+
+def cell(value: Any) -> str:
+    """A value as it is shown: on one line, without control characters."""
+    if value is None:
+        return words.missing()
+    if isinstance(value, bool):
+        return said("yes") if value else said("no")
+    if isinstance(value, float):
+        return number(f"{value:.6g}")
+    if isinstance(value, list):
+        shown = [_counted(v) for v in value[:SHOWN]]
+        return ", ".join(shown) + _left_out(len(value) - SHOWN)
+    return printable(str(value))
+
+
+def _left_out(n: int) -> str:
+    return said(", and {n} more", n=n) if n > 0 else ""
+
+
+def _counted(value: Any) -> str:
+    """A value of the secret with its records: ``yes (3)``."""
+    if isinstance(value, Mapping):
+        return f"{cell(value['value'])} ({words.count(value['records'])})"
+    return cell(value)

@@ -1,0 +1,122 @@
+"""Documents as one HTML file each: nothing is loaded, names and values are text, never markup.
+
+Charts stand in the page as pictures; where scripts run, they can be hovered over. The browser is
+told to run the scripts of the page and no others.
+"""
+
+import hashlib
+import json
+from base64 import b64encode
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from qifsql import __version__
+from qifsql.errors import InputError, printable
+from qifsql.presentation.chart_files import vector
+from qifsql.presentation.language import said, spoken
+from qifsql.presentation.parts import (
+    Bad,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Part,
+    Section,
+)
+from qifsql.presentation.theme import extra
+from qifsql.results.storage import Origin
+
+PAGE = Path(__file__).resolve().parent / "page"
+
+
+def of_result(title: str, parts: list[Part], origin: Origin) -> str:
+    """The page of one result: what the terminal shows, its remarks, and the SQL behind it."""
+    method: list[Part] = [Heading(said("Remarks"))] if origin.notes else []
+    method += [Paragraph(note) for note in origin.notes]
+    method += [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
+    section = Section("result", said("Result"), [*parts, *method])
+    return page(Document(title, (section,), imprint=imprint(origin.started)))
+
+
+def imprint(when: str) -> str:
+    """By whom and when the results were made."""
+    message = "Made with qifsql {version} from results of {when}."
+    return said(message, version=__version__, when=when)
+
+
+def page(document: Document) -> str:
+    """The document as HTML."""
+    figures = [p for s in document.sections for p in s.parts if isinstance(p, Figure)]
+    scripts = _scripts() if figures else []
+    environment = Environment(
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+    )
+    numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
+    template = environment.get_template("parts.html")
+    macros: Any = template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
+
+    def drawn(part: Part) -> Markup:
+        macro = getattr(macros, type(part).__name__.casefold())
+        if isinstance(part, Figure):
+            return Markup(macro(part, _drawing(part, numbers[id(part)])))  # noqa: S704 - its own
+        if hasattr(part, "rows"):
+            return Markup(macro(part, said("Table")))  # noqa: S704 - escaped by the template
+        return Markup(macro(part))  # noqa: S704 - escaped by the template
+
+    return environment.get_template("page.html").render(
+        document=document,
+        language=spoken().code,
+        said=said,
+        drawn=drawn,
+        style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - our own
+        scripts=scripts,
+        digests=Markup(" ".join(map(_digest, scripts)) or "'none'"),  # noqa: S704 - our own
+    )
+
+
+def _shown(value: Any) -> Any:
+    """What is put into a page: no mark in a name may turn the direction of the text around it."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value, "\n\t")
+    return value
+
+
+def _drawing(figure: Figure, number: int) -> dict[str, Any]:
+    """A chart as a picture, as a specification, and in words."""
+    specification = figure.chart.to_dict()
+    specification["config"] |= {"background": None}
+    _, converter = extra()
+    compiled = converter.vegalite_to_vega(specification)  # browsers have less to do, or to warn of
+    picks = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
+    text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")
+    return {
+        "number": number,
+        "title": specification["title"]["text"],
+        "description": specification["description"],
+        "words": said("The chart in words"),
+        "hint": said("A click on a dot shows the same set everywhere.") if picks else "",
+        "svg": vector(specification),
+        "specification": text,
+    }
+
+
+@cache
+def _scripts() -> list[str]:
+    """The library of charts, and what wakes them; none where the library is missing."""
+    try:
+        _, converter = extra()
+    except InputError:
+        return []
+    return [converter.javascript_bundle(), (PAGE / "script.js").read_text("utf-8")]
+
+
+def _digest(script: str) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -1,0 +1,26 @@
+"""Lists as people read them: any table, the blocks of a partition, the columns of a dataset."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping
+from qifsql.presentation.parts import Table
+
+
+def frame(data: pl.DataFrame) -> Table:
+    """Any table of results, cell by cell."""
+    numeric = [i for i, t in enumerate(data.dtypes) if t.is_numeric()]
+    table = Table.of(data.columns, right=numeric)
+    for row in data.iter_rows():
+        table.add_row(*map(escaping.cell, row))
+    return table
+
+
+def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
+    """Any rows under their names."""
+    table = Table.of(names)
+    for row in values:
+        table.add_row(*map(escaping.cell, row))
+    return table

@@ -1,0 +1,97 @@
+"""What releases risk and what they have lost, for those who compare them."""
+
+from collections.abc import Mapping, Sequence
+from math import isinf
+from typing import Any
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import (
+    Bad,
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+
+Row = Mapping[str, Any]
+
+
+def named(row: Row) -> str:
+    """The release that a row is about: the file, or what is changed, in words."""
+    if "changes" not in row:
+        return escaping.cell(row["release"])
+    if row["release"] == "before":
+        return said("(as it is)")
+    if row["release"] == "together":
+        return said("(all together)")
+    return " + ".join(escaping.cell(text) for text in row["changes"])
+
+
+def risks(
+    rows: Sequence[Row],
+    first: Sequence[Row],
+    head: str,
+    *,
+    penalty: bool = False,
+) -> list[Part]:
+    """A table for re-identification, and one for each secret."""
+    guessed = [said("certain"), said("best guess")]
+    before = [row["crs_prior_probabilistic"] for row in first]
+    differ = len(set(before)) > 1  # releases of other sizes: to each its own prior
+    heads = [head, said("records"), said("blocks"), "k", *guessed, *[said("without it")] * differ]
+    table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
+    for row, prior in zip(first, before, strict=True):
+        counts = (words.count(row[name]) for name in ("records", "blocks", "k"))
+        more = [words.percent(prior)] * differ
+        more += [words.percent(row["certainty_penalty"])] if penalty else []
+        table.add_row(named(row), *counts, *_success(row, "crs"), *more)
+    parts: list[Part] = [Heading(said("Re-identification (CRS)")), table]
+    parts.append(Paragraph(_guessing(words.chance(before[0]), differ=differ)))
+    secrets = dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None)
+    for secret in secrets:
+        secret_rows = [row for row in rows if row["secret"] == secret]
+        secret_table = Table.of([head, "l", *guessed, said("without it")], range(1, 5))
+        for row in secret_rows:
+            prior = words.percent(row["cas_prior_probabilistic"])
+            secret_table.add_row(named(row), words.count(row["l"]), *_success(row, "cas"), prior)
+        heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret))
+        parts += [Heading(heading), secret_table]
+    if secrets:
+        meaning = said(
+            "l: the least number of different values in a block. Certain: people in blocks with "
+            "one value. Without it: the best guess of who has no release, only its distribution."
+        )
+        parts.append(Paragraph(meaning))
+    return parts
+
+
+def _guessing(before: str, *, differ: bool) -> str:
+    """What the chances of re-identification mean, and what they are without a release."""
+    if differ:
+        return said(
+            "Certain: people who are alone in their block. Best guess: the chance to name the "
+            "person of a record in one try. Without it: the same for who has no release, only "
+            "the list of the people in it, 1 in as many as there are records."
+        )
+    return said(
+        "Certain: people who are alone in their block. Best guess: the chance to name the person "
+        "of a record in one try; without the release {before}.",
+        before=before,
+    )
+
+
+def _success(row: Row, model: str) -> tuple[str, str]:
+    sure, best = (row[f"{model}_posterior_{name}"] for name in ("deterministic", "probabilistic"))
+    return words.percent(sure), words.percent(best)
+
+
+def loss_cells(row: Row) -> tuple[str, ...]:
+    """Return what a release, or a column of it, has lost: the cells of a row of a table."""
+    shares = (
+        words.percent(row[name]) for name in ("generalised", "certainty_penalty", "total_variation")
+    )
+    divergence: str = Bad(said("infinite"))
+    if not isinf(row["divergence"]):
+        divergence = words.fixed(row["divergence"], 4)
+    return (*shares, divergence)

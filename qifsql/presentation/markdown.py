@@ -1,0 +1,79 @@
+"""Tables and parts in Markdown; what could be read as markup is escaped."""
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from qifsql.errors import printable
+from qifsql.presentation import escaping
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import (
+    Card,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Light,
+    Paragraph,
+    Part,
+    Table,
+)
+
+MARKS = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]~&"} | {"\n": " ", "\r": " "})
+
+
+def table(data: pl.DataFrame) -> str:
+    """A table of results."""
+    return rows(data.columns, [[escaping.cell(v) for v in row] for row in data.iter_rows()])
+
+
+def rows(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Rows under their names."""
+    written = [_line(heads), f"| {' | '.join(['---'] * len(heads))} |", *map(_line, lines)]
+    return "\n".join(written) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text of which no character is markup."""
+    return printable(text, "\n\r").translate(MARKS)
+
+
+def document(whole: Document) -> str:
+    """A report: headings, sentences and tables; charts are in words."""
+    lines = [f"# {escaped(whole.title)}"]
+    if whole.confidential:
+        lines.append(f"**{escaped(said('Confidential: shows values of people'))}**")
+    for section in whole.sections:
+        lines.append(f"## {escaped(section.title)}")
+        lines += [_part(part) for part in section.parts]
+    return "\n\n".join([*lines, escaped(whole.imprint)]) + "\n"
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Heading):
+        return f"{'#' * (part.level + 2)} {escaped(part.text)}"
+    if isinstance(part, Paragraph):
+        return f"**{escaped(part.text)}**" if part.strong else escaped(part.text)
+    if isinstance(part, Light):
+        return "\n\n".join([f"**{escaped(part.text)}**", *map(escaped, part.caveats)])
+    if isinstance(part, Table):
+        return rows(part.heads, part.rows).removesuffix("\n")
+    if isinstance(part, Figure):
+        return escaped(part.chart.to_dict()["description"])
+    if isinstance(part, Fold):
+        text = printable(part.text, "\n\t")
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+        return f"{escaped(part.title)}\n\n{fence}\n{text}\n{fence}"
+    return "\n".join(map(_card, part.cards))
+
+
+def _card(card: Card) -> str:
+    text = escaped(
+        f"{card.amount} {card.meaning}; {card.before[0]}; {card.after[0]}. {card.remark}"
+    )
+    return f"- **{escaped(card.what)}**: {text}"
+
+
+def _line(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(map(escaped, texts))} |"

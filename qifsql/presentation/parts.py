@@ -1,0 +1,142 @@
+"""What people are shown, whatever the surface: headings, paragraphs, tables, charts, fine print.
+
+The terminal, HTML and Markdown draw the same parts, so that no two of them disagree. All of it is
+text, never markup.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from qifsql.presentation.theme import Chart
+
+
+class Bad(str):
+    """A cell that says what is not as it should be; it stands out."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A line above what follows; ``level`` 1 is a part of a section, 2 a part of that."""
+
+    text: str
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences; ``strong`` ones are what a reader in a hurry should read."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass
+class Table:
+    """Rows under names; the columns in ``right`` are numbers. ``title`` says what is in it."""
+
+    heads: tuple[str, ...]
+    right: frozenset[int] = frozenset()
+    title: str = ""
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, heads: Iterable[str], right: Iterable[int] = (), title: str = "") -> "Table":
+        """An empty table."""
+        return cls(tuple(heads), frozenset(right), title)
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row; cells that are left out at its end are empty."""
+        left_out = len(self.heads) - len(cells)
+        self.rows.append((*cells, *[""] * left_out))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart; ``name`` is that of its file."""
+
+    name: str
+    chart: Chart = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Text as it stands, such as SQL, that is shown when it is asked for."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Light:
+    """Whether the user's own policy is met, and what that does not say."""
+
+    text: str
+    met: bool
+    caveats: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Card:
+    """One risk at a glance. ``before`` and ``after`` are success in words and in [0, 1]."""
+
+    what: str
+    amount: str
+    meaning: str
+    before: tuple[str, float]
+    after: tuple[str, float]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Risks at a glance, side by side."""
+
+    cards: Sequence[Card]
+
+
+Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards
+
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+Spec: TypeAlias = Mapping[str, Any]
+View: TypeAlias = Callable[[pl.DataFrame, Tables, Spec], list[Part]]
+"""What draws a result: its table, the tables of its details, and what was asked."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report with a title and a short ``name`` to link to."""
+
+    name: str
+    title: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report. ``confidential``: it shows values of people. ``imprint`` says what it was made of.
+
+    ``withheld`` says what it leaves out, and why.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    imprint: str = ""
+    confidential: bool = False
+    withheld: str = ""
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All charts, in their order; each under a name of its own."""
+        figures: dict[str, Figure] = {}
+        for section in self.sections:
+            for part in section.parts:
+                if isinstance(part, Figure):
+                    name = f"{section.name}-{part.name}"
+                    name = name if name not in figures else f"{name}-{len(figures)}"
+                    figures[name] = Figure(name, part.chart)
+        return list(figures.values())

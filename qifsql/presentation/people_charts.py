@@ -1,0 +1,174 @@
+"""Charts of people: how many are at which risk, and which groups carry it."""
+
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation.language import said
+from qifsql.presentation.theme import (
+    BLUE,
+    LINES,
+    ORANGE,
+    PERCENT,
+    Chart,
+    data,
+    distinct,
+    dressed,
+    extra,
+    hints,
+    labels,
+    word_questions,
+)
+from qifsql.presentation.words import digits, listed, percent
+
+TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+
+
+GROUPS = 30  # groups whose bars are drawn, those with most risk
+QUESTION = ["model", "secret", "datasets", "qids"]
+
+
+def histograms(frame: pl.DataFrame) -> Chart:
+    """The share of the people by the success on them in percent (thesis, Fig. 4.6).
+
+    ``frame`` has ``model``, ``secret``, ``datasets``, ``qids``, ``bin`` and ``individuals``, and
+    makes a panel for each question, number of datasets and subset. Bins are percentages rounded
+    half to even, 0 to 100.
+    """
+    alt, _ = extra()
+    people, keys = pl.col("individuals"), ["order", "question", "datasets", "qids"]
+    rows = word_questions(frame).with_columns(share=people / people.sum().over(keys), people=people)
+    sure = pl.col("share").filter(pl.col("bin") == 100).sum()
+    panels = rows.group_by(keys, maintain_order=True).agg(sure)
+    names, heads, words = labels(frame["qids"].explode()), [], []
+    for _, question, _, qids, share in panels.rows():
+        knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in qids]))
+        heads.append("\n".join([question, *wrap(knowledge, 44, max_lines=3, placeholder=" …")]))
+        message = "{question}, {known}: {share} of the people at 100 percent."
+        words.append(said(message, question=question, known=knowledge, share=percent(share)))
+    panels = panels.select(*keys, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
+    rows = rows.join(panels, on=keys).filter(people > 0).sort("place", "bin")
+    values = data(alt, rows.select("place", "panel", "bin", "people", "share"))
+    ticks = [0, 20, 40, 60, 80, 100]
+    x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
+    y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
+    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
+    share = said("share of people")
+    shown = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
+    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, shown))
+    facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
+    each = panels.filter(order=0).height
+    columns = 3 if each % 3 == 0 or (each == 1 and panels.height > 2) else 2
+    chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
+    below = said(
+        "Success is the probability that the best guess about a person is right. 0 stands for up "
+        "to 0.5 percent, not for never; 100 for at least 99.5 percent."
+    )
+    return dressed(chart, said("People by success on them"), below, words)
+
+
+def thresholds(frame: pl.DataFrame) -> Chart:
+    """The share of people whose risk is at least a threshold: bars for each question.
+
+    ``frame`` has ``model``, ``secret``, ``threshold`` and ``share``.
+    """
+    alt, _ = extra()
+    rows = (
+        word_questions(frame)
+        .select("order", "question", "threshold", "share")
+        .sort("order", "threshold")
+    )
+    least = [said("at least {p}", p=f"{digits(100 * t)} %") for t in rows["threshold"]]
+    amounts = [percent(share) for share in rows["share"]]
+    rows = rows.with_columns(risk=pl.Series(least), amount=pl.Series(amounts))
+    x = alt.X("share:Q", title=said("share of people")).scale(domain=[0, 1.25])
+    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
+    y = alt.Y("risk:N", title=said("success on them"), sort=None)
+    shown = {"risk:N": said("success on them"), "share:Q": said("share of people")}
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, shown))
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    words = []
+    for _, question, _, _, risk, amount in rows.rows():
+        message = "{question}, {risk}: {amount} of the people."
+        words.append(said(message, question=question, risk=risk, amount=amount))
+    below = said("How many people are at which risk: the share of them at or above each success.")
+    chart = _panels(bars.mark_bar(color=BLUE) + texts, rows)
+    return dressed(chart, said("People above a risk"), below, words)
+
+
+def groups(frame: pl.DataFrame) -> Chart:
+    """Success on the people of each group, beside what it was before: bars for each question.
+
+    ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
+    ``prior_probabilistic`` and ``posterior_probabilistic``.
+    """
+    alt, _ = extra()
+    names = labels([g for g in frame["group"] if g is not None])
+    shown = [said("(missing)") if g is None else names[g] for g in frame["group"]]
+    rows = word_questions(frame.with_columns(shown=pl.Series(shown)))
+    rows = rows.select(
+        *("order", "question", "individuals"),
+        group="shown",
+        success="posterior_probabilistic",
+        prior="prior_probabilistic",
+    )
+    amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
+    rows = rows.with_columns(amounts).sort(
+        "order", "success", descending=[False, True], maintain_order=True
+    )
+    x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
+    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
+    y = alt.Y("group:N", title=None, sort=None)
+    tooltip = hints(
+        alt,
+        {
+            "group:N": said("group"),
+            "individuals:Q": said("people"),
+            "success:Q": said("success"),
+            "prior:Q": said("before"),
+        },
+    )
+    bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=tooltip)
+    before = bars.mark_tick(color=ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    chart = _panels(alt.layer(bars.mark_bar(color=BLUE), before, texts), rows)
+    words = []
+    for _, question_rows in rows.group_by("question", maintain_order=True):
+        first = question_rows.row(0, named=True)
+        message = "{question}: most on the people of {group}, {amount}."
+        values = {k: first[k] for k in ("question", "group", "amount")}
+        words.append(said(message, **values))
+    below = said("Bars: the success on the people of a group; orange: before the release.")
+    return dressed(chart, said("Success by group"), below, words)
+
+
+def _panels(chart: Any, rows: pl.DataFrame) -> Any:
+    """A panel for each question, below one another."""
+    alt, _ = extra()
+    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
+    return chart.facet(row=row, data=data(alt, rows)).resolve_scale(y="independent")
+
+
+def with_questions(
+    frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], name: str
+) -> pl.DataFrame:
+    """A table of details with its questions; of the last number of datasets, but for histograms."""
+    if name not in tables or frame.is_empty():
+        return pl.DataFrame()
+    if name != "histogram":
+        frame = frame.filter(pl.col("datasets") == pl.col("datasets").max())
+    questions = frame.select("attack_id", *QUESTION)
+    rows = questions.join(tables[name], on="attack_id", how="inner", maintain_order="left")
+    if name == "groups":
+        rows = rows.group_by("model", "secret", maintain_order=True).head(GROUPS)
+    order = [pl.col("secret").is_not_null(), pl.col("secret"), pl.col("datasets")]
+    return rows.sort(order, maintain_order=True)
+
+
+def chances(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows about the chance to be right at the best guess."""
+    if "gain" not in frame.columns:
+        return frame
+    return frame.filter(pl.col("gain").fill_null("identity") == "identity")

@@ -1,0 +1,97 @@
+"""The chart of risk against utility: a point for each release."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from qifsql.presentation.language import said
+from qifsql.presentation.losses import named
+from qifsql.presentation.theme import (
+    BLUE,
+    MEASURES,
+    ORANGE,
+    PERCENT,
+    Chart,
+    dressed,
+    extra,
+    grid,
+    hints,
+    labels,
+    word_questions,
+)
+from qifsql.presentation.words import percent
+
+
+def risk_utility(frame: pl.DataFrame) -> Chart:
+    """Success against what was lost, a panel for each question and measure of success.
+
+    ``frame`` has the columns of ``qifsql.counting.risks.PARTITION``, ``secret`` and
+    ``certainty_penalty``; its first row is of the original.
+    """
+    alt, _ = extra()
+    names = [named(row) for row in frame.iter_rows(named=True)]
+    rows = word_questions(_long(frame, names))
+    most = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
+    x = alt.X("loss:Q", title=said("information lost (certainty penalty)"))
+    x = x.scale(domain=[0, most * 1.3], nice=False).axis(labelExpr=PERCENT)
+    y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
+    kinds = [said("original"), said("release")]
+    colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
+    loss = said("information lost (certainty penalty)")
+    titles = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
+    tooltip = hints(alt, titles)
+    legend = colour.legend(orient="bottom")
+    points = alt.Chart().mark_circle(size=70, opacity=1)
+    points = points.encode(x=x, y=y, color=legend, tooltip=tooltip)
+    text = alt.Chart().mark_text(align="left", dx=7, dy=-6, limit=150)
+    text = text.encode(x=x, y=y, text="name:N")
+    grey = {"color": "#707070", "strokeDash": [4, 4]}
+    line = alt.Chart().mark_rule(**grey).encode(y=alt.Y("prior:Q"))
+    chart = grid(alt, alt.layer(line, points, text, width=300, height=200), rows)
+    chart = chart.resolve_scale(y="independent")
+    below = said(
+        "Down is more private, left is more useful. The dashed line is success without a release."
+    )
+    return dressed(chart, said("Risk against utility"), below, _words(rows))
+
+
+def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """One row per release, question and measure."""
+    shown, original, release = labels(names), said("original"), said("release")
+    rows = []
+    for name, row in zip(names, frame.iter_rows(named=True), strict=True):
+        for model in ("crs", "cas"):
+            if row[f"{model}_posterior_probabilistic"] is None:
+                continue
+            rows += [
+                {
+                    "model": model.upper(),
+                    "secret": row["secret"] if model == "cas" else None,
+                    "name": shown[name],
+                    "kind": original if name == names[0] else release,
+                    "measure": measure,
+                    "loss": row["certainty_penalty"],
+                    "prior": row[f"{model}_prior_{measure}"],
+                    "success": row[f"{model}_posterior_{measure}"],
+                }
+                for measure in MEASURES
+            ]
+    schema = {"secret": pl.String()}
+    return pl.DataFrame(rows, schema_overrides=schema).unique(maintain_order=True)
+
+
+def _words(rows: pl.DataFrame) -> list[str]:
+    """What the chart shows, for who cannot see it."""
+    kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
+    message = "{question}, {measure}, {name}: success {success} at a loss of {loss}."
+    return [
+        said(
+            message,
+            question=row["question"],
+            measure=kinds[row["measure"]],
+            name=row["name"],
+            success=percent(row["success"]),
+            loss=percent(row["loss"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]

@@ -1,0 +1,59 @@
+"""Parts on the terminal, by rich."""
+
+import sys
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Drawn
+from rich.text import Text
+
+from qifsql.errors import printable
+from qifsql.presentation.parts import (
+    Bad,
+    Heading,
+    Paragraph,
+    Part,
+    Table,
+)
+
+
+def draw(parts: Iterable[Part]) -> None:
+    """Print to stdout: as wide as the terminal, or wide enough where there is none."""
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False, markup=False).print(rendered(parts))
+
+
+def rendered(parts: Iterable[Part]) -> RenderableType:
+    """Headings, paragraphs and tables as rich draws them; charts and fine print stay away."""
+    drawn: list[RenderableType] = []
+    for part in parts:
+        if isinstance(part, Heading):
+            drawn.append(Text(printable(part.text), style="bold"))
+        elif isinstance(part, Paragraph):
+            drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
+        elif isinstance(part, Table):
+            drawn.append(Padding(_table(part), (0, 0, 0, 1), expand=False))
+    return Group(*drawn)
+
+
+def _table(part: Table) -> Drawn:
+    if not any(part.heads):  # names and texts side by side
+        table = Drawn.grid(padding=(0, 2, 1, 0))
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(overflow="fold", max_width=100)
+        for row in part.rows:
+            table.add_row(*map(_text, row))
+        return table
+    table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
+    for i, name in enumerate(part.heads):
+        table.add_column(_text(name), justify="right" if i in part.right else "left")
+    for row in part.rows:
+        table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
+    return table
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Return text as rich draws it; no name or value may steer the terminal."""
+    return Text(printable(text, "\n"), style=style)

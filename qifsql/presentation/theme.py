@@ -1,0 +1,130 @@
+"""What all charts share: their look, and how tables and names go into them.
+
+Names go in as data, and every field is named here, so that no name of a column can be read as
+part of a specification.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from textwrap import wrap
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+
+from qifsql.errors import InputError, quoted
+from qifsql.presentation.language import said, spoken
+
+Chart = Any  # of altair, which is imported only where a chart is drawn
+
+NAME = 48  # characters of a name that are shown
+BLUE, SKY, ORANGE = "#0072B2", "#56B4E9", "#D55E00"  # of Okabe and Ito: told apart by everybody
+MEASURES = ("deterministic", "probabilistic")
+LINES = r"split(replace(datum.value, /^(\S+ (?:of|de)) /, '$1\n'), '\n')"
+PERCENT = "format(100 * datum.value, '~g') + ' %'"
+
+
+def extra() -> tuple[ModuleType, ModuleType]:
+    """Altair, and what turns its charts into pictures."""
+    try:
+        import altair
+        import vl_convert
+    except ImportError as e:
+        raise InputError("charts need the extra: pip install 'qifsql[charts]'") from e
+    return altair, vl_convert
+
+
+def word_questions(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with its questions in words, and their ``order``."""
+    if frame.is_empty():
+        raise InputError("there is nothing to draw: the result has no rows")
+    questions = frame.select("model", "secret").unique(maintain_order=True)
+    names = labels(questions["secret"].drop_nulls())
+    texts = [_question(model, names.get(secret)) for model, secret in questions.rows()]
+    questions = questions.with_columns(
+        question=pl.Series(distinct(texts)), order=pl.int_range(pl.len())
+    )
+    return frame.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
+
+
+def _question(model: str, secret: str | None) -> str:
+    if secret is None:
+        return said("Re-identification")
+    return said("Membership") if model[1] == "M" else said("Inference of {secret}", secret=secret)
+
+
+def measures() -> dict[str, str]:
+    """What the two measures of success are called in charts."""
+    sure = said("Deterministic: known with certainty")
+    best = said("Probabilistic: right at the best guess")
+    return dict(zip(MEASURES, (sure, best), strict=True))
+
+
+def labels(names: Iterable[str]) -> dict[str, str]:
+    """Names as they are shown: on one line, not too long, and still distinct."""
+    unique_names = list(dict.fromkeys(names))
+    shown = (quoted(name)[1:-1] for name in unique_names)
+    cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in shown)
+    return dict(zip(unique_names, distinct(cut), strict=True))
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """The texts, numbered where they were met before."""
+    seen: dict[str, None] = {}
+    for text in texts:
+        again = (f"{text} ({i})" for i in range(2, len(seen) + 3))
+        seen[next(t for t in (text, *again) if t not in seen)] = None
+    return list(seen)
+
+
+def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
+    """Rows as plain data, without what is missing."""
+    rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
+    return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
+
+
+def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
+    """What is told of the dot or bar under the pointer: fields, and what they are called.
+
+    Numbers are shares, in percent, but where the field is of people: ``individuals``.
+    """
+    formats = {"individuals:Q": ",d"}
+    return [
+        alt.Tooltip(name, title=title, **({"format": formats[name]} if name in formats else {}))
+        for name, title in titles.items()
+    ]
+
+
+def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
+    """Panels with a row for each question and a column for each measure."""
+    column = alt.Column("measure:N").header(labelExpr=f"{json.dumps(measures())}[datum.value]")
+    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
+    return chart.facet(row=row, column=column, data=data(alt, rows))
+
+
+def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
+    """The chart with its title, its description in words and one look."""
+    black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
+    large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
+    chart = chart.properties(title={"text": title, "subtitle": wrap(below, 95)})
+    return chart.properties(description=" ".join([f"{title}.", *words])).configure(
+        background="white",
+        locale=_locale(),
+        font="Arial, Helvetica, sans-serif",
+        axis={**black, **large, "domain": False},
+        axisY={"labelLimit": 180, "ticks": False, "labelPadding": 6},
+        facet={"spacing": 24},
+        header={"labelFontSize": 13, "labelFontWeight": "bold", "labelLimit": 300, "title": None},
+        headerRow={"labelLimit": 240, "labelAngle": 0, "labelAlign": "left"},
+        text={"fontSize": 12},
+        title={"anchor": "start", "fontSize": 16, "subtitleFontSize": 13, "offset": 14},
+        tooltipFormat={"numberFormat": ".6~%"},
+        view={"stroke": "#B0B0B0", "continuousWidth": 300, "continuousHeight": 220},
+    )
+
+
+def _locale() -> dict[str, Any]:
+    """How numbers are written, for Vega."""
+    language = spoken()
+    signs = {"decimal": language.decimal, "thousands": language.group}
+    return {"number": {**signs, "grouping": [3], "currency": ["", ""]}}

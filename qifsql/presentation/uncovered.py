@@ -1,0 +1,228 @@
+"""Columns of a file that no rule covers, as people read of them: in a verdict and in a report."""
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.adversary.spec import NOT_CONSIDERED, ColumnRoles
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import Spec, Table
+from qifsql.results import coverage as results_coverage
+from qifsql.results.stored import Stored
+
+MOST = 5  # columns whose numbers stand in a sentence
+
+Columns = Sequence[ColumnRoles]
+
+
+def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
+    """Return what a verdict does not say: which columns no rule covers, whom they single out.
+
+    ``columns`` and ``frame`` (``qifsql.results.coverage.SCHEMA``) are None where they were not
+    stored.
+    """
+    if columns is None:
+        message = "This result does not say which other columns the file has; check the file again."
+        return [said(message)]
+    sentences = _listed(str(spec.get("dataset", "")), columns, frame)
+    if frame is not None:
+        sentences += _measured(frame)
+    if secrets := [c.name for c in columns if roles.IN_NO_RULE in c.roles]:
+        message = "No rule infers {names}, though named as secret."
+        sentences.append(said(message, names=_names(secrets)))
+    return sentences
+
+
+def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
+    """Return the columns of each file with the roles that they have in any of its results."""
+    columns_by_file: dict[str, dict[str, ColumnRoles]] = {}
+    for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
+        columns_by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
+        columns = stored.columns or ()
+        if columns_by_name and columns_by_name.keys() != {column.name for column in columns}:
+            continue
+        for column in columns:
+            previous = columns_by_name.setdefault(column.name, column)
+            if (column.covered, bool(column.forms)) > (
+                previous.covered,
+                bool(previous.forms),
+            ):
+                columns_by_name[column.name] = column
+    return {
+        name: list(columns_by_name.values())
+        for name, columns_by_name in columns_by_file.items()
+        if columns_by_name
+    }
+
+
+def unconsidered(dataset: str, columns: Columns) -> list[str]:
+    """Return which columns of a file no result considers, without a policy."""
+    rest = [_with_role(c.name, c.role) for c in columns if not c.covered]
+    if not rest:
+        return []
+    one = "{n} column of {dataset} is not considered by any result here: {names}."
+    many = "{n} columns of {dataset} are not considered by any result here: {names}."
+    return [counted(one, many, len(rest), dataset=escaping.cell(dataset), names=_names(rest))]
+
+
+def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
+    """Return all columns of a file with their roles, and whom the uncovered ones single out."""
+    measured = {} if frame is None else {r["column"]: r for r in frame.iter_rows(named=True)}
+    if not measured:
+        listed = Table.of([said("column"), said("role")])
+        for column in columns:
+            listed.add_row(escaping.cell(column.name), role(column.role))
+        return listed
+    heads = [said("column"), said("role"), said("singled out with it")]
+    listed = Table.of([*heads, said("share"), said("more than without")], right=(2, 3, 4))
+    for column in columns:
+        row = measured.get(column.name)
+        listed.add_row(escaping.cell(column.name), role(column.role), *_numbers(row))
+    if None in measured:
+        listed.add_row(said("(all that no rule covers)"), "", *_numbers(measured[None]))
+    return listed
+
+
+def role(text: str) -> str:
+    """Return the roles of a column in the language that is spoken."""
+    labels = {
+        roles.QID: said("quasi-identifier"),
+        roles.SECRET: said("secret"),
+        roles.KEY: said("key"),
+        roles.WEIGHT: said("weight"),
+        roles.GROUP: said("group"),
+        roles.MEMBER: said("member"),
+        roles.FILTER: said("filter"),
+        roles.WAVE: said("wave"),
+        roles.LINK: said("link"),
+        roles.LEFT_OUT: said("left out"),
+        roles.IN_NO_RULE: said("secret (in no rule)"),
+        NOT_CONSIDERED: said("not considered"),
+    }
+    pieces = text.split(", ")
+    if set(pieces) <= set(labels):
+        return ", ".join(labels[piece] for piece in pieces)
+    form = re.fullmatch(r"(.+?) \(only as (.+)\)", text, re.DOTALL)
+    if form and form[1] in labels:
+        return said("{role} (only as {names})", role=labels[form[1]], names=escaping.cell(form[2]))
+    return escaping.cell(text)
+
+
+def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
+    """The sentence with the names of the columns."""
+    rest = [(c.name, c.role) for c in columns if not c.covered]
+    if frame is not None:
+        rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
+    if not rest:
+        return []
+    one = "{n} column of {dataset} is not considered by the rules: {names}."
+    many = "{n} columns of {dataset} are not considered by the rules: {names}."
+    names = _names([_with_role(*column) for column in rest])
+    return [counted(one, many, len(rest), dataset=escaping.cell(dataset), names=names)]
+
+
+def _measured(frame: pl.DataFrame) -> list[str]:
+    """Whom the columns single out, together and each alone; what is not measured, and why."""
+    each = frame.filter(pl.col("column").is_not_null())
+    measured = each.filter(pl.col("people").is_not_null()).height
+    whole = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
+    sentences = [_together(row, measured) for row in whole]
+    additions = each.filter(pl.col("added") > 0).sort("added", descending=True, maintain_order=True)
+    if each.height > 1 and additions.height:
+        message = "Each alone with the named quasi-identifiers singles out: {numbers}."
+        sentences.append(said(message, numbers=_most(additions)))
+    if everybody := additions.filter(pl.col("singled_out") == pl.col("people"))["column"].to_list():
+        message = (
+            "With {names} everybody is singled out: take such a column out of the file, or name it "
+            "as the key if it tells nobody who a person is."
+        )
+        sentences.append(said(message, names=_names(everybody)))
+    if each["reason"].eq(results_coverage.IGNORED).any():
+        message = (
+            'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
+        )
+        sentences.append(said(message))
+    others = each.filter(
+        pl.col("reason").is_not_null() & (pl.col("reason") != results_coverage.IGNORED)
+    )
+    if others.height:
+        names = [
+            f"{name} ({_reason(why)})" for name, why in others.select("column", "reason").rows()
+        ]
+        sentences.append(said("Not measured: {names}.", names=_names(names)))
+    return sentences
+
+
+def _together(row: dict[str, int], columns: int) -> str:
+    """Whom all measured columns single out together."""
+    if not row["added"]:
+        one = "Known with the named quasi-identifiers, it singles out nobody more."
+        many = "Known with the named quasi-identifiers, they single out nobody more."
+        return counted(one, many, columns)
+    one = (
+        "Known with the named quasi-identifiers, it would single out {share} {people} ({alone} of "
+        "{all}); without it {before}."
+    )
+    many = (
+        "Known with the named quasi-identifiers, they would single out {share} {people} ({alone} "
+        "of {all}); without them {before}."
+    )
+    values = {
+        "share": words.frequency(row["singled_out"] / row["people"]),
+        "people": words.people(),
+        "alone": words.count(row["singled_out"]),
+        "all": words.count(row["people"]),
+        "before": words.count(row["singled_out"] - row["added"]),
+    }
+    return counted(one, many, columns, **values)
+
+
+def _most(additions: pl.DataFrame) -> str:
+    """The columns that single out most people, with their numbers."""
+    shown = [
+        f"{escaping.cell(name)} {words.count(n)}"
+        for name, n in additions.head(MOST).select("column", "singled_out").rows()
+    ]
+    return ", ".join(shown) + _left_out(additions.height - MOST)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names in a sentence; of very many the first, and how many more there are."""
+    shown = [escaping.cell(name) for name in names[: roles.NAMED]]
+    return ", ".join(shown) + _left_out(len(names) - roles.NAMED)
+
+
+def _left_out(n: int) -> str:
+    if n <= 0:
+        return ""
+    one = ", and {n} more, which is in the table of columns"
+    return counted(one, ", and {n} more, which are in the table of columns", n)
+
+
+def _with_role(name: str, text: str) -> str:
+    """A column with its role, where it has one of some kind."""
+    return name if text == NOT_CONSIDERED else f"{name} ({role(text)})"
+
+
+def _reason(why: str) -> str:
+    """Why a column is not measured, in the language that is spoken."""
+    if why.startswith("nested"):
+        return said("nested ({kind})", kind=why.removeprefix("nested (").removesuffix(")"))
+    reasons = {
+        results_coverage.NAMELESS: said("it has no name"),
+        results_coverage.ELSEWHERE: said("the quasi-identifiers are those of the population"),
+    }
+    return reasons.get(why, why)
+
+
+def _numbers(row: dict[str, int] | None) -> tuple[str, ...]:
+    """The numbers of a column in a table, or why there are none."""
+    if row is None:
+        return ()
+    if row["people"] is None:
+        return (said("not measured"),)
+    share = words.percent(row["singled_out"] / row["people"])
+    return words.count(row["singled_out"]), share, words.count(row["added"])

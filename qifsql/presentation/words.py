@@ -1,0 +1,281 @@
+"""Numbers as sentences in natural frequencies: 1 in 2.6, 60 of 100.
+
+Rounding never turns a chance into certainty or into impossibility. The words are those of the
+language that is spoken (``language``).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qifsql.presentation.language import (
+    counted,
+    number,
+    said,
+    spoken,
+)
+
+Row = Mapping[str, Any]
+
+
+def chance(p: float) -> str:
+    """A probability as people say it: ``1 in 32,561``, ``97.6 of 100``, ``always``, ``never``."""
+    if p <= 0:
+        return said("never")
+    if p >= 1:
+        return said("always")
+    if p > 0.9999:
+        return said("more than {n} of 100", n=number("99.99"))
+    if p >= 0.5:
+        return said("{n} of 100", n=_of_hundred(p))
+    return said("1 in {n}", n=digits(1 / p))
+
+
+def compared(p: float, q: float) -> tuple[str, str]:
+    """Two chances in the same form, so that they can be compared."""
+    if min(p, q) < 0.01:
+        return chance(p), chance(q)
+    return said("{n} of 100", n=_of_hundred(p)), said("{n} of 100", n=_of_hundred(q))
+
+
+def frequency(p: float) -> str:
+    """A share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
+
+    Halves are rounded to even; of small shares two digits are said.
+    """
+    if p <= 0:
+        return said("0 of every 100")
+    if p >= 1:
+        return said("all 100 of every 100")
+    if p > 0.99:
+        return said("more than 99 of every 100") if p >= 0.995 else said("{n} of every 100", n=99)
+    if p >= 0.01:
+        return said("{n} of every 100", n=round(100 * p))
+    return said("1 of every {n}", n=number(f"{_rounded(1 / p):,}"))
+
+
+def percent(p: float) -> str:
+    """A probability in percent, for tables: ``26.27 %``."""
+    if 0 < p < 0.00005:
+        return number("< 0.01 %")
+    if 0.99995 <= p < 1:
+        return number("> 99.99 %")
+    return number(f"{100 * p:.2f} %")
+
+
+def factor(x: float) -> str:
+    """A ratio: ``x 12,510``, ``x 1.02``."""
+    return f"x {digits(x)}" if x < 100 else number(f"x {x:,.0f}")
+
+
+def degradation(row: Row) -> str:
+    """The ratio of success after and before, for tables; it may be undefined."""
+    ratio = row["degradation_probabilistic"]
+    return said("undefined") if ratio is None else factor(ratio)
+
+
+def count(n: int) -> str:
+    """A whole number with separators."""
+    return number(f"{n:,}")
+
+
+def fixed(x: float, places: int) -> str:
+    """A number with so many decimals: ``0.5000``."""
+    return number(f"{x:,.{places}f}")
+
+
+def persons(n: int) -> str:
+    """How many people: ``1 person``, ``2,000 people``, ``30 pupils``."""
+    if n != 1 and spoken().people:
+        return f"{count(n)} {spoken().people}"
+    return counted("{n} person", "{n} people", n)
+
+
+def records(n: int) -> str:
+    """How many records: ``1 record``, ``2,000 records``."""
+    return counted("{n} record", "{n} records", n)
+
+
+def blocks(n: int) -> str:
+    """How many blocks: ``1 block``, ``2,000 blocks``."""
+    return counted("{n} block", "{n} blocks", n)
+
+
+def releases(n: int) -> str:
+    """How many releases: ``1 release``, ``2 releases``."""
+    return counted("{n} release", "{n} releases", n)
+
+
+def sentence(row: Row) -> str:
+    """What a row of results says, in one sentence."""
+    if not is_chance(row):
+        return _gained(row)
+    before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
+    change = said("Before: {before}; after: {after}", before=before, after=after)
+    if row.get("target") is not None:
+        return f"{_about_one(row)} {change}."
+    return f"{change}; {sure(row)}{base_rate(row)}"
+
+
+def sure(row: Row) -> str:
+    """How many people are singled out, or their secret known with certainty."""
+    values = {"records": count(row["records"]), "people": people()}
+    if row["secret"] is None:
+        one = "{n} of {records} {people} is singled out."
+        many = "{n} of {records} {people} are singled out."
+        return counted(one, many, row["singled_out"], **values)
+    message = "for {n} of {records} {people} {secret} is known with certainty."
+    n = count(row["individuals_certain"])
+    return said(message, n=n, secret=row["secret"], **values)
+
+
+def base_rate(row: Row) -> str:
+    """That a high success is mostly what could be guessed without the release; or nothing."""
+    base = row["prior_probabilistic"]
+    if row["secret"] is None or not 0.5 <= base < 1 or row["posterior_probabilistic"] >= 1.1 * base:
+        return ""
+    return " " + said("{n} of 100 could be guessed without the release.", n=_of_hundred(base))
+
+
+def goal(row: Row) -> str:
+    """What the adversary wants: ``Re-identification``, ``Inference of income``."""
+    if row["model"][1] == "M":
+        return said("Membership")
+    if row["secret"] is None:
+        return said("Re-identification")
+    return said("Inference of {secret}", secret=row["secret"])
+
+
+def heading(row: Row) -> str:
+    """What the adversary wants and knows: ``Re-identification (CRS), knowing age and sex``."""
+    message = "{goal} ({model}), knowing {qids}"
+    text = said(message, goal=goal(row), model=row["model"], qids=listed(row["qids"]))
+    if row.get("gain", "identity") == "identity":
+        return text
+    return text + said(", gain {gain}", gain=row["gain"])
+
+
+def is_chance(row: Row) -> bool:
+    """Whether the gain of a row is the chance to be right, and not an amount."""
+    kind = (row.get("gain") or "identity").partition(":")[0]
+    return kind in ("identity", "tries", "tolerance")
+
+
+def amount(x: float, unit: str | None) -> str:
+    """A gain in its unit: ``2.5 BRL``."""
+    return f"{_signed(x)} {unit}" if unit else _signed(x)
+
+
+def success(row: Row, x: float) -> str:
+    """The success or gain of a row, for tables."""
+    return percent(x) if is_chance(row) else amount(x, row.get("unit"))
+
+
+def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
+    """Who carries the risk: the group with the highest success beside that with the lowest.
+
+    ``hidden``: there are groups that are not shown, of which nothing is said.
+    """
+    worst = max(groups, key=lambda g: g["posterior_probabilistic"])
+    best = min(groups, key=lambda g: g["posterior_probabilistic"])
+    if worst["gap"] == 0 and hidden:
+        return said(
+            "No group of {by} that is shown carries more risk than another.", by=worst["by"]
+        )
+    if worst["gap"] == 0:
+        return said("No group of {by} carries more risk than another.", by=worst["by"])
+    high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
+    most, least, between = (
+        success(row, x)
+        for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
+    )
+    text = (
+        "Of the groups of {by}, {high} carries most risk ({most}) and {low} least ({least}): "
+        "a gap of {between}."
+    )
+    if hidden:
+        text = (
+            "Of the groups of {by} that are shown, {high} carries most risk ({most}) and {low} "
+            "least ({least}): a gap of {between}."
+        )
+    return said(
+        text,
+        **{"by": worst["by"], "high": high, "low": low},
+        **{"most": most, "least": least, "between": between},
+    )
+
+
+def people() -> str:
+    """What the people are called: ``people``, ``pupils``."""
+    return spoken().people or said("people")
+
+
+def missing() -> str:
+    """What stands for a missing value."""
+    return said("(missing)")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: ``age, sex and race``."""
+    if len(names) == 1:
+        return names[0]
+    return said("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+
+
+def digits(x: float) -> str:
+    """Two significant digits behind small numbers, none behind large ones."""
+    if x >= 999.95:
+        return number(f"{x:,.0f}")
+    if x >= 9.995:
+        return number(f"{x:.1f}".removesuffix(".0"))
+    return number(f"{x:.2f}".rstrip("0").rstrip("."))
+
+
+def _of_hundred(p: float) -> str:
+    """A chance as a number of a hundred, which is a hundred only where it is certain."""
+    if 0.9995 <= p < 1:
+        return number("99.99" if p >= 0.9999 else f"{100 * p:.2f}")
+    return digits(100 * p)
+
+
+def _rounded(x: float) -> int:
+    """A whole number with two digits that count."""
+    return int(round(x, -max(0, len(str(int(x))) - 2)))
+
+
+def _gained(row: Row) -> str:
+    unit, more = row.get("unit"), row["leakage_additive"]
+    before = amount(row["prior_probabilistic"], unit)
+    after = amount(row["posterior_probabilistic"], unit)
+    if row.get("target") is not None:
+        message = "Before: {before}; after: {after} gained by the best guess."
+        return f"{_about_one(row)} {said(message, before=before, after=after)}"
+    text = said("Before: {before} gained per person; after: {after}.", before=before, after=after)
+    if more <= 0:
+        return f"{text} {said('The release is worth nothing to her.')}"
+    paid = said(
+        "An attacker would pay up to {each} per person for the release, {all} for all {records}.",
+        each=amount(more, unit),
+        all=amount(more * row["records"], unit),
+        records=count(row["records"]),
+    )
+    return f"{text} {paid}"
+
+
+def _about_one(row: Row) -> str:
+    alike = said("The target is the only one with these values.")
+    if row["matches"] != 1:
+        many = "{n} of {records} {people} look like the target."
+        values = {"n": count(row["matches"]), "records": count(row["records"])}
+        alike = said(many, people=people(), **values)
+    if row["secret"] is not None and row["posterior_deterministic"] == 1:
+        message = "The value of {secret} is known with certainty."
+        alike += " " + said(message, secret=row["secret"])
+    return alike
+
+
+def _signed(x: float) -> str:
+    if x == 0:
+        return "0"
+    if abs(x) < 0.01:
+        return number(f"{x:.3g}")
+    return f"-{digits(-x)}" if x < 0 else digits(x)

@@ -1,0 +1,59 @@
+"""Columns of answers: under the names of the user, in types that every format can show."""
+
+from collections.abc import Collection, Sequence
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import (
+    Attribute,
+)
+from qifsql.data.expressions import identifier
+from qifsql.data.types import family
+
+SHOWABLE = (  # types whose values every format and library shows in the same way
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN",
+)  # fmt: skip
+
+
+STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", "BLOB")
+
+
+def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
+    """A value as it can be shown or written; what is not ``native`` there becomes text."""
+    return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
+
+
+def same_block(left: str, right: str, width: int) -> exp.Expr:
+    """The condition of a join: rows of both tables are about the same block."""
+    return exp.and_(
+        *(
+            exp.NullSafeEQ(
+                this=exp.column(f"qid_{i}", left), expression=exp.column(f"qid_{i}", right)
+            )
+            for i in range(1, width + 1)
+        )
+    )
+
+
+def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
+    """Columns under the user's names; a name that is taken gets a number."""
+    names = unique([name for _, name in columns])
+    return [
+        exp.Alias(this=tree, alias=identifier(name))
+        for (tree, _), name in zip(columns, names, strict=True)
+    ]
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The names, told apart without regard to case: ``size``, ``size_2``."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        candidate, n = name, 1
+        while candidate.casefold() in taken:
+            n += 1
+            candidate = f"{name}_{n}"
+        taken.add(candidate.casefold())
+        result.append(candidate)
+    return result

@@ -1,0 +1,146 @@
+"""An attack becomes a plan: one generated step, the rest from ``sql/``.
+
+The generated step is ``microdata``: one row per individual with ``qid_1 .. qid_k``,
+``secret_1 ..``, and ``weight`` where people have weights. The user's names stand only there,
+so no name of a column can break or inject anything.
+
+The files of ``sql/`` say ``qid`` for the whole tuple of quasi-identifiers and ``secret`` for
+one secret; here they are spliced into the numbered columns, in the parsed tree. A file serves
+several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2``, ...
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import BoundAttack
+from qifsql.query.microdata import plan
+from qifsql.query.plan import Plan
+from qifsql.query.steps import Steps
+
+Question = tuple[int, int]  # the number of a secret, and of a gain function
+
+
+def questions(attack: BoundAttack) -> list[Question]:
+    """What the models ask: of each secret (0: whose record it is) with each gain function."""
+    secrets = {j for m in attack.models for j in numbers(attack, m)}
+    return [(j, g) for j in sorted(secrets) for g in attack.asked_gains]
+
+
+def profile_plan(
+    attack: BoundAttack,
+    question_list: Sequence[Question],
+    *,
+    prior: bool = False,
+    catalogs: Mapping[str, str] | None = None,
+    values: Mapping[int, int] | None = None,
+) -> Plan:
+    """The profiles that answer the questions, numbered by secret and gain function.
+
+    ``prior`` leaves out the quasi-identifiers: one block, and everybody even if there is a
+    target. ``catalogs`` and ``values``: see ``Steps``.
+    """
+    steps = Steps(attack, catalogs=catalogs, values=values)
+    rows = []
+    for j, g in question_list:
+        name = steps.need("profile", j, g, prior=prior)
+        scale = exp.column("scale", steps.need("asked", j, g)) if g else exp.Literal.number(1)
+        query = numbered(j, g, exp.alias_(scale, "scale"), exp.Column(this=exp.Star(), table=name))
+        rows.append(query.from_(name))
+        if g:
+            rows[-1] = rows[-1].join(steps.need("asked", j, g), join_type="cross")
+    return plan(attack, steps.steps, union(rows))
+
+
+def step_plan(
+    attack: BoundAttack,
+    name: str,
+    question_list: Sequence[Question],
+    *,
+    prior: bool = False,
+    key: bool = False,
+    catalogs: Mapping[str, str] | None = None,
+    values: Mapping[int, int] | None = None,
+) -> Plan:
+    """All rows of one step for each question, numbered by secret and gain function."""
+    steps = Steps(attack, key=key, catalogs=catalogs, values=values)
+    rows = [
+        numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
+        for j, g in question_list
+    ]
+    return plan(attack, steps.steps, union(rows))
+
+
+def kept_plan(
+    attack: BoundAttack,
+    name: str,
+    secret: int = 0,
+    gain: int = 0,
+    *,
+    prior: bool = False,
+    catalogs: Mapping[str, str] | None = None,
+    values: Mapping[int, int] | None = None,
+) -> tuple[str, Plan]:
+    """The rows of one step as they are, and its name, to be kept as a table of that name."""
+    steps = Steps(attack, catalogs=catalogs, values=values)
+    actual = steps.need(name, secret, gain, prior=prior)
+    return actual, plan(attack, steps.steps, exp.select("*").from_(actual))
+
+
+def everyone_plan(attack: BoundAttack) -> Plan:
+    """One row: how many groups there are when people of weight 0 are counted, too."""
+    steps = Steps(replace(attack, weight=None, target={}))
+    groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
+    counted = exp.alias_(exp.Count(this=exp.Star()), "groups")
+    return plan(attack, steps.steps, exp.select(counted).from_(groups.subquery("every_group")))
+
+
+def answer_plan(attack: BoundAttack) -> Plan:
+    """The success before and after, divided in SQL too: what people paste into a prompt."""
+    steps = Steps(attack)
+    rows: list[exp.Select] = []
+    for m in attack.models:
+        for j in numbers(attack, m):
+            for g in attack.asked_gains:
+                name = steps.need("answer", j, g)
+                secret = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
+                columns: list[exp.Expr] = [
+                    exp.alias_(exp.Literal.string(m.acronym.upper()), "model"),
+                    exp.alias_(secret, "secret", quoted=False),
+                ]
+                if attack.gains:
+                    columns.append(exp.alias_(exp.Literal.string(attack.gain(g).text), "gain"))
+                rows.append(exp.select(*columns, exp.Star()).from_(name))
+    return plan(attack, steps.steps, union(rows))
+
+
+def guess_plan(attack: BoundAttack) -> Plan:
+    """The best guess about the target: of each secret, and (0) of the owner if there is a key."""
+    steps = Steps(attack, key=attack.key is not None)
+    secrets = list(range(1, len(attack.secrets) + 1)) + ([0] if attack.key else [])
+    guess = exp.alias_(exp.cast(exp.column("best_guess"), "VARCHAR"), "best_guess")
+    rows = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in secrets]
+    return plan(attack, steps.steps, union(rows))
+
+
+def numbers(attack: BoundAttack, model: Model) -> list[int]:
+    """The secrets that a model asks about, by number; 0 is whose record it is."""
+    if model.goal == "re-identification":
+        return [0]
+    return list(range(1, len(attack.secrets) + 1))
+
+
+def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
+    """A SELECT of the numbers of a secret and of a gain function, and more columns."""
+    return exp.select(
+        exp.alias_(exp.Literal.number(j), "secret"),
+        exp.alias_(exp.Literal.number(g), "gain"),
+        *columns,
+    )
+
+
+def union(queries: Sequence[exp.Select]) -> exp.Query:
+    """All rows of all queries."""
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]

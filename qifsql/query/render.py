@@ -1,0 +1,129 @@
+"""Plans and trees as SQL text of DuckDB."""
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+
+from qifsql.errors import NOT_UTF8, InputError, did_you_mean
+from qifsql.query.plan import Plan
+
+DUCKDB = "duckdb"
+
+
+def render(tree: exp.Expr, *, pretty: bool = False) -> str:
+    """One tree as SQL text. What the dialect cannot say raises instead of being left out.
+
+    InputError where a name or a text in it has bytes that are no characters.
+    """
+    text = tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+    try:
+        text.encode()
+    except UnicodeEncodeError as e:
+        raise InputError(NOT_UTF8) from e
+    return text
+
+
+def statement(plan: Plan, *, pretty: bool = False) -> str:
+    """A plan as one ``WITH`` statement."""
+    return render(_whole(plan), pretty=pretty)
+
+
+def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
+    """The statement that writes a plan's rows to a Parquet file; a note is metadata ``qifsql``.
+
+    ``group`` is the number of rows in a row group.
+    """
+    options: dict[str, exp.Expr] = {
+        "FORMAT": exp.Var(this="PARQUET"),
+        "COMPRESSION": exp.Var(this="ZSTD"),
+        "USE_TMP_FILE": exp.false(),  # the file is a temporary one already
+    }
+    if group is not None:
+        options["ROW_GROUP_SIZE"] = exp.Literal.number(group)
+    if note:
+        name, value = exp.to_identifier("qifsql"), exp.Literal.string(note)
+        options["KV_METADATA"] = exp.Struct(
+            expressions=[exp.PropertyEQ(this=name, expression=value)]
+        )
+    copy = exp.Copy(
+        this=exp.Subquery(this=_whole(plan)),
+        kind=False,
+        files=[exp.Literal.string(path)],
+        params=[exp.CopyParameter(this=exp.Var(this=k), expression=v) for k, v in options.items()],
+    )
+    return render(copy)
+
+
+def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
+    """The statement that keeps a plan's rows as a table; ``again``: in place of an older one."""
+    table = exp.table_(name, db="main", catalog=catalog)
+    create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
+    return render(create, pretty=again)
+
+
+def adding(plan: Plan, name: str, catalog: str) -> str:
+    """The statement that adds a plan's rows to a table."""
+    return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
+
+
+def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
+    """The statement that makes the rows of a query a table, in place of one of that name."""
+    create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)
+    if temporary:
+        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
+def viewing(name: str, query: exp.Query) -> str:
+    """The statement that makes a query a temporary view."""
+    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
+def dropping(table: str) -> str:
+    """The statement that drops a table if it is there."""
+    return render(exp.Drop(kind="TABLE", tables=[exp.to_table(table)], exists=True))
+
+
+def setting(name: str, value: exp.Expr, *, variable: bool = False) -> str:
+    """The statement that changes a setting of the engine, or a variable of the session."""
+    equal = exp.EQ(this=exp.column(name), expression=value)
+    item = exp.SetItem(this=equal, kind="VARIABLE" if variable else None)
+    return render(exp.Set(expressions=[item]))
+
+
+def detaching(catalog: str) -> str:
+    """The statement that closes a catalog."""
+    return render(exp.Detach(this=exp.Var(this=catalog)))
+
+
+def _whole(plan: Plan) -> exp.Query:
+    query = plan.result.copy()
+    for step in plan.steps:
+        query = query.with_(
+            step.name, as_=step.query.copy(), materialized=step.materialized, copy=False
+        )
+    return query
+
+
+def script(plan: Plan, step: str | None = None) -> str:
+    """A plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
+
+    Comments say what a row of each step is.
+    """
+    steps = plan.steps
+    result: exp.Query = plan.result
+    if step is not None:
+        names = [s.name for s in steps]
+        if step not in names:
+            raise InputError(f'there is no step "{step}"{did_you_mean(step, names)}')
+        steps = steps[: names.index(step) + 1]
+        result = exp.select("*").from_(exp.to_table(step))
+    lines = [f"-- {s.name}: {s.doc}" for s in steps]
+    lines += [f"{s};" for s in plan.setup]
+    if plan.keeps:
+        catalog, name = plan.keeps
+        lines.append(keeping(plan, name, catalog, again=True) + ";")
+    else:
+        lines.append(statement(Plan(steps, result), pretty=True) + ";")
+    return "\n".join(lines) + "\n"

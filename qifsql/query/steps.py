@@ -1,0 +1,195 @@
+"""The steps of a plan, made when they are needed: a step brings along all that it reads.
+
+A file of ``sql/`` says what it reads by its FROM clauses. ``Steps.need`` splices it for one
+secret and one gain function, and first needs each table that stands there. Names are numbered:
+``cells_2`` are those of the second secret, ``profile_2_1`` is that of its first gain function
+beside identity; 0 is the secret whose record it is. ``prior_`` stands before the same without
+quasi-identifiers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary.gains import STAKED
+from qifsql.adversary.spec import (
+    BoundAttack,
+)
+from qifsql.query import microdata, parameters
+from qifsql.query.plan import Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import Template, load
+
+SHARED = ("chosen", "population", "signatures", "tallies")  # one for all secrets
+PER_GAIN = (
+    "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
+    "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
+    "reaches", "scale", "stakes", "thresholds", "unknown_values", "unusual", "usual_gains",
+)  # fmt: skip
+OF_THE_QUESTION = (  # the same before and after the release
+    "asked", "beliefs", "listed", "nearest", "numbers", "pairs", "reaches", "scale",
+    "secret_values", "stakes", "unusual", "usual_gains",
+)  # fmt: skip
+WEIGHTED = (
+    "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",
+    "owner_members", "people", "profile", "uncertainty",
+)  # fmt: skip
+OF_OWNERS = {  # the files that make these steps when the secret is whose record it is
+    "agreements": "owner_agreements",
+    "cells": "people",
+    "guesses": "owner_guesses",
+    "members": "owner_members",
+}
+BEFORE_BELIEF = (  # they read the cells and members as they are counted
+    "believed", "believed_members", "beliefs_check", "domain", "secret_values",
+)  # fmt: skip
+MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a step is about: a secret (0: the owner of the record), a gain function, the prior."""
+
+    secret: int
+    gain: int = 0
+    prior: bool = False
+
+
+class Steps:
+    """The steps of a plan as they come.
+
+    ``catalogs`` are those of the engine's tables that hold steps already, by their names;
+    ``values`` are the numbers of values of the secrets that are counted by tallies.
+    """
+
+    def __init__(
+        self,
+        attack: BoundAttack,
+        *,
+        key: bool = False,
+        catalogs: Mapping[str, str] | None = None,
+        values: Mapping[int, int] | None = None,
+    ) -> None:
+        self.attack = attack
+        self.key = key
+        self.catalogs = dict(catalogs or {})
+        self.values = dict(values or {})
+        self.steps: list[Step] = []
+
+    def need(self, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False) -> str:
+        """Have a step and all that it reads; the step's name."""
+        return self._need(name, About(secret, gain, prior))
+
+    def push(self, step: Step) -> str:
+        """Add a step that is made elsewhere, unless it is there already."""
+        if all(s.name != step.name for s in self.steps):
+            self.steps.append(step)
+        return step.name
+
+    def _need(self, name: str, about: About) -> str:
+        if name == "microdata":
+            return self._people(about)
+        actual = _actual(name, about)
+        if any(s.name == actual for s in self.steps):
+            return actual
+        if actual in self.catalogs:
+            return self.push(_read_table(actual, self.catalogs[actual]))
+        if name == "agreement":
+            self._people(replace(about, prior=True))
+            return self.push(microdata.agreement(self.attack))
+        recipe = parameters.make(self.attack, name, about.secret, about.gain)
+        if recipe is not None:
+            names = {table: self._need(table, about) for table in recipe.reads}
+            return self.push(Step(actual, recipe.doc, recipe.query(names)))
+        template = self._template(name, about)
+        query = self._splice(template, name, about)
+        return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
+
+    def _people(self, about: About) -> str:
+        """Everybody, or the look-alikes of the target."""
+        for step in microdata.microdata(self.attack, key=self.key):
+            self.push(step)
+        if not self.attack.target or about.prior:
+            return "microdata"
+        return self.push(microdata.candidates(self.attack))
+
+    def _template(self, name: str, about: About) -> Template:
+        file = self._file(name, about)
+        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
+        return load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
+
+    def weighted(self, secret: int, *, raw: bool = False) -> bool:
+        """Whether the people are weighed, by their weights or by the belief in their secret."""
+        return self.attack.weight is not None or (not raw and secret in self.attack.beliefs)
+
+    def _file(self, name: str, about: About) -> str:
+        """Which file of ``sql/`` makes a step."""
+        owners = about.secret == 0
+        tallied = about.secret in self.values and not about.prior and not about.gain
+        if name == "gained":
+            kind = self.attack.gains[about.gain - 1].gain.kind
+            if kind == "tries" and owners and not self.weighted(0):
+                return "owner_tries"
+            return "staked" if kind in STAKED else kind
+        if name == "stakes" and self.attack.gains[about.gain - 1].gain.kind != "sql":
+            return f"{self.attack.gains[about.gain - 1].gain.kind}_stakes"
+        if owners:
+            if name == "profile" and self.values and not (about.prior or about.gain):
+                return "tally_owners"
+            if name in ("blocks", "doubts") and not self.weighted(0):
+                return {"blocks": "owners", "doubts": "owner_doubts"}[name]
+            return OF_OWNERS.get(name, name)
+        if tallied and name in ("profile", "spectra", "capacity"):
+            return f"tally_{name}"
+        return name
+
+    def _splice(self, template: Template, name: str, about: About) -> exp.Select:
+        names = {
+            table.name: self._read(table.name, name, about)
+            for table in template.query.find_all(exp.Table)
+        }
+        counted = [j for j in self.values if name in SHARED or j == about.secret]
+        return splice(
+            template,
+            width=0 if about.prior else len(self.attack.qids),
+            secret=about.secret,
+            names=names,
+            tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
+        )
+
+    def _read(self, table: str, reader: str, about: About) -> str:
+        """The step that a file means by a name in its FROM clause."""
+        if reader == "tallies" and table == "secret_values":
+            for j in self.values:
+                self._need("secret_values", About(j))
+            return table
+        if table == "prior":
+            return self._need("profile", replace(about, prior=True))
+        if table.startswith("prior_"):
+            table, about = table.removeprefix("prior_"), replace(about, prior=True)
+        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
+            table = {"cells": "believed", "members": "believed_members"}.get(table, table)
+        if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
+            table = "gained"
+        return self._need(table, about)
+
+
+def _actual(name: str, about: About) -> str:
+    """The name of a step: with the numbers of the secret and the gain, where they matter."""
+    if name in SHARED or name == "microdata":
+        return name
+    gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
+    prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
+    return f"{prior}{name}_{about.secret}{gain}"
+
+
+def _read_table(name: str, catalog: str) -> Step:
+    query = exp.select("*").from_(exp.table_(name, catalog=catalog, db="main"))
+    return Step(name, "Counted before.", query)
+
+
+def revealed_tables(steps: Steps) -> list[str]:
+    """Have what each block reveals; the tables that say it, the first of them of the owner, too."""
+    tables = [steps.need("revealed", j) for j in range(1, len(steps.attack.secrets) + 1)]
+    return tables if tables and not steps.attack.beliefs else [steps.need("crowds", 0), *tables]

@@ -1,0 +1,108 @@
+"""The views of ``sql/``: one question each, parsed when it is asked.
+
+A file of ``sql/`` tells one question from top to bottom, in several views. Each is ``CREATE OR
+REPLACE VIEW name AS SELECT ...`` under a comment that says what a row is, and blank lines stand
+between them. A view is named by its folder or file and its own name: ``dit/bits`` is in
+``sql/dit/``, ``link/alike`` in ``sql/link.sql``. The views of an attack, which other commands build
+on, have their own names alone: ``profile``.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import sqlglot
+from sqlglot import exp
+
+from qifsql.data.bundled import bundled
+from qifsql.errors import InternalError
+
+OF_ATTACKS = ("attack", "blocks", "hyper", "describe", "refines", "population")
+"""Folders and files whose views are read from one another, under their own names."""
+VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)"? AS$', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Template:
+    """One file: its view's name, its documentation, its query, its text."""
+
+    name: str
+    doc: str
+    query: exp.Select
+    text: str
+
+
+@cache
+def load(name: str) -> Template:
+    """Return a view by its folder and name: ``profile``, ``weighted/profile``."""
+    code = text(name)
+    create = sqlglot.parse_one(code, read="duckdb")
+    query = create.expression
+    view = create.this.name
+    if view != name.rpartition("/")[2] or not isinstance(query, exp.Select):
+        raise InternalError(f"the view {name} of sql/ is not one SELECT; install qifsql again")
+    lines = [line[2:].strip() for line in code.splitlines() if line.startswith("--")]
+    for node in query.walk():
+        node.comments = None
+    return Template(view, " ".join(lines), _exact(query), code)
+
+
+def text(name: str) -> str:
+    """Return the text of a view: its comment and its statement."""
+    home, _, view = name.rpartition("/")
+    try:
+        return views(home)[view]
+    except KeyError as e:
+        raise InternalError(f"sql/ has no view {name}; install qifsql again") from e
+
+
+def exists(name: str) -> bool:
+    """Whether there is such a view."""
+    home, _, view = name.rpartition("/")
+    return view in views(home)
+
+
+@cache
+def views(home: str) -> dict[str, str]:
+    """Return the views of a folder or file of ``sql/`` with their texts, in reading order.
+
+    ``home`` is empty for the views of attacks.
+    """
+    texts: dict[str, str] = {}
+    for file in files(home):
+        for part in file.read_text(encoding="utf-8").split("\n\n"):
+            if name := VIEW.search(part):
+                if name[1] in texts:
+                    raise InternalError(f"sql/ has two views {home}/{name[1]}")
+                texts[name[1]] = part.strip()
+    return texts
+
+
+def files(home: str) -> list[Path]:
+    """Return the files of ``sql/`` that hold the views of a home."""
+    paths: list[Path] = []
+    for name in [home] if home else OF_ATTACKS:
+        alone = folder() / f"{name}.sql"
+        paths += [alone] if alone.is_file() else sorted((folder() / name).glob("*.sql"))
+    return paths
+
+
+def script(name: str) -> list[str]:
+    """Return the statements of a file of ``sql/`` that makes more than views."""
+    code = (folder() / f"{name}.sql").read_text(encoding="utf-8")
+    lines = "\n".join(line for line in code.splitlines() if not line.startswith("--"))
+    return [part.strip() for part in lines.split(";") if part.strip()]
+
+
+def _exact(query: exp.Select) -> exp.Select:
+    """The query with ``log2(x)`` as it is written: ``LOG(2, x)`` differs in the last digit."""
+    for log in list(query.find_all(exp.Log)):
+        if log.expression and log.this == exp.Literal.number(2):
+            log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))
+    return query
+
+
+def folder() -> Path:
+    """Return the folder ``sql/``."""
+    return bundled("sql")

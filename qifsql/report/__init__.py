@@ -1,1 +1,0 @@
-"""Results for people: sentences and tables, views of the results with no numbers of their own."""

@@ -1,1 +1,0 @@
-"""Results as charts. A chart shows names of columns and counts, never a value of a person."""

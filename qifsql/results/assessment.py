@@ -1,0 +1,182 @@
+"""The result of an attack: one tidy table, tables of details, and what is needed to check them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from qifsql.errors import InputError, quoted
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "model": pl.String(),
+    "datasets": pl.Int64(),
+    "n_qids": pl.Int64(),
+    "qids": pl.List(pl.String()),
+    "secret": pl.String(),
+    "records": pl.Int64(),
+    "blocks": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "prior_deterministic": pl.Float64(),
+    "posterior_deterministic": pl.Float64(),
+    "degradation_deterministic": pl.Float64(),
+    "prior_probabilistic": pl.Float64(),
+    "posterior_probabilistic": pl.Float64(),
+    "degradation_probabilistic": pl.Float64(),
+    "leakage_additive": pl.Float64(),
+    "min_entropy_leakage": pl.Float64(),
+    "worst_case": pl.Float64(),
+    "individuals_certain": pl.Int64(),
+    "seconds": pl.Float64(),
+}
+"""The columns of a result, one row per model, set of quasi-identifiers and secret.
+
+``datasets`` is how many the adversary knows: 1, or those of a collection. Counts are of records
+of the focal dataset; ``prior_*``, ``posterior_*`` and ``worst_case`` are probabilities in
+[0, 1]; ``degradation_deterministic`` and ``leakage_additive`` are posterior minus prior,
+``degradation_probabilistic`` is posterior over prior, ``min_entropy_leakage`` its binary
+logarithm (bits). ``secret`` is NULL for re-identification. ``seconds`` is the time of the
+whole pass that the row comes from.
+"""
+
+INDIVIDUAL: dict[str, pl.DataType] = {
+    "target": pl.String(),
+    "matches": pl.Int64(),
+    "best_guess": pl.String(),
+}
+"""Further columns of individual models: who was attacked, how many look alike, the best guess.
+
+``best_guess`` is NULL when the most likely value is a missing one, for re-identification where no
+key was named, and for gain functions other than identity."""
+
+GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
+"""Further columns where gain functions are named: one row for each.
+
+``prior_probabilistic``, ``posterior_probabilistic``, ``leakage_additive`` and ``worst_case`` are
+then expected gains in the unit of the gain function, and the two ratios are NULL where the prior
+gain is 0: they are undefined."""
+
+MEASURES: dict[str, dict[str, pl.DataType]] = {
+    "shannon": {
+        "prior_entropy": pl.Float64(),
+        "posterior_entropy": pl.Float64(),
+        "mutual_information": pl.Float64(),
+    },
+    "guessing": {"prior_guessing": pl.Float64(), "posterior_guessing": pl.Float64()},
+    "capacity": {"capacity": pl.Float64(), "capacity_bits": pl.Float64()},
+    "risks": {
+        "prosecutor_risk": pl.Float64(),
+        "journalist_risk": pl.Float64(),
+        "marketer_risk": pl.Float64(),
+    },
+}
+"""Further columns of measures beside ``bayes``, by the name they are asked for with.
+
+Entropies and mutual information are in bits; ``*_guessing`` is the expected number of guesses, at
+least 1; ``capacity`` is the most that any prior and any gain function without losses can leak
+multiplicatively, at least 1, NULL for one target; the three risks are of re-identification alone,
+``journalist_risk`` is NULL without a population."""
+
+DETAILS: dict[str, dict[str, pl.DataType]] = {
+    "histogram": {
+        "attack_id": pl.String(),
+        "bin": pl.Int64(),
+        "individuals": pl.Int64(),
+    },
+    "thresholds": {
+        "attack_id": pl.String(),
+        "threshold": pl.Float64(),
+        "individuals": pl.Int64(),
+        "share": pl.Float64(),
+    },
+    "quantiles": {
+        "attack_id": pl.String(),
+        "quantile": pl.Float64(),
+        "success": pl.Float64(),
+    },
+    "groups": {
+        "attack_id": pl.String(),
+        "by": pl.String(),
+        "group": pl.String(),
+        "individuals": pl.Int64(),
+        "singled_out": pl.Int64(),
+        "individuals_certain": pl.Int64(),
+        "posterior_deterministic": pl.Float64(),
+        "prior_probabilistic": pl.Float64(),
+        "posterior_probabilistic": pl.Float64(),
+        "degradation_probabilistic": pl.Float64(),
+        "worst_case": pl.Float64(),
+        "guessed_right": pl.Float64(),
+        "gap": pl.Float64(),
+    },
+}
+"""Tables of details, joined to the results by ``attack_id``.
+
+``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100. The
+percent is a double precision number: with fractional weights a chance within 1e-13 of an exact half
+may fall to either side.
+``thresholds``: individuals whose success is at least the threshold. ``quantiles``: the least
+success that this share of the individuals do not exceed. ``groups``: the same numbers within the
+individuals of each value of another column (NULL: missing); ``guessed_right`` is the share of them
+whose own value is the best guess (NULL for re-identification and other gains than identity),
+``gap`` how far the group's posterior is above the lowest of all groups."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The table of results, where it comes from, and remarks for the reader.
+
+    ``frame`` has the columns of ``SCHEMA``, those of ``INDIVIDUAL`` for individual models, of
+    ``GAIN`` and ``MEASURES`` where asked for, and ``attack_id`` where there are ``details``.
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The results as plain dictionaries."""
+        return self.frame.to_dicts()
+
+
+def together(parts: Sequence[Assessment]) -> Assessment:
+    """The rows and details of several assessments of one question, in their order."""
+    last = parts[-1]
+    plans = tuple(plan for part in parts for plan in part.origin.plans)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    details = {
+        name: pl.concat(part.details[name] for part in parts if name in part.details)
+        for name in last.details
+    }
+    frame = pl.concat(part.frame for part in parts)
+    return Assessment(frame, replace(last.origin, plans=plans), notes, details)
+
+
+ALL = ("bayes", *MEASURES)
+
+
+OF_RECORDS = ("shannon", "guessing")
+
+
+def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
+    """The measures that one record can have; the others are refused, unless all were asked for."""
+    names = chosen(measures)
+    text = measures if isinstance(measures, str) else ",".join(measures)
+    others = [name for name in names if name not in OF_RECORDS]
+    if others and "all" not in text.casefold():
+        raise InputError(
+            f"{others[0]} is no measure of one record; records take {', '.join(OF_RECORDS)}"
+        )
+    return tuple(name for name in names if name in OF_RECORDS)
+
+
+def chosen(measures: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of measures in their order, ``all`` for all; InputError where one is unknown."""
+    words = measures.split(",") if isinstance(measures, str) else list(measures)
+    names = [name.strip().casefold() for name in words if name.strip()]
+    for name in names:
+        if name not in (*ALL, "all"):
+            raise InputError(f"there is no measure {quoted(name)}; use {', '.join(ALL)} or all")
+    return tuple(m for m in MEASURES if m in names or "all" in names)

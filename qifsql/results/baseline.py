@@ -1,0 +1,151 @@
+"""The last release: values of measures in a result that was exported, to compare new ones with.
+
+A baseline is what ``qifsql attack -o`` or ``qifsql check -o`` wrote: ``.json``, ``.parquet`` or
+``.csv``. Values within groups stand in the same JSON, or in ``NAME.groups.csv`` beside
+``NAME.csv``. Rows are found by model, quasi-identifiers in any order, secret and group.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from qifsql.data.files import check_file
+from qifsql.errors import InputError, quoted
+
+ENDINGS = (".json", ".parquet", ".csv")
+Table = list[dict[str, Any]]
+
+
+class Place(NamedTuple):
+    """Whom and what a value is about; ``by`` and ``group`` are None for everybody together."""
+
+    model: str
+    qids: tuple[str, ...]
+    secret: str | None
+    by: str | None = None
+    group: str | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Place":
+        """The place of a row of results: names joined by ``+`` are the same as a list of them."""
+        qids = row["qids"]
+        names = qids if isinstance(qids, str) else "+".join(qids)
+        where = (row.get(column) for column in ("secret", "by", "group"))
+        return cls(str(row["model"]).upper(), tuple(sorted(names.split("+"))), *where)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The values of a result by their place and measure, and the files they were read from."""
+
+    name: str
+    files: tuple[str, ...]
+    by_place: Mapping[Place, Mapping[str, Any]]
+
+    def value(self, place: Place, measure: str) -> float | None:
+        """The number that the result has for a measure there; None where it has none or several."""
+        entry = self.by_place.get(place, {}).get(measure)
+        if entry is None or isinstance(entry, bool):
+            return None
+        try:
+            number = float(entry)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return number if math.isfinite(number) else None
+
+
+def read(file: str | Path) -> Baseline:
+    """The baseline in a file.
+
+    Raises InputError where it cannot be read, or is no result of an attack or of a check.
+    """
+    path = Path(file)
+    if path.suffix.casefold() not in ENDINGS:
+        raise InputError(f"the baseline {path} must end in one of {', '.join(ENDINGS)}")
+    if path.exists():
+        check_file(path)
+    if not path.is_file():
+        raise InputError(f"the baseline {path} does not exist; check the path")
+    files, groups = [path], Table()
+    if path.suffix.casefold() == ".json":
+        results, groups = _json(path)
+    else:
+        results = _table(path, "qids")
+        beside = path.with_name(f"{path.stem}.groups{path.suffix}")
+        if beside.is_file():
+            groups = _table(beside, "group")
+            files.append(beside)
+    try:
+        by_place = _placed(results, groups)
+    except (KeyError, TypeError, AttributeError) as e:
+        raise _no_result(path) from e
+    return Baseline(str(path), tuple(map(str, files)), by_place)
+
+
+def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
+    """The values of all rows by place and measure; an ellipsis where rows disagree."""
+    by_place: dict[Place, dict[str, Any]] = {}
+    of_attack: dict[str, Mapping[str, Any]] = {}
+    for row in results:
+        if row.get("gain") not in (None, "", "identity"):
+            continue
+        if "measure" in row:
+            _note(by_place, Place.of(row), {row["measure"]: row["value"]})
+            continue
+        _note(by_place, Place.of(row), row)
+        if row.get("attack_id") is not None:
+            of_attack[row["attack_id"]] = row
+    for row in groups:
+        if (whole := of_attack.get(row["attack_id"])) is not None:
+            place = Place.of(whole)._replace(by=row["by"], group=row["group"])
+            _note(by_place, place, row)
+    return by_place
+
+
+def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[str, Any]) -> None:
+    entries = by_place.setdefault(place, {})
+    for measure, value in values.items():
+        entries[measure] = value if entries.get(measure, value) == value else ...
+
+
+def _json(path: Path) -> tuple[Table, Table]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        return _rows(document["results"]), _rows(document.get("groups", []))
+    except OSError as e:
+        raise InputError(f"the baseline {path} cannot be read: {e.strerror}") from e
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+        raise _no_result(path) from e
+
+
+def _table(path: Path, needed: str) -> Table:
+    """The rows of a file, unless its columns say that it is something else, however large."""
+    try:
+        if path.suffix.casefold() == ".csv":
+            lazy = pl.scan_csv(path, infer_schema=False, glob=False)
+        else:
+            lazy = pl.scan_parquet(path, glob=False)
+        if needed not in lazy.collect_schema():
+            raise _no_result(path)
+        return lazy.collect().to_dicts()
+    except (pl.exceptions.PolarsError, OSError) as e:
+        raise _no_result(path) from e
+
+
+def _rows(entries: Iterable[Any]) -> Table:
+    rows = list(entries)
+    if not all(isinstance(row, dict) for row in rows):
+        raise TypeError
+    return rows
+
+
+def _no_result(path: Path) -> InputError:
+    return InputError(
+        f"the baseline {quoted(str(path))} is no result that qifsql exported; write one with "
+        "qifsql attack -o or qifsql check -o"
+    )

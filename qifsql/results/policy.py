@@ -1,0 +1,257 @@
+"""A policy: which levels a release has to keep, written as a small TOML file.
+
+    [adversary]                     # what she knows and wants, as in qifsql attack
+    qids = ["age", "sex"]
+    secret = ["disease"]
+
+    [[rule]]                        # everybody together
+    model = "crs"
+    measure = "posterior_deterministic"
+    at_most = 0.05
+
+    [[rule]]                        # within every region
+    model = "cas"
+    secret = "disease"
+    by = "region"
+    measure = "posterior_probabilistic"
+    at_most = 0.9
+
+    [[rule]]                        # against the last release
+    model = "cas"
+    measure = "degradation_probabilistic"
+    rise_at_most = 0.1
+
+    [baseline]
+    file = "last_release.json"      # what qifsql check -o or qifsql attack -o wrote
+
+Above all tables, ``unnamed = "warn"`` says what becomes of columns of the file that no rule covers:
+``warn`` measures whom they would single out and says so beside the verdict, ``refuse`` does the
+same, and the policy is not met while there are any, ``ignore`` only lists them.
+
+``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``, and
+``member``, ``wave``, ``absent``, ``prior`` and ``population``; options that are given elsewhere
+win. Its ``by`` is that of every rule that has none of its own.
+
+A rule has one model or several, a ``measure`` and one bound at least: ``at_most``, ``at_least``,
+and against the baseline ``rise_at_most`` and ``fall_at_most``, which bound the difference. A value
+that equals its bound is within it. ``measure`` is a column of the result of an attack, or with
+``by`` of its table of groups. ``secret`` names those that the rule is about; all without it.
+Probabilities are in [0, 1]: 5 % is 0.05. Files are looked for beside the policy.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+from qifsql.adversary import models
+from qifsql.adversary.models import Model
+from qifsql.data.toml_lines import Lines, parse
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.results.rules import (
+    BOUNDS,
+    DRIFT,
+    PROBABILITIES,
+    Rule,
+    asked_for,
+    measures,
+    unsuitable,
+)
+
+RULE = ("model", "measure", "secret", "by", *BOUNDS)
+NAMES = ("qids", "secret", "key")  # of which there may be several
+TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
+FILES = ("prior", "population")
+UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a release is attacked with, the levels it has to keep, and where the last one is.
+
+    ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
+    ``unnamed`` is one of ``UNNAMED``. ``lines`` tell where each part of the file stands, for
+    messages.
+    """
+
+    file: Path
+    adversary: Mapping[str, Any]
+    rules: tuple[Rule, ...]
+    baseline: Path | None
+    lines: Lines = field(repr=False, compare=False)
+    unnamed: str = UNNAMED[0]
+
+    def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
+        """The error that says what is wrong with a rule, or with one key of it."""
+        return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
+
+
+def read(file: str | Path, **options: object) -> Policy:
+    """The policy of a file; ``options`` that are given win over those of the file.
+
+    Raises InputError with the line of what is wrong.
+    """
+    path = Path(file)
+    data, lines = parse(path)
+    _check_keys(data, ("adversary", "rule", "baseline", "unnamed"), lines)
+    adversary = _adversary(data.get("adversary", {}), path.parent, lines)
+    adversary |= {name: option for name, option in options.items() if option}
+    listed = data.get("rule", [])
+    if not isinstance(listed, list) or not all(isinstance(r, dict) for r in listed):
+        raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
+    if not listed:
+        raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
+    rules = tuple(_rule(n, table, adversary, lines) for n, table in enumerate(listed))
+    last = _baseline(data, path.parent, lines)
+    return Policy(path, adversary, rules, last, lines, _unnamed(data, lines))
+
+
+def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
+    """Return what becomes of columns that no rule covers."""
+    choice = data.get("unnamed", UNNAMED[0])
+    if choice not in UNNAMED:
+        raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
+    return str(choice)
+
+
+def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
+    """The options of an attack that stand in the file."""
+    if not isinstance(table, dict):
+        raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
+    _check_keys(table, (*NAMES, *TEXTS), lines, "adversary")
+    options: dict[str, Any] = {}
+    for name, value in table.items():
+        if name in NAMES:
+            options[name] = _names(value, lines, "adversary", name)
+        else:
+            options[name] = _text(value, lines, "adversary", name)
+        if name in FILES:
+            options[name] = _beside(folder, options[name])
+    return options
+
+
+def _rule(n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], lines: Lines) -> Rule:
+    here = ("rule", n)
+    _check_keys(table, RULE, lines, *here)
+    for key in ("model", "measure"):
+        if key not in table:
+            raise lines.wrong(f"rule {n + 1} has no {key}; name one", *here)
+    bounds = {name: _number(table[name], lines, *here, name) for name in BOUNDS if name in table}
+    if not bounds:
+        raise lines.wrong(f"rule {n + 1} has no bound; write one of {', '.join(BOUNDS)}", *here)
+    by = _text(table["by"], lines, *here, "by") if "by" in table else adversary.get("by")
+    rule = Rule(
+        n + 1,
+        _models(table["model"], lines, *here, "model"),
+        _text(table["measure"], lines, *here, "measure"),
+        bounds,
+        _names(table["secret"], lines, *here, "secret") if "secret" in table else (),
+        by,
+    )
+    _check_measure(rule, lines, population=bool(adversary.get("population")))
+    _check_secrets(rule, adversary.get("secret", ()), lines)
+    _check_bounds(rule, lines)
+    return rule
+
+
+def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
+    """Refuse a measure that there is not, or that the rule's models cannot have."""
+    here = ("rule", rule.number - 1, "measure")
+    if hint := _unknown(rule.measure, measures(grouped=rule.by is not None)):
+        where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
+        raise lines.wrong(f"there is no measure {quoted(rule.measure)}{where}{hint}", *here)
+    for model in rule.models:
+        if reason := unsuitable(rule.measure, model, population=population):
+            raise lines.wrong(f"{rule.measure} {reason}", *here)
+
+
+def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> None:
+    """Refuse secrets where there is none, and those that the adversary does not want."""
+    here = ("rule", rule.number - 1, "secret")
+    others = [m for m in rule.models if m.goal != "attribute inference"]
+    if rule.secrets and others:
+        about = f"{others[0].acronym} is of {others[0].goal}"
+        raise lines.wrong(f"{about}, which has no secret to name; leave it out", *here)
+    names = [secrets] if isinstance(secrets, str) else list(secrets)
+    for secret in rule.secrets:
+        if not asked_for(secret, names):
+            hint = did_you_mean(secret, names) or "; name it in [adversary]"
+            raise lines.wrong(f"secret {quoted(secret)} is not asked for{hint}", *here)
+
+
+def _check_bounds(rule: Rule, lines: Lines) -> None:
+    """Refuse bounds of probabilities that no probability can cross: they are percent."""
+    for name, bound in rule.bounds.items():
+        least = -1 if name in DRIFT else 0
+        if rule.measure in PROBABILITIES and not least <= bound <= 1:
+            what = f"{rule.measure} is a probability"
+            limits = f"write {name} between {least} and 1, such as 0.05 for 5 %"
+            raise lines.wrong(f"{what}; {limits}", "rule", rule.number - 1, name)
+
+
+def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
+    several = [n for name in _names(value, lines, *here) for n in name.split(",")]
+    try:
+        return tuple(dict.fromkeys(models.model(name.strip()) for name in several))
+    except InputError as e:
+        raise lines.wrong(str(e), *here) from e
+
+
+def _baseline(data: Mapping[str, Any], folder: Path, lines: Lines) -> Path | None:
+    if "baseline" not in data:
+        return None
+    table = data["baseline"]
+    if not isinstance(table, dict) or "file" not in table:
+        raise lines.wrong("a baseline is a table with a file: write file = ...", "baseline")
+    _check_keys(table, ("file",), lines, "baseline")
+    return folder / _text(table["file"], lines, "baseline", "file")
+
+
+def _check_keys(
+    table: Mapping[str, Any], names: Sequence[str], lines: Lines, *here: str | int
+) -> None:
+    for name in table:
+        if hint := _unknown(name, names):
+            hint = "; write it above all tables" if name == "unnamed" else hint
+            raise lines.wrong(f"there is no {quoted(name)} here{hint}", *here, name)
+
+
+def _unknown(name: str, names: Iterable[str]) -> str:
+    """What to try instead of a name that there is not: one like it, or all; empty if there is."""
+    names = list(names)
+    if name in names:
+        return ""
+    near = get_close_matches(name.casefold(), names, n=1)
+    return did_you_mean(name, near) or f"; use one of {', '.join(names)}"
+
+
+def _names(value: object, lines: Lines, *here: str | int) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    if not several:
+        raise lines.wrong(f"{here[-1]} is empty; name one, or leave it out", *here)
+    return tuple(_text(name, lines, *here) for name in several)
+
+
+def _text(value: object, lines: Lines, *here: str | int) -> str:
+    if not isinstance(value, str):
+        raise lines.wrong(f"{here[-1]} is no text; write it in quotes", *here)
+    if not value.strip():
+        raise lines.wrong(f"{here[-1]} is empty; fill it in, or leave it out", *here)
+    return value
+
+
+def _number(value: object, lines: Lines, *here: str | int) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or (isinstance(value, float) and not math.isfinite(value)):
+        raise lines.wrong(f"{here[-1]} is no number; write one without quotes, as in 0.05", *here)
+    return cast("float", value)
+
+
+def _beside(folder: Path, text: str) -> str:
+    """A file that is named in the policy, as seen from the policy; ``table@file``, too."""
+    table, at, file = text.rpartition("@")
+    if at and table and not (folder / text).exists():
+        return f"{table}@{folder / file}"
+    return str(folder / text)

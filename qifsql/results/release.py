@@ -1,0 +1,114 @@
+"""A release as a file: records under the names that their columns have, whatever these are.
+
+SQL does not tell ``ID`` from ``id``, and knows no columns without a name. Where a file has such
+names, DuckDB writes the rows under names of ours, and the names are put back while they are copied.
+"""
+
+import csv
+import gzip
+import re
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from qifsql.data.dataset import Column
+from qifsql.data.types import family
+from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InternalError, OutputError, quoted
+from qifsql.query.columns import SHOWABLE
+from qifsql.query.plan import Plan
+from qifsql.results.storage import Origin, whole, write_manifest
+
+ENDINGS = (".parquet", ".csv", ".csv.gz")
+# What DuckDB 2.0.0 writes to Parquet as something else: floats, milliseconds, structures.
+_LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM)\b")
+
+
+def ending(path: Path) -> str:
+    """Which of ``ENDINGS`` a file has; OutputError where it has none of them."""
+    name = path.name.casefold()
+    suffix = next((e for e in ENDINGS if name.endswith(e)), None)
+    if suffix is None:
+        raise OutputError(f"{path} must end in one of {', '.join(ENDINGS)}")
+    return suffix
+
+
+def as_text(type_: str, kind: str) -> bool:
+    """Whether values of a type must be written as text to stay what they are."""
+    if kind == ".parquet":
+        return _LOSSY.search(type_) is not None
+    return family(type_) not in SHOWABLE
+
+
+def changed(columns: Sequence[Column]) -> list[str]:
+    """Remarks on columns that are written to Parquet as text."""
+    return [
+        f"column {quoted(c.name)} is written as text, because Parquet would change its values "
+        f"({family(c.type)})"
+        for c in columns
+        if as_text(c.type, ".parquet")
+    ]
+
+
+def aliases(names: Sequence[str]) -> list[str]:
+    """What the columns are called in SQL: their names, or others where SQL cannot use these."""
+    plain = all(names) and len({name.casefold() for name in names}) == len(names)
+    return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
+
+
+def write(
+    engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
+) -> None:
+    """Write all rows of a plan, so many, in their order, whole or not at all.
+
+    The plan's columns are called ``aliases(names)``. The manifest stands beside the file and not
+    in it: a release is for others, its seed and the path of its source are not. CSV is made from
+    Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
+    """
+    dataset = str(origin.spec["dataset"])
+    with whole(path, origin, engine.partial) as temporary:
+        written = put(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
+        if written != rows:
+            raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+
+
+def put(
+    engine: DuckDB, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
+) -> int:
+    """Write the rows of a plan to a file of that ending, without a manifest; how many there are."""
+    direct = kind == ".parquet" and aliases(names) == list(names)
+    target = path if direct else engine.scratch / "rows.parquet"
+    written = engine.copy(plan, target, what="writing records", where=where)
+    if kind != ".parquet":
+        _write_csv(target, path, names, zipped=kind == ".csv.gz")
+    elif not direct:
+        _rename(target, path, names)
+    return written
+
+
+def _rename(source: Path, target: Path, names: Sequence[str]) -> None:
+    """Copy a Parquet file, some rows at a time, with other names of its columns."""
+    with pq.ParquetFile(source) as file:
+        original = file.schema_arrow
+        fields = [field.with_name(name) for field, name in zip(original, names, strict=True)]
+        schema = pa.schema(fields)
+        with pq.ParquetWriter(target, schema, compression="zstd") as copy:
+            for batch in file.iter_batches():
+                copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+
+
+def _write_csv(source: Path, target: Path, names: Sequence[str], *, zipped: bool) -> None:
+    """Write the rows of a Parquet file as CSV under a line of names; the line is zipped apart."""
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(names)
+    head = line.getvalue().encode()
+    with target.open("wb") as file:
+        file.write(gzip.compress(head, mtime=0) if zipped else head)
+        compression: Literal["gzip", "uncompressed"] = "gzip" if zipped else "uncompressed"
+        pl.scan_parquet(source).sink_csv(file, include_header=False, compression=compression)

@@ -1,0 +1,115 @@
+"""A rule of a policy: one measure, of whom, and the bounds it has to keep."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from qifsql.adversary.models import Model
+from qifsql.data.expressions import split_name
+from qifsql.results.assessment import (
+    DETAILS,
+    INDIVIDUAL,
+    MEASURES,
+    SCHEMA,
+)
+
+BOUNDS = {
+    "at_most": "<= {}",
+    "at_least": ">= {}",
+    "rise_at_most": "rise <= {}",
+    "fall_at_most": "fall <= {}",
+}
+DRIFT = ("rise_at_most", "fall_at_most")
+RELATIVE, ABSOLUTE = 1e-12, 1e-14  # differences that are rounding: of sums, of what should be 0
+PROBABILITIES = frozenset(
+    {
+        *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
+        *("prior_probabilistic", "posterior_probabilistic", "leakage_additive", "worst_case"),
+        *("guessed_right", "gap", *MEASURES["risks"]),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One level: of which models, which measure, for which secrets and groups, in which bounds.
+
+    ``number`` counts from 1. Without ``secrets`` it holds of all, without ``by`` of everybody
+    together. ``bounds`` are those of ``BOUNDS`` that are given.
+    """
+
+    number: int
+    models: tuple[Model, ...]
+    measure: str
+    bounds: Mapping[str, float]
+    secrets: tuple[str, ...] = ()
+    by: str | None = None
+
+    @property
+    def limits(self) -> str:
+        """The bounds in words: ``<= 0.2 and >= 0.1``."""
+        return " and ".join(BOUNDS[name].format(bound) for name, bound in self.bounds.items())
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the rule is about the difference from the last release."""
+        return any(name in DRIFT for name in self.bounds)
+
+    def met(self, value: float, last: float | None) -> bool:
+        """Whether a value is within all bounds, given that of the last release.
+
+        A value that equals its bound but for rounding is within it: shares of a billion people are
+        10^-9 apart, sums of floating numbers are wrong by less than one part in 10^12.
+        """
+        return all(_within(name, bound, value, last or 0.0) for name, bound in self.bounds.items())
+
+
+def _within(name: str, bound: float, value: float, last: float) -> bool:
+    limit = {"rise_at_most": last + bound, "fall_at_most": last - bound}.get(name, bound)
+    above = name in ("at_least", "fall_at_most")
+    inside = value >= limit if above else value <= limit
+    return inside or math.isclose(value, limit, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def measures(*, grouped: bool = False) -> list[str]:
+    """What a rule may bound: the numbers in the result of an attack, or in its table of groups."""
+    schemas = [DETAILS["groups"]] if grouped else [SCHEMA, INDIVIDUAL, *MEASURES.values()]
+    return [name for schema in schemas for name, kind in schema.items() if kind.is_numeric()]
+
+
+def unsuitable(measure: str, model: Model, *, population: bool) -> str:
+    """Why a model can have no such measure; empty where it can."""
+    if measure in MEASURES["risks"] and model.goal != "re-identification":
+        return f"is of re-identification alone, and {model.acronym} is of {model.goal}"
+    if measure == "journalist_risk" and not population:
+        return "needs the population; name its file in [adversary]"
+    if measure == "guessed_right" and model.goal == "re-identification":
+        return "is of a secret; name a model of attribute inference"
+    if measure in INDIVIDUAL and not model.individual:
+        return f"is of one person, and {model.acronym} is of everybody"
+    return ""
+
+
+def named(text: str, secrets: Sequence[str]) -> list[str]:
+    """Which of the secrets of a result a text means: as it is written, or else in any case.
+
+    The text may be a named expression, or have the tag of the focal dataset.
+    """
+    forms = (text, _name(text))
+    folded = [w.casefold() for w in forms]
+    exact = [secret for secret in secrets if secret in forms]
+    return exact or [secret for secret in secrets if secret.casefold() in folded]
+
+
+def asked_for(text: str, names: Sequence[str]) -> bool:
+    """Whether a secret may be among those that were asked for, by name or by a pattern."""
+    patterns = (a.casefold() for a in names)
+    return bool(named(text, [*names, *map(_name, names)])) or any(
+        fnmatchcase(_name(text).casefold(), pattern) for pattern in patterns
+    )
+
+
+def _name(text: str) -> str:
+    """The name in front of an expression, without the tag of the focal dataset."""
+    return (split_name(text) or (text, ""))[0].removeprefix("1:")

@@ -1,0 +1,310 @@
+"""Results as files: written whole or not at all, with a manifest of where they come from."""
+
+import errno
+import hashlib
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.selectors import by_name
+
+from qifsql import __version__
+from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings
+from qifsql.engine.temporary import unfinished
+from qifsql.errors import EngineError, OutputError, quoted, unwritable
+from qifsql.query import render
+from qifsql.query.plan import Plan
+
+ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
+ENDING = ".manifest.json"  # of the manifest beside a file
+BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
+    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff"
+    r"\uffa0\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+)
+SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are as wide as ideographs
+FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
+NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
+STREAMED = (".parquet", ".csv")  # for results with a row per record
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where numbers come from: what was asked for, the SQL that ran, the files that were read.
+
+    ``kind`` is the command that they are the result of, ``notes`` are its remarks, ``columns`` all
+    columns of the file that was attacked, with their roles. Without ``folders`` a manifest names
+    files without the folders that they are in.
+    """
+
+    started: str
+    clock: float
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    plans: tuple[Plan, ...] = ()
+    statements: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    seconds: float = 0.0
+    seed: int | None = None
+    kind: str = ""
+    notes: tuple[str, ...] = ()
+    columns: tuple[ColumnRoles, ...] = ()
+    folders: bool = True
+
+    @classmethod
+    def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
+        """An origin whose clock starts now."""
+        seed = settings.seed if settings else None
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(started, time.perf_counter(), seed=seed, kind=kind)
+
+    @property
+    def sql(self) -> str:
+        """Every statement that ran, with what a row of each step is."""
+        opened: set[str] = set()  # what opens files and makes tables runs once
+        scripts = []
+        for plan in self.plans:
+            first = tuple(s for s in plan.setup if s not in opened)
+            opened.update(first)
+            scripts.append(render.script(replace(plan, setup=first)))
+        return "\n".join([*scripts, *(f"{statement};\n" for statement in self.statements)])
+
+    def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
+        """The origin of what the bound attack gave, with the time it took so far."""
+        paths = (*attack.dataset.paths, *attack.files)
+        return self.about(_plain(attack, spec) | more, paths, *plans).listing(attack.columns)
+
+    def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
+        """Return the same with the columns of the file that was attacked."""
+        return replace(self, columns=tuple(columns))
+
+    def sending(self, statements: Iterable[str]) -> "Origin":
+        """The same, where further statements ran, each once or many times."""
+        return replace(self, statements=(*self.statements, *statements))
+
+    def reading(self, paths: tuple[str, ...]) -> "Origin":
+        """The same, where further files were read."""
+        return replace(self, paths=(*self.paths, *paths))
+
+    def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
+        """The same with what was asked for, what ran and what was read, and the time it took."""
+        seconds = round(time.perf_counter() - self.clock, 3)
+        return replace(self, spec=spec, plans=plans, paths=paths, seconds=seconds)
+
+
+def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What was asked for, as plain data for manifests and JSON."""
+    named = (*attack.qids, *attack.secrets)
+    return {
+        "models": [m.acronym for m in attack.models],
+        "dataset": attack.dataset.name,
+        "qids": [q.name for q in attack.qids],
+        "secrets": [s.name for s in attack.secrets],
+        "expressions": {
+            a.name: render.render(a.expression) for a in named if a.name != a.expression.name
+        },
+        "csv": {
+            "all_varchar": spec.dataset.all_varchar,
+            "delimiter": attack.dataset.delimiter,
+            "encoding": spec.dataset.encoding,
+        }
+        if attack.dataset.format == "csv"
+        else None,
+        "key": spec.key,
+        **_collection(attack, spec),
+        "weight": spec.weight,
+        "where": spec.where,
+        "null": spec.null,
+        "target": dict(attack.target) or None,
+    }
+
+
+def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What is said of several datasets; nothing of one."""
+    if not spec.of_collection:
+        return {}
+    return {"collection": {"datasets": list(attack.releases)} | spec.asked_of_collection}
+
+
+def manifest(origin: Origin) -> dict[str, Any]:
+    """Everything needed to check or repeat a result, as plain data."""
+    return {
+        "qifsql": __version__,
+        "result": origin.kind,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("duckdb", "polars", "sqlglot")},
+        },
+        "spec": dict(origin.spec),
+        "columns": [column.plain() for column in origin.columns],
+        "notes": list(origin.notes),
+        "sql": origin.sql,
+        "inputs": digests(origin.paths, folders=origin.folders),
+        "seed": origin.seed,
+        "started": origin.started,
+        "seconds": origin.seconds,
+    }
+
+
+def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
+    """The size and digest of each file, by its path or without its folder."""
+    files = [_digest(Path(p)) for p in paths]
+    return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
+
+
+def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file whose ending says nothing we can write."""
+    if path.suffix.casefold() not in endings:
+        name = str(path) if str(path).isprintable() else quoted(str(path))
+        raise OutputError(f"{name} must end in one of {', '.join(endings)}")
+
+
+def check_place(path: Path, sources: tuple[str, ...]) -> Path:
+    """Refuse a file that could not be written, or that is read; where it really is.
+
+    Raises OutputError where the folder is missing, or where ``path`` is one of the files that are
+    read.
+    """
+    beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
+    for file in (path, *beside):
+        try:
+            file.lstat()
+        except OSError as e:
+            if e.errno == errno.ENAMETOOLONG:
+                raise OutputError(unwritable(file, e)) from e
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError) as e:  # a link that leads to itself
+        raise OutputError(f"{path} leads nowhere; name another file") from e
+    if any(real == Path(source).resolve() for source in sources):
+        raise OutputError(f"{path} is the input; name another file for the result")
+    path = real if path.is_symlink() else path
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    try:
+        with unfinished(path.parent, path.suffix):
+            return path
+    except OSError as e:
+        raise OutputError(unwritable(path, e)) from e
+
+
+@contextmanager
+def whole(
+    path: Path, origin: Origin, place: Callable[[Path], Path] | None = None
+) -> Iterator[Path]:
+    """A temporary file beside ``path`` that takes its place at the end, or disappears.
+
+    ``place`` names it, where it is written by an engine, which opens no other file.
+
+    Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
+    of the files that were read.
+    """
+    path = check_place(path, origin.paths)
+    name = None if place is None else place(path)
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(unfinished(path.parent, path.suffix, name))
+        except OSError as e:
+            raise OutputError(unwritable(path, e)) from e
+        try:
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        except OSError as e:
+            raise EngineError(unwritable(path, e), detail=str(e)) from e
+        except pl.exceptions.PolarsError as e:
+            raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
+
+
+def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:
+    """Write files of one result, all or none: frames as Parquet, texts with a manifest beside.
+
+    The manifest of Parquet is in its metadata ``qifsql``.
+    """
+    note = manifest(origin)
+    beside = {p: p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)}
+    with ExitStack() as stack:
+        ready = {p: stack.enter_context(whole(p, origin)) for p in (*files, *beside.values())}
+        for path, content in files.items():
+            if isinstance(content, str):
+                ready[path].write_text(content, encoding="utf-8", newline="")
+                _write_note(ready[beside[path]], note)
+            else:
+                metadata = {"qifsql": json.dumps(note, default=str)}
+                content.write_parquet(ready[path], metadata=metadata)
+
+
+def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
+    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
+
+    CSV is made from Parquet: DuckDB 2.0.0 may wait forever when writing CSV fails midway.
+    """
+    check_ending(path, STREAMED)
+    where = str(origin.spec["dataset"])
+    with whole(path, origin, engine.partial) as temporary:
+        note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
+        if path.suffix.casefold() == ".parquet":
+            return engine.copy(plan, temporary, what=what, where=where, note=note)
+        between = engine.scratch / "rows.parquet"
+        rows = engine.copy(plan, between, what=what, where=where, note=note)
+        inert(pl.scan_parquet(between)).sink_csv(temporary)
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+        return rows
+
+
+def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The frame for CSV: no spreadsheet takes a text in it for a formula.
+
+    Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or
+    with a tab or a line break, and are no plain numbers, get an apostrophe in front.
+    """
+    schema = frame.collect_schema()
+    names: dict[str, str] = {}
+    for name in schema:
+        new = name
+        while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
+            new = f"'{new}"
+        names[name] = new
+    texts = [by_name(name) for name, kind in schema.items() if kind == pl.String]
+    return frame.with_columns(_inert(text) for text in texts).rename(names)
+
+
+def _inert(text: pl.Expr) -> pl.Expr:
+    formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+    return pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
+
+
+def write_manifest(path: Path, origin: Origin) -> None:
+    """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
+    with whole(path.with_name(path.name + ENDING), origin) as temporary:
+        _write_note(temporary, manifest(origin))
+
+
+def _write_note(path: Path, note: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(note, indent=2, default=str) + "\n", "utf-8")
+
+
+def _digest(path: Path) -> dict[str, Any]:
+    with path.open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()
+    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,197 @@
+"""Results as they were stored: a report is made from these, not from the data.
+
+A result is a Parquet file with its manifest inside and its details beside it
+(``risk.parquet``, ``risk.histogram.parquet``), or a JSON file with its manifest beside it. A folder
+stands for all results in it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.selectors import by_name
+
+from qifsql.adversary.spec import ColumnRoles
+from qifsql.errors import DatasetError
+from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
+from qifsql.results.kinds import Kind, kind_of
+from qifsql.results.storage import ENDING
+
+TYPES = SCHEMA | INDIVIDUAL | GAIN  # of columns that most results have
+JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
+"""Entries of a JSON file that are no tables of details."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result: ``kind`` is the command that made it, ``manifest`` where it comes from.
+
+    ``files`` hold it.
+    """
+
+    name: str
+    kind: str
+    frame: pl.DataFrame
+    details: Mapping[str, pl.DataFrame]
+    manifest: Mapping[str, Any]
+    files: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What was asked for."""
+        spec: Mapping[str, Any] = self.manifest["spec"]
+        return spec
+
+    @property
+    def columns(self) -> tuple[ColumnRoles, ...] | None:
+        """All columns of the file with their roles; None where they were not stored."""
+        listed = self.manifest.get("columns")
+        return None if listed is None else tuple(map(ColumnRoles.of, listed))
+
+    @property
+    def shows_people(self) -> bool:
+        """Whether the result has rows of single people or values that they share."""
+        return not self.is_known or "target" in self.frame.columns
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the result is of a kind that is about everybody, with the columns of that."""
+        kind = kind_of(self.kind)
+        return kind is not None and set(kind.columns) <= set(self.frame.columns)
+
+
+def read(places: Iterable[str | Path]) -> list[Stored]:
+    """The results in files and folders, in their order.
+
+    Raises DatasetError where a file is not there, is no result, or a folder has none.
+    """
+    results: list[Stored] = []
+    for place in map(Path, places):
+        if place.is_dir():
+            contents = _in_folder(place)
+            if not contents:
+                raise DatasetError(
+                    f"folder {place} has no results; store some with -o FILE.parquet"
+                )
+            results += contents
+        else:
+            results.append(_read(place))
+    return _told_apart(results)
+
+
+def _told_apart(results: Sequence[Stored]) -> list[Stored]:
+    """The results, numbered where their names were met before."""
+    named: dict[str, Stored] = {}
+    for stored in results:
+        again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
+        name = next(n for n in (stored.name, *again) if n not in named)
+        named[name] = replace(stored, name=name)
+    return list(named.values())
+
+
+def _in_folder(folder: Path) -> list[Stored]:
+    """All results in a folder; of one in several forms the Parquet file."""
+    by_stem: dict[str, Stored] = {}
+    for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
+        if path.name.endswith(ENDING) or path.stem in by_stem or _is_detail(path, by_stem):
+            continue
+        try:
+            by_stem[path.stem] = _read(path)
+        except DatasetError:
+            continue  # another file
+    return sorted(by_stem.values(), key=lambda stored: stored.name)
+
+
+def _parquet_first(path: Path) -> tuple[bool, int, str]:
+    """Parquet before JSON, a result before its details, whose names are longer."""
+    return path.suffix != ".parquet", len(path.name), path.name
+
+
+def _is_detail(path: Path, by_stem: Mapping[str, Stored]) -> bool:
+    """Whether a file holds details of a result that was read before: ``risk.histogram.parquet``."""
+    name, _, detail = path.stem.rpartition(".")
+    return name in by_stem and detail in by_stem[name].details
+
+
+def _read(path: Path) -> Stored:
+    if not path.is_file():
+        raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
+    ending = path.suffix.casefold()
+    if ending not in (".parquet", ".json"):
+        raise DatasetError(
+            f"{path} is no stored result; store it with -o FILE.parquet or FILE.json"
+        )
+    message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
+    try:
+        stored = _parquet(path) if ending == ".parquet" else _json(path)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
+        raise DatasetError(message, detail=str(e)) from e
+    except pl.exceptions.PolarsError as e:
+        raise DatasetError(message, detail=str(e)) from e
+    kind = kind_of(stored.kind)
+    essential = kind is not None and kind.essential
+    if stored.kind == "report" or (essential and not stored.is_known):
+        raise DatasetError(message)
+    return stored
+
+
+def _parquet(path: Path) -> Stored:
+    note = json.loads(pl.read_parquet_metadata(path)["qifsql"])
+    details, files = {}, [str(path)]
+    for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
+        name = other.stem.removeprefix(f"{path.stem}.")
+        beside = json.loads(pl.read_parquet_metadata(other).get("qifsql", "{}"))
+        if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
+            details[name] = pl.read_parquet(other, glob=False)
+            files.append(str(other))
+    frame = pl.read_parquet(path, glob=False)
+    return Stored(path.stem, str(note["result"]), frame, details, _checked(note), tuple(files))
+
+
+def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A manifest; KeyError or TypeError where it is none."""
+    dict(note["spec"]).items()
+    for file in note["inputs"]:
+        str(file["path"]), int(file["bytes"]), str(file["sha256"])
+    for column in note.get("columns", ()):
+        ColumnRoles.of(column)
+    return note
+
+
+def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
+    """Rows of JSON; columns without any value are of the type that they have in results."""
+    frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
+    types = TYPES | (dict(kind.types) if kind else {})
+    empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
+    return frame.with_columns(by_name(name).cast(types.get(name, pl.String())) for name in empty)
+
+
+def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with infinite numbers, for which JSON has no word: ``inf`` among numbers is one."""
+    endless = ("inf", "-inf")
+    names = {
+        name
+        for name in (rows[0] if rows else ())
+        if all(row[name] is None or _is_number(row[name]) or row[name] in endless for row in rows)
+    }
+    return [
+        {n: float(x) if n in names and isinstance(x, str) else x for n, x in row.items()}
+        for row in rows
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _json(path: Path) -> Stored:
+    document = json.loads(path.read_text("utf-8"))
+    note = json.loads(path.with_name(path.name + ENDING).read_text("utf-8"))
+    kind = kind_of(str(note["result"]))
+    tables = {name: _table(rows, kind) for name, rows in document.items() if name not in JSON_KEYS}
+    frame = _table(document["results"], kind)
+    return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

@@ -1,1 +1,0 @@
-"""Sanitised releases: how they are made, what their generalised cells stand for, who is where."""

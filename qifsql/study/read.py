@@ -1,0 +1,95 @@
+"""Reading a study: its tables by their forms, and all that is wrong with them, by line."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from qifsql.data.toml_lines import Route, Step, parse
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.study.forms import Form, Forms
+
+
+class Reader:
+    """The data of a study, the lines of its parts, and what was found wrong so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = path.parent
+        self.data, self.lines = parse(path)
+        self._wrongs: dict[str, int] = {}
+
+    def wrong(self, message: str, *place: Step) -> None:
+        """Note what is wrong there."""
+        line = str(self.lines.wrong(on_one_line(message), *place))
+        self._wrongs.setdefault(line, self.lines.of(*place))
+
+    def finish(self) -> None:
+        """Raise InputError where something was wrong: a line for each, in the order of the file."""
+        if self._wrongs:
+            raise InputError("\n".join(sorted(self._wrongs, key=self._wrongs.__getitem__)))
+
+    def tables(self, name: str) -> dict[str, Any]:
+        """The entries of a table of names, such as ``[datasets]``; a name is never empty."""
+        content = self.data.get(name, {})
+        if not isinstance(content, dict):
+            self.wrong(f"{name} is a table; write [{name}.NAME]", name)
+            return {}
+        if "" in content:
+            self.wrong(f"a name of {name} is empty; name it", name, "")
+        return {key: value for key, value in content.items() if key}
+
+    def listed(self, name: str) -> list[tuple[Route, Any]]:
+        """The tables that are written ``[[name]]``, each with its place."""
+        content = self.data.get(name, [])
+        if not isinstance(content, list):
+            self.wrong(f"there may be several of {name}; write [[{name}]]", name)
+            return []
+        return [((name, i), table) for i, table in enumerate(content)]
+
+    def table(
+        self, content: Any, forms: Forms, *place: Step, required: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
+        """What stands in a table, key by key; keys that do not fit are told and left out.
+
+        None where it is no table.
+        """
+        if not isinstance(content, dict):
+            self.wrong(f"{_named(place)} is a table, not a value", *place)
+            return None
+        self.check_names(content, forms, *place)
+        for name in required:
+            if name not in content:
+                self.wrong(f"{_named(place)} has no {name}; write {name} = ...", *place)
+        read = {
+            name: self.value(content[name], forms[name], *place, name)
+            for name in forms
+            if name in content
+        }
+        return {name: value for name, value in read.items() if value is not None}
+
+    def check_names(self, content: Mapping[str, Any], names: Collection[str], *place: Step) -> None:
+        """Tell keys that mean nothing there."""
+        for name in content:
+            if name not in names:
+                hint = did_you_mean(name, names).replace("it has", "there are")
+                self.wrong(f"there is no {quoted(name)} here{hint}", *place, name)
+
+    def value(self, content: Any, form: Form, *place: Step) -> Any:
+        """What a key holds; None, told, where it does not fit."""
+        value = form.read(content)
+        if value is None:
+            shown = f", not {quoted(content)}" if isinstance(content, str) else ""
+            self.wrong(f"{place[-1]} is {form.says}{shown}", *place)
+        return value
+
+
+def on_one_line(message: str) -> str:
+    """A message in which names have no line ends and no control characters."""
+    return quoted(message)[1:-1]
+
+
+def _named(place: Route) -> str:
+    """A table by its place: ``attack 2``, ``datasets.census``."""
+    if isinstance(place[-1], int):
+        return f"{place[-2]} {place[-1] + 1}"
+    return ".".join(map(str, place))

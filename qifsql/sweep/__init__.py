@@ -1,1 +1,0 @@
-"""The sweep: every subset of the quasi-identifiers at once."""

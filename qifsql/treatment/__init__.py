@@ -1,1 +1,0 @@
-"""Treatment: one record per person, and what that does to the risk."""

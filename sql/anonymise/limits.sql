@@ -1,0 +1,149 @@
+-- Which cuts are refused, because one side would not keep a limit on a secret.
+
+-- One row per combination of secrets: how many people have it, all of them on one side.
+CREATE OR REPLACE VIEW everybody AS
+SELECT
+    1 AS part,
+    FALSE AS side,
+    secrets,
+    count(*) AS people
+FROM coded
+GROUP BY secrets;
+
+-- One row per side of a cut and combination of secrets: how many people have it.
+CREATE OR REPLACE VIEW sides AS
+SELECT
+    people.part,
+    [place][attribute] > cut AS side,
+    secrets,
+    sum(people)::BIGINT AS people
+FROM people JOIN cuts ON people.part = cuts.part
+WHERE allowed
+GROUP BY people.part, side, secrets;
+
+-- One row per class and combination of secrets: how many people have it, all of them on one side.
+CREATE OR REPLACE VIEW sides_of_classes AS
+SELECT
+    part,
+    FALSE AS side,
+    secrets,
+    count(*) AS people
+FROM coded JOIN done USING (place)
+GROUP BY part, secrets;
+
+-- One row per side of a cut and value of the secret: how many people have it.
+CREATE OR REPLACE VIEW sided AS
+SELECT
+    part,
+    side,
+    secret AS value,
+    sum(people)::BIGINT AS people
+FROM sides
+GROUP BY part, side, secret;
+
+-- One row per part one side of which has too few different values of the secret.
+CREATE OR REPLACE VIEW l_distinct AS
+SELECT part
+FROM sided
+GROUP BY part, side
+HAVING count(*) < wanted_l;
+
+-- One row per part one side of which has a secret of too little entropy: n ln n less the sum of
+-- m ln m over its values is n times the entropy. Logarithms are whole numbers of 2^-40, so that
+-- sums do not depend on the order; the limit is met when less than 10^-9 of it is missing.
+CREATE OR REPLACE VIEW l_entropy AS
+SELECT part
+FROM sided
+GROUP BY part, side
+HAVING
+    floor(sum(people)::BIGINT * ln(sum(people)::BIGINT) * 1099511627776)::HUGEINT
+    - sum(floor(people * ln(people) * 1099511627776)::HUGEINT)
+    < (sum(people)::BIGINT * ln(wanted_numerator / wanted_denominator) * 1099511627776)
+    * 0.999999999::DOUBLE;
+
+-- One row per part one side of which has a most frequent value that occurs at least c times as
+-- often as all from the l-th most frequent on.
+CREATE OR REPLACE VIEW l_recursive AS
+SELECT part
+FROM sided
+GROUP BY part, side
+HAVING
+    max(people)::HUGEINT * wanted_denominator
+    >= (
+        sum(people)
+        - coalesce(list_sum(list_slice(max(people, wanted_l), 1, wanted_l - 1)), 0)
+    )::HUGEINT * wanted_numerator;
+
+-- One row per part one side of which has a secret that is spread otherwise than in the whole
+-- release: the sum of |n p - N q| over all values, those that do not occur on the side too, is at
+-- most 2 t n N.
+CREATE OR REPLACE VIEW t_equal AS
+SELECT part
+FROM (
+    SELECT
+        part,
+        side,
+        sided.people,
+        sum(sided.people) OVER (PARTITION BY part, side) AS size,
+        whole.people AS everybody
+    FROM sided JOIN whole ON sided.value = whole.code
+) AS compared
+GROUP BY part, side, size
+HAVING
+    wanted_denominator
+    * (
+        sum(abs(people::HUGEINT * wanted_records - everybody::HUGEINT * size))
+        + size::HUGEINT * (wanted_records - sum(everybody))
+    )
+    > 2 * wanted_numerator::HUGEINT * size * wanted_records;
+
+-- One row per part one side of which has a secret that is spread otherwise than in the whole
+-- release, in the ordered distance: the sum over all values x of |N n(x) - n N(x)|, where n(x) and
+-- N(x) are those with x or a smaller value, is at most t (values - 1) n N. Between two values that
+-- occur on the side n(x) stays the same; from the value number ``reached`` on N(x) is the greater.
+CREATE OR REPLACE VIEW t_ordered AS
+SELECT part
+FROM (
+    SELECT
+        part,
+        side,
+        size,
+        upto * wanted_records * (2 * reached - code - next_code)
+        + size * (next_before + before - 2 * reached_before)
+        + CASE WHEN first_code = code THEN size * before ELSE 0 END AS distance
+    FROM (
+        SELECT
+            steps.*,
+            CASE
+                WHEN reached.code IS NULL OR reached.code < steps.code THEN steps.code
+                WHEN reached.code >= next_code THEN next_code
+                ELSE reached.code + 1
+            END AS reached,
+            CASE
+                WHEN reached.code IS NULL OR reached.code < steps.code THEN steps.before
+                WHEN reached.code >= next_code THEN next_before
+                ELSE reached.before + reached.upto
+            END AS reached_before
+        FROM (
+            SELECT
+                part,
+                side,
+                whole.code,
+                whole.before::HUGEINT AS before,
+                sum(sided.people) OVER (PARTITION BY part, side)::HUGEINT AS size,
+                sum(sided.people) OVER (PARTITION BY part, side ORDER BY whole.code)::HUGEINT
+                    AS upto,
+                min(whole.code) OVER (PARTITION BY part, side) AS first_code,
+                lead(whole.code, 1, wanted_values)
+                    OVER (PARTITION BY part, side ORDER BY whole.code) AS next_code,
+                lead(whole.before, 1, wanted_before)
+                    OVER (PARTITION BY part, side ORDER BY whole.code)::HUGEINT AS next_before
+            FROM sided JOIN whole ON sided.value = whole.code
+        ) AS steps
+        ASOF LEFT JOIN whole AS reached ON steps.upto * wanted_records // steps.size >= reached.upto
+    ) AS crossed
+) AS measured
+GROUP BY part, side, size
+HAVING
+    wanted_denominator * sum(distance)::HUGEINT
+    > wanted_numerator * (wanted_values - 1) * size * wanted_records;

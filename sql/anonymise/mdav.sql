@@ -1,0 +1,138 @@
+-- MDAV: groups of k around the people farthest from the centre.
+
+-- One row per different person of a part, numbered from 1 in the order of the places.
+CREATE OR REPLACE VIEW near AS
+SELECT
+    part,
+    row_number() OVER (PARTITION BY part ORDER BY place) AS id,
+    place,
+    people
+FROM done;
+
+-- One row per part: its records, and around where the next group is made. Where the last group had
+-- an opposite, there; else (fresh) around the person farthest from the centroid, of people as far
+-- the last one. The centroid is rounded down to the grid of 2^20 steps, so that squares of
+-- distances are whole numbers.
+CREATE OR REPLACE VIEW poles AS
+SELECT
+    part,
+    size,
+    pole,
+    fresh
+FROM (
+    SELECT
+        near.part,
+        any_value(size) AS size,
+        arg_max(
+            [(place >> 10)::BIGINT],
+            (added([((place >> 10) - list_extract(center, number)) * ((place >> 10) - list_extract(center, number))]) << 17)
+            + id
+        ) AS pole,
+        TRUE AS fresh
+    FROM near JOIN (
+        SELECT
+            part,
+            sum(people)::BIGINT AS size,
+            [(sum((place >> 10)::BIGINT * people) // sum(people))::BIGINT] AS center
+        FROM near ANTI JOIN carried USING (part)
+        GROUP BY part
+    ) AS centers ON near.part = centers.part
+    GROUP BY near.part
+    UNION ALL
+    SELECT
+        part,
+        size,
+        pole,
+        FALSE AS fresh
+    FROM carried
+) AS every_pole;
+
+-- One row per part: the group around its pole. It ends with the k-th record in the order of the
+-- distance from the pole; ``last`` is the distance and number of its last person, NULL where less
+-- than k records would be left behind: then it is all there are. ``opposite`` is where the person
+-- farthest from the pole is.
+CREATE OR REPLACE VIEW groups AS
+SELECT
+    part,
+    any_value(fresh) AS fresh,
+    any_value(size) AS size,
+    any_value(size) - max(upto) AS remaining,
+    CASE WHEN any_value(size) - max(upto) >= wanted_k THEN max(packed) END AS last_of_group,
+    any_value(pole) AS pole,
+    any_value(opposite) AS opposite
+FROM (
+    SELECT
+        listed.part,
+        fresh,
+        size,
+        pole,
+        opposite,
+        packed,
+        near.people,
+        sum(near.people) OVER (PARTITION BY listed.part ORDER BY packed)::BIGINT AS upto
+    FROM (
+        SELECT
+            part,
+            fresh,
+            size,
+            pole,
+            opposite,
+            unnest(nearest) AS packed
+        FROM (
+            SELECT
+                near.part,
+                any_value(fresh) AS fresh,
+                any_value(size) AS size,
+                any_value(pole) AS pole,
+                min(
+                    (added([((place >> 10) - list_extract(pole, number)) * ((place >> 10) - list_extract(pole, number))]) << 17)
+                    + id,
+                    wanted_k
+                ) AS nearest,
+                arg_max(
+                    [(place >> 10)::BIGINT],
+                    (added([((place >> 10) - list_extract(pole, number)) * ((place >> 10) - list_extract(pole, number))]) << 17)
+                    + id
+                ) AS opposite
+            FROM near JOIN poles ON near.part = poles.part
+            GROUP BY near.part
+        ) AS around
+    ) AS listed
+    JOIN near ON listed.part = near.part AND (packed & 131071) = near.id
+) AS added_up
+WHERE upto - people < wanted_k
+GROUP BY part;
+
+-- One row per different person who is in a group now: the number of the group in place of the part.
+CREATE OR REPLACE VIEW grouped AS
+SELECT
+    (near.part << 20) + getvariable('turn')::BIGINT AS part,
+    place,
+    people
+FROM near JOIN groups ON near.part = groups.part
+WHERE
+    last_of_group IS NULL
+    OR (added([((place >> 10) - list_extract(pole, number)) * ((place >> 10) - list_extract(pole, number))]) << 17) + id
+    <= last_of_group;
+
+-- One row per different person who is in no group yet.
+CREATE OR REPLACE VIEW near_next AS
+SELECT
+    near.part,
+    id,
+    place,
+    people
+FROM near JOIN groups ON near.part = groups.part
+WHERE
+    last_of_group IS NOT NULL
+    AND (added([((place >> 10) - list_extract(pole, number)) * ((place >> 10) - list_extract(pole, number))]) << 17) + id
+    > last_of_group;
+
+-- One row per part in which the next group is made around the opposite of the last one.
+CREATE OR REPLACE VIEW carried AS
+SELECT
+    part,
+    remaining AS size,
+    opposite AS pole
+FROM groups
+WHERE fresh AND size >= 3 * wanted_k AND last_of_group IS NOT NULL;

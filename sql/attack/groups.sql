@@ -1,0 +1,56 @@
+-- Groups of people, and who of them is guessed right.
+
+-- One row per block, value of the secret and group of people: how many they are.
+CREATE OR REPLACE VIEW members AS
+SELECT
+    qid,
+    secret,
+    member_of,
+    count(*) AS people,
+    count(*) AS weight
+FROM microdata
+GROUP BY qid, secret, member_of;
+
+-- One row per block and group of people: how many they are.
+CREATE OR REPLACE VIEW owner_members AS
+SELECT
+    qid,
+    member_of,
+    count(*) AS people,
+    count(*) AS weight
+FROM microdata
+GROUP BY qid, member_of;
+
+-- One row per group of people: how many they are, how many are alone in their block, for how many
+-- the secret is certain, and the mean and the worst success of the best guess about them. The
+-- adversary knows as much as ever: blocks are those of everybody.
+CREATE OR REPLACE VIEW groups AS
+SELECT
+    members.member_of::VARCHAR AS member_of,
+    sum(members.people)::BIGINT AS individuals,
+    coalesce(sum(members.people) FILTER (WHERE blocks.size = 1), 0)::BIGINT AS singled_out,
+    coalesce(sum(members.people) FILTER (WHERE blocks."values" = 1), 0)::BIGINT AS certain,
+    coalesce(sum(members.weight) FILTER (WHERE blocks."values" = 1), 0) / sum(members.weight)
+        AS deterministic,
+    sum(
+        (
+            members.weight::DOUBLE / members.everybody::DOUBLE * pow(2, 60)
+            * (blocks.mode / blocks.weight / (SELECT scale FROM asked))
+        )::HUGEINT
+    ) / pow(2, 60) AS probabilistic,
+    max(blocks.mode / blocks.weight) / (SELECT scale FROM asked) AS worst_case
+FROM (SELECT *, sum(weight) OVER (PARTITION BY member_of) AS everybody FROM members) AS members
+JOIN blocks ON blocks.qid IS NOT DISTINCT FROM members.qid
+GROUP BY members.member_of;
+
+-- One row per group of people: the share of them whose own value of the secret is the best guess
+-- in their block.
+CREATE OR REPLACE VIEW guessed_right AS
+SELECT
+    members.member_of::VARCHAR AS member_of,
+    coalesce(
+        sum(members.weight) FILTER (WHERE members.secret IS NOT DISTINCT FROM guesses.best_guess), 0
+    ) / sum(members.weight) AS guessed_right
+FROM members
+JOIN guesses ON guesses.qid IS NOT DISTINCT FROM members.qid
+GROUP BY members.member_of;

@@ -1,0 +1,190 @@
+-- Cells of a sanitised column: which values of the people each stands for.
+
+-- One row per value of a quasi-identifier among the people: its place in their order, from 1 (that
+-- of the hierarchy first, where there is one); the missing value has place 0.
+CREATE OR REPLACE VIEW places AS
+SELECT
+    value,
+    people,
+    CASE WHEN value IS NOT NULL
+        THEN row_number() OVER (ORDER BY leaf NULLS LAST, value NULLS LAST)
+    ELSE 0 END::INTEGER AS place
+FROM raw_values;
+
+-- One row per cell of text that may be more than a value.
+CREATE OR REPLACE VIEW unread AS
+SELECT
+    id,
+    cell
+FROM cells
+WHERE regexp_matches(cell, '[*{\[<>≤≥]|^[(\]]|^[0-9]+-[0-9]+\??$');
+
+-- One row per cell that is a value: that value.
+CREATE OR REPLACE VIEW parsed_plain AS
+SELECT
+    id,
+    FALSE AS everything,
+    FALSE AS ranged,
+    NULL AS lower,
+    NULL AS upper,
+    FALSE AS open_below,
+    FALSE AS open_above,
+    FALSE AS missing,
+    [comparable(cell)] AS items,
+    NULL AS prefix,
+    NULL AS length
+FROM cells;
+
+-- One row per cell that is an interval: its bounds, both in it; a structure that is missing stands
+-- for everything, one without bounds for the missing value alone.
+CREATE OR REPLACE VIEW parsed_interval AS
+SELECT
+    id,
+    cell IS NULL AS everything,
+    coalesce(cell.lower IS NOT NULL OR cell.upper IS NOT NULL, FALSE) AS ranged,
+    comparable(cell.lower) AS lower,
+    comparable(cell.upper) AS upper,
+    FALSE AS open_below,
+    FALSE AS open_above,
+    coalesce(cell.missing, FALSE) AS missing,
+    [] AS items,
+    NULL AS prefix,
+    NULL AS length
+FROM cells;
+
+-- One row per cell that is a list: its values; a list that is missing stands for everything.
+CREATE OR REPLACE VIEW parsed_list AS
+SELECT
+    id,
+    cell IS NULL AS everything,
+    FALSE AS ranged,
+    NULL AS lower,
+    NULL AS upper,
+    FALSE AS open_below,
+    FALSE AS open_above,
+    FALSE AS missing,
+    cell AS items,
+    NULL AS prefix,
+    NULL AS length
+FROM cells;
+
+-- One row per cell of text: what it stands for, as it was read; a cell that was not read is the
+-- value that stands there.
+CREATE OR REPLACE VIEW parsed_text AS
+SELECT
+    cells.id,
+    coalesce(readings.everything, FALSE) AS everything,
+    coalesce(readings.ranged, FALSE) AS ranged,
+    comparable(readings.lower) AS lower,
+    comparable(readings.upper) AS upper,
+    coalesce(readings.open_below, FALSE) AS open_below,
+    coalesce(readings.open_above, FALSE) AS open_above,
+    coalesce(readings.missing, FALSE) AS missing,
+    CASE WHEN readings.id IS NULL THEN [cells.cell] ELSE readings.items END AS items,
+    readings.prefix,
+    readings.length
+FROM cells LEFT JOIN readings ON cells.id = readings.id;
+
+-- One row per cell that is no interval and stands for the missing value besides its items.
+CREATE OR REPLACE VIEW absent AS
+SELECT
+    id,
+    0 AS place
+FROM parsed
+WHERE missing AND NOT ranged AND EXISTS (SELECT 1 FROM places WHERE place = 0);
+
+-- One row per cell and value that is named in it, and occurs among the people.
+CREATE OR REPLACE VIEW listed AS
+SELECT DISTINCT
+    named.id,
+    places.place
+FROM (
+    SELECT
+        id,
+        unnest(items) AS item
+    FROM parsed
+    WHERE NOT ranged AND NOT everything
+) AS named
+INNER JOIN places ON comparable(named.item) IS NOT DISTINCT FROM comparable(places.value);
+
+-- One row per cell that is a prefix and value that begins with it and has its length.
+CREATE OR REPLACE VIEW begun AS
+SELECT
+    prefixes.id,
+    beginnings.place
+FROM (SELECT id, prefix, length FROM parsed WHERE prefix IS NOT NULL) AS prefixes
+INNER JOIN (
+    SELECT
+        places.place,
+        shapes.length,
+        left(places.value::VARCHAR, shapes.characters) AS beginning
+    FROM places
+    INNER JOIN (
+        SELECT DISTINCT
+            length,
+            length(prefix) AS characters
+        FROM parsed
+        WHERE prefix IS NOT NULL
+    ) AS shapes ON length(places.value::VARCHAR) = shapes.length
+) AS beginnings
+    ON prefixes.length = beginnings.length AND prefixes.prefix = beginnings.beginning
+        AND length(prefixes.prefix) = length(beginnings.beginning);
+
+-- One row per cell that is an interval: the places of the first and the last value in it. The
+-- value before the first is the last below the lower bound.
+CREATE OR REPLACE VIEW ranges AS
+SELECT
+    bounds.id,
+    bounds.missing,
+    1 + coalesce(CASE WHEN bounds.open_below THEN upto_lower.place ELSE below_lower.place END, 0) AS least,
+    CASE
+        WHEN bounds.upper IS NULL THEN (SELECT max(place) FROM places)
+        ELSE coalesce(CASE WHEN bounds.open_above THEN below_upper.place ELSE upto_upper.place END, 0)
+    END AS high
+FROM (SELECT * FROM parsed WHERE ranged) AS bounds
+ASOF LEFT JOIN places AS below_lower ON bounds.lower > comparable(below_lower.value)
+ASOF LEFT JOIN places AS upto_lower ON bounds.lower >= comparable(upto_lower.value)
+ASOF LEFT JOIN places AS below_upper ON bounds.upper > comparable(below_upper.value)
+ASOF LEFT JOIN places AS upto_upper ON bounds.upper >= comparable(upto_upper.value);
+
+-- One row per cell that stands for a value of the people: the span of places that it covers. Place
+-- 0, the missing value, is in it where low is 0; from 1 on it begins at least. A cell that is
+-- enumerated covers only the places of its members. Width: how many places.
+CREATE OR REPLACE VIEW spans AS
+SELECT
+    parsed.id,
+    CASE
+        WHEN parsed.everything THEN 0
+        WHEN parsed.ranged THEN CASE WHEN parsed.missing THEN 0 ELSE ranges.least END
+        ELSE enumerated.low
+    END::INTEGER AS low,
+    CASE
+        WHEN parsed.everything THEN 0
+        WHEN parsed.ranged THEN ranges.least
+        ELSE enumerated.low
+    END::INTEGER AS least,
+    CASE
+        WHEN parsed.everything THEN (SELECT max(place) FROM places)
+        WHEN parsed.ranged THEN ranges.high
+        ELSE enumerated.high
+    END::INTEGER AS high,
+    CASE
+        WHEN parsed.everything THEN (SELECT count(*) FROM places)
+        WHEN parsed.ranged
+            THEN greatest(0, ranges.high - ranges.least + 1) + parsed.missing::INTEGER
+        ELSE enumerated.width
+    END::BIGINT AS width,
+    NOT parsed.everything AND NOT parsed.ranged
+        AND enumerated.width < enumerated.high - enumerated.low + 1 AS enumerated,
+    parsed.everything
+FROM parsed
+LEFT JOIN ranges ON parsed.id = ranges.id
+LEFT JOIN (
+    SELECT
+        id,
+        min(place) AS low,
+        max(place) AS high,
+        count(*) AS width
+    FROM members
+    GROUP BY id
+) AS enumerated ON parsed.id = enumerated.id;

@@ -1,0 +1,156 @@
+-- What a release has lost of the original, and lots and states of changed ones.
+
+-- One row per different cell of a column of a release: its records, how many of the original's
+-- values it contains, the missing one too, and, where values have positions, those of the first and
+-- the last. A cell that is enumerated contains its members only.
+CREATE OR REPLACE VIEW contained AS
+SELECT
+    cells.id,
+    held.records,
+    spans.everything,
+    spans.enumerated,
+    greatest(spans.least, 1) AS first,
+    spans.high AS last,
+    NOT spans.enumerated AND coalesce(spans.low = 0, FALSE) AND absent.there AS missing,
+    CASE
+        WHEN spans.enumerated THEN spans.width
+        ELSE greatest(0, spans.high - greatest(spans.least, 1) + 1)
+            + (coalesce(spans.low = 0, FALSE) AND absent.there)::INTEGER
+    END::BIGINT AS width,
+    lowest.position AS lower,
+    highest.position AS upper
+FROM cells
+INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
+INNER JOIN spans ON cells.id = spans.id
+CROSS JOIN (SELECT coalesce(bool_or(place = 0), FALSE) AS there FROM places) AS absent
+LEFT JOIN (
+    SELECT
+        id,
+        min(place) AS place
+    FROM members
+    WHERE place > 0
+    GROUP BY id
+) AS listed ON cells.id = listed.id AND spans.enumerated
+LEFT JOIN positions AS lowest
+    ON lowest.place = CASE WHEN spans.enumerated THEN listed.place ELSE greatest(spans.least, 1) END
+        AND spans.high >= lowest.place
+LEFT JOIN positions AS highest ON spans.high = highest.place AND spans.high > 0;
+
+-- One row: how many records have a cell of one column that contains several values of the original,
+-- none, or everything; and what is lost by cells that are not suppressed: the values that cells of
+-- several contain, and how far these are apart, in units, each as often as it has records.
+CREATE OR REPLACE VIEW lost AS
+SELECT
+    coalesce(sum(records), 0)::BIGINT AS records,
+    coalesce(sum(records) FILTER (WHERE width > 1 OR everything), 0)::BIGINT AS generalised,
+    coalesce(sum(records) FILTER (WHERE width = 0), 0)::BIGINT AS outside,
+    coalesce(sum(records) FILTER (WHERE everything), 0)::BIGINT AS suppressed,
+    coalesce(sum(records::HUGEINT * width) FILTER (WHERE width > 1 AND NOT everything), 0)::HUGEINT
+        AS listed,
+    coalesce(sum(records::HUGEINT * CASE
+        WHEN isfinite(upper - lower) THEN round((upper - lower) * units.unit)::HUGEINT
+        ELSE units.whole
+    END) FILTER (WHERE width > 1 AND lower < upper AND NOT everything), 0)::HUGEINT AS spanned
+FROM contained
+CROSS JOIN units;
+
+-- One row per record, by the numbers of its values: the lot that it draws. Records that are alike
+-- draw in turn, each a lot of its own, so that their order does not matter.
+CREATE OR REPLACE VIEW lots AS
+SELECT
+    *,
+    md5(concat(seed, '|', own, '|', row_number() OVER (PARTITION BY own))) AS lot
+FROM alike;
+
+-- One row per value of a coarser column: its records, how many values of the original it merges,
+-- and the positions of the first and the last of them.
+CREATE OR REPLACE VIEW merged AS
+SELECT
+    sum(people)::BIGINT AS records,
+    count(*)::BIGINT AS width,
+    FALSE AS everything,
+    min(position) AS lower,
+    max(position) AS upper
+FROM states
+GROUP BY state;
+
+-- One row per different cell that contains values of the original: the mass that each of them gets,
+-- in parts of a record.
+CREATE OR REPLACE VIEW shares AS
+SELECT
+    contained.id,
+    contained.enumerated,
+    contained.first,
+    contained.last,
+    contained.missing,
+    (contained.records::HUGEINT * units.parts) // contained.width AS share
+FROM contained
+CROSS JOIN units
+WHERE contained.width > 0;
+
+-- One row per pair of masses that values of the original have: their records there (people), and
+-- those of the release when every cell spreads its own evenly over the values that it contains, in
+-- parts; how many values have just these.
+CREATE OR REPLACE VIEW masses AS
+SELECT
+    people,
+    mass,
+    count(*)::BIGINT AS "values"
+FROM (
+    SELECT
+        places.people,
+        (coalesce(direct.mass, 0) + CASE WHEN places.place > 0 THEN coalesce(
+            sum(edges.mass) OVER (ORDER BY places.place ROWS UNBOUNDED PRECEDING), 0
+        ) ELSE 0 END)::HUGEINT AS mass
+    FROM places
+    LEFT JOIN (
+        SELECT
+            place,
+            sum(share)::HUGEINT AS mass
+        FROM (
+            SELECT
+                members.place,
+                shares.share
+            FROM shares
+            INNER JOIN members ON shares.id = members.id
+            WHERE shares.enumerated
+            UNION ALL
+            SELECT
+                0 AS place,
+                share
+            FROM shares
+            WHERE missing
+        ) AS pieces
+        GROUP BY place
+    ) AS direct ON places.place = direct.place
+    LEFT JOIN (
+        SELECT
+            place,
+            sum(share)::HUGEINT AS mass
+        FROM (
+            SELECT
+                first AS place,
+                share
+            FROM shares
+            WHERE NOT enumerated AND last >= first
+            UNION ALL
+            SELECT
+                last + 1 AS place,
+                -share AS share
+            FROM shares
+            WHERE NOT enumerated AND last >= first
+        ) AS pieces
+        GROUP BY place
+    ) AS edges ON places.place = edges.place
+) AS weighed
+GROUP BY people, mass;
+
+-- One row: how many values of a finer column fall into several of a coarser one.
+CREATE OR REPLACE VIEW splits AS
+SELECT count(*)::BIGINT AS "values"
+FROM (
+    SELECT finer
+    FROM steps
+    GROUP BY finer
+    HAVING count(DISTINCT coarser) > 1
+) AS split;

@@ -1,0 +1,128 @@
+-- Releases as tables: kinds of records, and how likely each follows another.
+
+-- One row per observation that a release allows of a person who is in it, with its number, from 1;
+-- what cannot be told from not being in the release is not here.
+CREATE OR REPLACE VIEW sights AS
+SELECT
+    row_number() OVER () AS number,
+    observed
+FROM (SELECT DISTINCT observed FROM given WHERE NOT unseen) AS different;
+
+-- One row per kind of record and candidates alike in the next release: the likelihood of each of
+-- them as a whole number, at least 1 for what is possible.
+CREATE OR REPLACE VIEW weighed AS
+SELECT
+    kind,
+    other,
+    sight,
+    records,
+    greatest(1::HUGEINT, (likelihood * scale)::HUGEINT) AS weight
+FROM linked
+CROSS JOIN asked
+WHERE likelihood > 0;
+
+-- One row per kind of record that has candidates: their weight together, the largest weight of one,
+-- how many kinds of them there are, the chance that the person is in the next release.
+CREATE OR REPLACE VIEW totals AS
+SELECT
+    kind,
+    sum(weight * records) AS total,
+    max(weight) AS heaviest,
+    count(*) AS spots,
+    any_value(presence) AS presence,
+    any_value(absence) AS absence
+FROM weighed
+CROSS JOIN asked
+GROUP BY kind;
+
+-- One row per tuple of columns that must match exactly, over all releases, with its number.
+CREATE OR REPLACE VIEW exacts AS
+SELECT
+    row_number() OVER () AS number,
+    exact
+FROM (SELECT DISTINCT exact FROM matched) AS different;
+
+-- One row per record of a release: the number of what must match exactly, what may drift (qid), and
+-- the number of what is observed, 0 where that cannot be told from not being in the release.
+CREATE OR REPLACE VIEW people AS
+SELECT
+    given.* EXCLUDE (exact, observed, unseen),
+    exacts.number AS exact,
+    coalesce(sights.number, 0) AS sight
+FROM given
+JOIN exacts ON exacts.exact IS NOT DISTINCT FROM given.exact
+LEFT JOIN sights ON sights.observed IS NOT DISTINCT FROM given.observed;
+
+-- One row per kind of record of a release, alike in all that links tell apart: its number, and how
+-- many records it has.
+CREATE OR REPLACE VIEW kinds AS
+SELECT
+    row_number() OVER () + beginning AS kind,
+    exact,
+    qid,
+    records
+FROM (SELECT exact, qid, count(*) AS records FROM people GROUP BY exact, qid) AS alike
+CROSS JOIN numbering;
+
+-- One row per record of the focal release: its kind, its observation, its secrets, its key.
+CREATE OR REPLACE VIEW placed AS
+SELECT
+    people.*,
+    kinds.kind
+FROM people
+JOIN kinds ON kinds.exact = people.exact AND kinds.qid IS NOT DISTINCT FROM people.qid;
+
+-- One row per observation of the focal release and kind of record: how many records.
+CREATE OR REPLACE VIEW crowd AS
+SELECT
+    sight AS first_sight,
+    kind,
+    count(*) AS records
+FROM placed
+GROUP BY sight, kind;
+
+-- One row per observation of the focal release, kind of record and secret: how many records.
+CREATE OR REPLACE VIEW secret_crowd AS
+SELECT
+    sight AS first_sight,
+    kind,
+    secret,
+    count(*) AS records
+FROM placed
+GROUP BY sight, kind, secret;
+
+-- One row per kind of record and observation: how many records of the kind are observed so.
+CREATE OR REPLACE VIEW spots AS
+SELECT
+    kinds.* EXCLUDE (records),
+    sighted.sight,
+    sighted.records
+FROM (
+    SELECT
+        exact,
+        qid,
+        sight,
+        count(*) AS records
+    FROM people
+    GROUP BY exact, qid, sight
+) AS sighted
+JOIN kinds ON kinds.exact = sighted.exact AND kinds.qid IS NOT DISTINCT FROM sighted.qid;
+
+-- One row: how many pairs of kinds must be compared, those that match exactly.
+CREATE OR REPLACE VIEW explosion AS
+SELECT coalesce(sum(mine.kinds * theirs.spots), 0)::BIGINT AS pairs
+FROM (SELECT exact, count(*) AS kinds FROM kinds GROUP BY exact) AS mine
+JOIN (SELECT exact, count(*) AS spots FROM spots GROUP BY exact) AS theirs
+    ON theirs.exact = mine.exact;
+
+-- One row per kind of record and candidates alike in the next release: the weight that is left to
+-- each of them by all others who claim it, at least 1.
+CREATE OR REPLACE VIEW matched AS
+SELECT
+    offers.kind,
+    offers.other,
+    spots.sight,
+    spots.records,
+    offers.weight
+FROM offers
+JOIN spots ON spots.kind = offers.other;

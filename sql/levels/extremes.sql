@@ -1,4 +1,0 @@
--- One row: the fewest values in a block.
-CREATE OR REPLACE VIEW extremes AS
-SELECT min("values") AS fewest
-FROM grades;

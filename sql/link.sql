@@ -1,0 +1,50 @@
+-- A release and a register: who is alike in both.
+
+-- One row per person of whom the truth says that she is in both, and whose quasi-identifiers agree.
+CREATE OR REPLACE VIEW pairs AS
+SELECT release.qid
+FROM release
+JOIN register ON register.key = release.key AND register.qid IS NOT DISTINCT FROM release.qid;
+
+-- One row per tuple of quasi-identifiers without a missing value: how many records of the release
+-- and of the register have it, and how many pairs of these are of one person.
+CREATE OR REPLACE VIEW alike AS
+SELECT
+    qid,
+    sum(released)::BIGINT AS released,
+    sum(registered)::BIGINT AS registered,
+    sum(same)::BIGINT AS same
+FROM (
+    SELECT
+        qid,
+        1 AS released,
+        0 AS registered,
+        0 AS same
+    FROM release
+    UNION ALL
+    SELECT
+        qid,
+        0 AS released,
+        1 AS registered,
+        0 AS same
+    FROM register
+    UNION ALL
+    SELECT
+        qid,
+        0 AS released,
+        0 AS registered,
+        1 AS same
+    FROM pairs
+) AS everybody
+GROUP BY qid;
+
+-- One row per kind of block: how many blocks have so many records of the release and so many of the
+-- register, and how many people of these the truth finds in both.
+CREATE OR REPLACE VIEW linked AS
+SELECT
+    released,
+    registered,
+    count(*) AS blocks,
+    sum(same)::BIGINT AS same
+FROM alike
+GROUP BY released, registered;

@@ -1,0 +1,136 @@
+-- The coded tables of a pass: people as small numbers, chunks, samples.
+
+-- One row per value of an attribute, numbered from 0 in the attribute's order, missing last: how
+-- many people have it.
+CREATE OR REPLACE VIEW dictionary AS
+SELECT
+    value,
+    row_number() OVER (ORDER BY value ASC NULLS LAST) - 1 AS code,
+    people
+FROM (
+    SELECT
+        attribute AS value,
+        count(*) AS people
+    FROM microdata
+    GROUP BY value
+) AS counted;
+
+-- One row: how far the people are spread over the values of an attribute.
+CREATE OR REPLACE VIEW spread AS
+SELECT
+    count(*) AS "values",
+    sum(people)::BIGINT AS people,
+    max(people)::BIGINT AS most_frequent,
+    sum(people::HUGEINT * people) AS together
+FROM dictionary;
+
+-- One row per different person: her codes, and how many are alike. Those who are close by the first
+-- attribute stand close in the table.
+CREATE OR REPLACE VIEW merged AS
+SELECT
+    entry,
+    rest,
+    sum(word)::HUGEINT AS word
+FROM coded
+GROUP BY ALL
+ORDER BY entry;
+
+-- One row per chunk: a range of values of the first attribute with about the wanted number of rows.
+-- A value with far more rows is a chunk of its own.
+CREATE OR REPLACE VIEW chunks AS
+SELECT
+    min(entry) AS least,
+    max(entry) AS greatest,
+    sum(people)::BIGINT AS people,
+    giant
+FROM (
+    SELECT
+        entry,
+        people,
+        giant,
+        sum(CASE WHEN giant THEN 1 ELSE 0 END) OVER (ORDER BY entry) AS giants,
+        (sum(CASE WHEN giant THEN 0 ELSE people END) OVER (ORDER BY entry) - people)
+        // getvariable('chunk') AS chunk
+    FROM (
+        SELECT
+            entry,
+            count(*) AS people,
+            count(*) > getvariable('giant') AS giant
+        FROM coded
+        GROUP BY entry
+    ) AS counted
+) AS running
+GROUP BY giant, giants, CASE WHEN giant THEN 0 ELSE chunk END
+ORDER BY least;
+
+-- One row per block of the first attribute: its people, the stratum of blocks of about its size, from
+-- 0, and its place among them in a random order, which depends on the seed.
+CREATE OR REPLACE VIEW lots AS
+SELECT
+    entry,
+    people,
+    stratum,
+    row_number() OVER (
+        PARTITION BY stratum
+        ORDER BY md5(concat_ws('/', getvariable('seed'), getvariable('first'), entry)), entry
+    ) - 1 AS place
+FROM (
+    SELECT
+        entry,
+        people,
+        len(list_filter(getvariable('limits'), lambda size: people > size)) AS stratum
+    FROM (
+        SELECT
+            entry,
+            sum(people(word))::BIGINT AS people
+        FROM coded
+        GROUP BY entry
+    ) AS counted
+) AS ranked;
+
+-- One row per stratum of blocks of about the same size: how many there are, their people, and those
+-- of the largest.
+CREATE OR REPLACE VIEW strata AS
+SELECT
+    stratum,
+    count(*) AS blocks,
+    sum(people)::BIGINT AS people,
+    max(people) AS largest
+FROM lots
+GROUP BY stratum
+ORDER BY stratum;
+
+-- One row per different person of a sample: whole blocks of the first attribute, drawn at random and
+-- numbered stratum by stratum, in the order in which they were drawn.
+CREATE OR REPLACE VIEW sampled AS
+SELECT
+    (getvariable('starts')[lots.stratum + 1] + lots.place)::INTEGER AS entry,
+    coded.rest,
+    coded.word
+FROM coded
+INNER JOIN lots ON coded.entry = lots.entry
+WHERE lots.place < getvariable('drawn')[lots.stratum + 1]
+ORDER BY 1;
+
+-- One row per different person of the blocks that are not left to chance: those of strata of which
+-- nothing is drawn.
+CREATE OR REPLACE VIEW certain AS
+SELECT
+    coded.entry,
+    coded.rest,
+    coded.word
+FROM coded
+INNER JOIN lots ON coded.entry = lots.entry
+WHERE getvariable('drawn')[lots.stratum + 1] = 0
+ORDER BY coded.entry;
+
+-- One row per different person when the first attribute is left out: the next one takes its place.
+CREATE OR REPLACE VIEW without_entry AS
+SELECT
+    (rest >> getvariable('shift'))::INTEGER AS entry,
+    rest & getvariable('later') AS rest,
+    sum(word)::HUGEINT AS word
+FROM coded
+WHERE entry BETWEEN getvariable('least') AND getvariable('greatest')
+GROUP BY ALL
+ORDER BY entry;

@@ -1,0 +1,100 @@
+"""One command line of every command on small files, for properties that all commands have."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import typer
+from places import SAMPLES
+
+from qifsql.app import app
+
+POLICY = """
+[adversary]
+qids = ["age", "gender"]
+secret = ["illness"]
+[[rule]]
+model = "crs"
+measure = "singled_out"
+at_most = 10
+"""
+STUDY = """
+[datasets.people]
+path = "people.parquet"
+qids = ["age", "gender"]
+secret = "illness"
+[[attack]]
+name = "everybody"
+model = ["crs", "cas"]
+dataset = "people"
+"""
+
+LINES: dict[str, tuple[str, ...]] = {
+    "attack": (
+        "attack crs,cas people.parquet -q age,gender -s illness -o attack.parquet",
+        "attack crs,cas people.csv -q age,gender -s illness --store counts.duckdb",
+        "attack cas people@people.duckdb -q age -s illness --gain worth:worth.csv "
+        "--prior prior.csv",
+        "attack crl people.parquet later.csv --key id -q age",
+        "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age",
+    ),
+    "sweep": ("sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",),
+    "blocks": ("blocks people.parquet -q age,gender -s illness",),
+    "hyper": ("hyper people.parquet -q age -s illness --show joint",),
+    "records": (
+        "records people.parquet -q age,gender -o rows.parquet",
+        "records people.parquet -q age,gender -o rows.csv",
+    ),
+    "sql": ("sql cas people.parquet -q age -s illness",),
+    "shell": ("shell people.parquet -q age --init-only",),
+    "treat": ("treat people.parquet -o treated.parquet --key id --seed 1",),
+    "run": ("run study.toml",),
+    "init": ("init new.toml --data people.parquet",),
+    "report": ("report attack.parquet -o report.html",),
+    "check": ("check people.parquet --policy policy.toml -o verdict.json",),
+    "explain": ("explain capacity",),
+    "levels": ("levels people.parquet -q age,gender -s illness --hierarchy illness=illness.csv",),
+    "anonymise": (
+        "anonymise people.parquet -o mondrian.parquet --method mondrian --k 2 -q age,occupation",
+        "anonymise people.csv -o mdav.csv --method mdav --k 2 -q age,occupation",
+    ),
+    "compare": ("compare people.parquet mondrian.parquet -q age,occupation -s illness",),
+    "compose": ("compose mondrian.parquet --people people.parquet -q age,occupation -s illness",),
+    "what-if": ("what-if people.parquet -q age,gender -s illness --change age:10",),
+    "link": ("link people.parquet later.csv -q age,occupation",),
+    "unhash": ("unhash hashed.csv -c hash --hash md5 -p [0-9] --mapping mapping.csv",),
+    "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
+    "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
+    "wp29": ("wp29 people.parquet -q age,gender -s illness",),
+    "receipt": ("receipt people.parquet --target age=25 --target gender=F -s illness",),
+    "refines": ("refines people.parquet age,gender age",),
+    "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
+    "dit": ("dit people.parquet -q age,occupation --secret illness --k 2 --store dit.duckdb",),
+    "describe": ("describe people.parquet",),
+    "demo": ("demo demo-report",),
+}
+"""Command lines by the name of their command, in an order in which they can be run."""
+
+
+def commands() -> set[str]:
+    """Return the names of all commands."""
+    return set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def lay_out(folder: Path) -> None:
+    """Write the files that the command lines name."""
+    people = pl.read_csv(SAMPLES / "thesis_table_3_2.csv")
+    people.write_parquet(folder / "people.parquet")
+    people.write_csv(folder / "people.csv")
+    shutil.copy(SAMPLES / "thesis_table_5_2b.csv", folder / "later.csv")
+    with duckdb.connect(folder / "people.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS FROM '{folder}/people.parquet'")
+    (folder / "policy.toml").write_text(POLICY)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "worth.csv").write_text("value,worth\nyes,2\nno,1\n")
+    (folder / "prior.csv").write_text("illness,probability\nyes,0.5\nno,0.5\n")
+    (folder / "illness.csv").write_text("yes;any\nno;any\n")
+    digits = [hashlib.md5(str(i).encode()).hexdigest() for i in range(4)]
+    (folder / "hashed.csv").write_text("\n".join(["hash", *digits]) + "\n")

@@ -1,0 +1,267 @@
+"""Releases beside the original, against an oracle of fractions, and other parts of the package."""
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import oracle_comparison as oracle
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_composition import Everything, holds, raw
+from places import HOSPITALS
+from terminal import run
+from test_compose import Case, cases, files, is_clash, meaning, plain_text, written
+
+import qifsql
+from qifsql.commands.compare.compare import SCHEMA
+from qifsql.counting.losses import COLUMNS
+from qifsql.measures import utility
+
+MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
+
+
+@given(cases())
+@settings(max_examples=examples(12))
+def test_every_number_is_that_of_the_oracle(case: Case) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        paths, original = files(case, Path(folder))
+        tags = [f"{i}:truth=s" for i in range(2, len(paths) + 2)]
+        asked: dict[str, Any] = {
+            "qids": [f"q{i}" for i, kind in enumerate(case.kinds) if kind],
+            "secret": ["truth", *tags],
+            "plain": plain_text(case),
+        }
+        if is_clash(case):
+            with pytest.raises(qifsql.QifError, match="holds text"):
+                qifsql.compare(original, paths, **asked)
+            return
+        result = qifsql.compare(original, paths, **asked)
+    rows = result.frame.to_dicts()
+    used = [i for i, kind in enumerate(case.kinds) if kind]
+    keys = [tuple(raw(person[i]) for i in used) for person in case.people]
+    first = oracle.risk(keys, case.truths)
+    assert {name: rows[0][name] for name in first} == first
+    assert [rows[0][name] for name in MEANS] == [0.0] * 4
+    for number, row in enumerate(rows[1:]):
+        own = result.columns.filter(file=number + 2).to_dicts()
+        check_release(case, number, row, own)
+
+
+def check_release(
+    case: Case, number: int, row: dict[str, Any], columns: list[dict[str, Any]]
+) -> None:
+    release, forms = case.releases[number], case.forms[number]
+    as_it_is = [
+        tuple(
+            _key(written(cell, case.kinds[i], form.removesuffix("_text")))
+            for cell, i, form in zip(cells, release.columns, forms, strict=True)
+        )
+        for cells, _ in release.rows
+    ]
+    expected = oracle.risk(as_it_is, [secret for _, secret in release.rows])
+    assert {name: row[name] for name in expected} == expected
+    meant = meaning(case).releases[number]
+    hidden = [all(isinstance(c, Everything) for c in cells) for cells, _ in meant.rows]
+    assert row["suppressed"] == sum(hidden)
+    for column in columns:
+        i = int(column["quasi_identifier"][1:])
+        values = [raw(person[i]) for person in case.people]
+        cells = [Everything()] * len(meant.rows)
+        if i in meant.columns:
+            cells = [row[meant.columns.index(i)] for row, _ in meant.rows]
+        check_column(column, case.kinds[i], values, cells)
+    for name in MEANS:
+        mean = math.fsum(c[name] for c in columns) / len(columns)
+        assert row[name] == mean
+
+
+def check_column(column: dict[str, Any], kind: str, values: list[Any], cells: list[Any]) -> None:
+    contained = [[v for v in dict.fromkeys(values) if holds(cell, v)] for cell in cells]
+    everything = [isinstance(cell, Everything) for cell in cells]
+    n = len(cells)
+    assert column["values"] == len(set(values))
+    several = sum(len(c) > 1 or e for c, e in zip(contained, everything, strict=True))
+    assert column["generalised"] == several / n
+    assert column["outside"] == sum(not c for c in contained) / n
+    lost = oracle.penalty(contained, everything, set(values), ordered=kind != "text")
+    assert column["certainty_penalty"] == pytest.approx(float(lost), abs=1e-12)
+    variation, divergence = oracle.distances(values, contained)
+    assert column["total_variation"] == float(variation)
+    assert column["divergence"] == pytest.approx(divergence, abs=1e-12)
+
+
+def _key(value: Any) -> Any:
+    """A cell as a key of a dictionary."""
+    if isinstance(value, list):
+        return ("list", *value)
+    return tuple(value.items()) if isinstance(value, dict) else value
+
+
+@given(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=40),
+    st.lists(st.integers(1, 50), min_size=1, max_size=40),
+)
+def test_parts_cut_records_without_a_rest_or_into_very_small_pieces(
+    widths: list[int], records: list[int]
+) -> None:
+    parts = utility.parts(widths)
+    assert parts == utility.PARTS or all(parts % width == 0 for width in widths)
+    assert parts <= utility.MOST
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=9))
+def test_distances_keep_their_bounds(counts: list[tuple[int, int]]) -> None:
+    original, release = (sum(column) for column in zip(*counts, strict=True))
+    if not original or not release:
+        return
+    masses = [utility.Mass(p, q, 1) for p, q in counts]
+    found = utility.distances(masses, original=original, release=release, parts=1)
+    assert 0 <= found.total_variation <= 1
+    assert found.divergence >= 0
+    # Pinsker's inequality: divergence in nats is at least twice the square of total variation.
+    assert found.divergence * math.log(2) >= 2 * found.total_variation**2 - 1e-9
+    assert (found.total_variation == 0) == (found.divergence == 0)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+@pytest.mark.parametrize("method", ["mondrian", "mdav"])
+def test_it_agrees_with_anonymise_attack_and_levels(
+    tmp_path: Path, method: str, ending: str
+) -> None:
+    columns = pl.DataFrame({"age": [n % 47 for n in range(400)], "s": [n % 3 for n in range(400)]})
+    columns = columns.with_columns(
+        town=pl.Series([f"town {n * n % 11}" for n in range(400)]), n=pl.Series(range(400)) * 0.25
+    )
+    columns.write_parquet(tmp_path / "original.parquet")
+    asked: dict[str, Any] = {"qids": ["age", "town", "n"], "secret": "s"}
+    out = tmp_path / f"out{ending}"
+    made = qifsql.anonymise(tmp_path / "original.parquet", out, method=method, k=6, **asked)
+    result = qifsql.compare(tmp_path / "original.parquet", out, **asked)
+    row = result.frame.row(1, named=True)
+    assert row["k"] >= 6
+    assert row["blocks"] == made.frame["classes"][0]
+    own = result.columns.filter(file=2)
+    for name in ("generalised", "certainty_penalty"):
+        assert own[name].to_list() == pytest.approx(made.columns[name].to_list(), abs=1e-6)
+    if ending == ".csv":
+        attacked = qifsql.attack("crs,cas", out, **asked).frame
+        for name in ("posterior_deterministic", "posterior_probabilistic"):
+            assert attacked[name].to_list() == [row[f"crs_{name}"], row[f"cas_{name}"]]
+        graded = qifsql.levels(out, **asked).frame
+        least = dict(graded.select("measure", "value").iter_rows())
+        assert (least["k"], least["l_distinct"]) == (row["k"], row["l"])
+        assert least["average_class_size"] == row["average_class_size"]
+
+
+def test_the_hospitals_of_ganta_et_al() -> None:
+    """Table 1: hospital A is 4-anonymous, and its third class has one condition (AIDS is not in
+    all). Table 2: hospital B is 6-anonymous. People stand for the original."""
+    a, b, people = (HOSPITALS / f"{n}.csv" for n in ("hospital_a", "hospital_b", "people"))
+    header = pl.read_csv(people, infer_schema=False).columns
+    shown = pl.read_csv(a, infer_schema=False).columns
+    secret = next(c for c in shown if c not in ("zip", "age", "nationality"))
+    original = people if secret in header else a
+    result = qifsql.compare(
+        qifsql.Dataset.open(original, all_varchar=True),
+        [qifsql.Dataset.open(b, all_varchar=True)],
+        qids=["zip", "age", "nationality"],
+        secret=secret,
+        plain=["age"],
+    )
+    assert result.frame["k"].to_list()[1] == 6
+
+
+def test_what_a_hand_computation_gives(tmp_path: Path) -> None:
+    """Ages 20, 30, 40, 40 against two cells [20,30], one {40} and one *: by hand.
+
+    p = 1/4, 1/4, 1/2. The first two spread 1/2 + 1/2 each over 20 and 30, the last 1/3 each:
+    q = (1 + 1/3)/4, (1 + 1/3)/4, (1 + 1/3)/4 = 1/3 each. TV = (1/12 + 1/12 + 1/6)/2 = 1/6;
+    KL = 2 * 1/4 log2(3/4) + 1/2 log2(3/2); penalty = (1/2 + 1/2 + 0 + 1)/4 = 1/2.
+    """
+    pl.DataFrame({"age": [20, 30, 40, 40], "s": [1, 1, 2, 2]}).write_csv(tmp_path / "o.csv")
+    cells = ["[20,30]", "20-39", "{40}", "*"]
+    pl.DataFrame({"age": cells, "s": [1, 1, 2, 2]}).write_csv(tmp_path / "r.csv")
+    result = qifsql.compare(tmp_path / "o.csv", tmp_path / "r.csv", qids="age", secret="s")
+    row = result.columns.row(1, named=True)
+    assert row["total_variation"] == 1 / 6
+    assert row["divergence"] == pytest.approx(0.5 * math.log2(0.75) + 0.5 * math.log2(1.5))
+    assert (row["certainty_penalty"], row["generalised"], row["outside"]) == (0.5, 0.75, 0)
+    assert result.frame["suppressed"].to_list() == [0, 1]
+
+
+def test_a_hierarchy_is_read_and_values_that_are_excluded_are_said(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("a;x;*\nb;x;*\nc;y;*\n")
+    pl.DataFrame({"q": ["a", "b", "c", "c"]}).write_csv(tmp_path / "o.csv")
+    pl.DataFrame({"Q": ["x", "x", "x", "a"]}).write_csv(tmp_path / "r.csv")
+    result = qifsql.compare(
+        tmp_path / "o.csv",
+        tmp_path / "r.csv",
+        qids=["q", "2:q=Q"],
+        hierarchies={"q": tmp_path / "h.csv"},
+    )
+    row = result.columns.row(1, named=True)
+    assert (row["column"], row["divergence"], row["certainty_penalty"]) == ("Q", math.inf, 0.5)
+    assert row["total_variation"] == 0.5
+    assert 'divergence of "q" in r.csv is infinite' in " ".join(result.notes)
+    told = result.frame.row(0, named=True)
+    assert told["secret"] is None
+    assert told["l"] is None
+
+
+def test_neither_order_nor_threads_matter(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "a": [n * n % 17 for n in range(300)],
+            "x": [n % 5 / 3 for n in range(300)],
+            "s": [1] * 300,
+        }
+    )
+    cells = frame.with_columns(
+        a=pl.format("[{},{}]", pl.col("a") // 7 * 7, pl.col("a") // 7 * 7 + 6)
+    )
+    found = []
+    for seed, threads in ((1, 1), (2, 2)):
+        frame.sample(fraction=1, shuffle=True, seed=seed).write_parquet(tmp_path / "o.parquet")
+        cells.sample(fraction=1, shuffle=True, seed=seed).write_parquet(tmp_path / "r.parquet")
+        result = qifsql.compare(
+            tmp_path / "o.parquet",
+            tmp_path / "r.parquet",
+            qids=["a", "x"],
+            secret="s",
+            settings=qifsql.Settings(threads=threads),
+        )
+        found.append((result.frame.to_dicts(), result.columns.to_dicts()))
+    assert found[0] == found[1]
+
+
+def test_the_command_shows_writes_and_draws(tmp_path: Path) -> None:
+    name = '"; drop <script>,=cmd()\n'
+    frame = pl.DataFrame({name: [1, 2, 3, 3], "s": ["a", "b", "a", "b"]})
+    frame.write_parquet(tmp_path / "o.parquet")
+    hidden = frame.with_columns(pl.Series(name, ["[1,2]", "[1,2]", "3", "*"]))
+    hidden.write_parquet(tmp_path / "r.parquet")
+    qids = '"' + name.replace('"', '""') + '"'
+    asked = ["compare", tmp_path / "o.parquet", tmp_path / "r.parquet", "--qids", qids, "-s", "s"]
+    done = run(*asked, "--format", "json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert list(document["results"][0]) == list(SCHEMA)
+    assert list(document["columns"][0]) == list(COLUMNS)
+    table = run(*asked, "--format", "table")
+    assert table.code == 0
+    assert "What the releases have lost" in table.out
+    assert "by quasi-identifier" in table.out
+    assert "suppressed" in table.out
+    copy = tmp_path / "same.parquet"
+    copy.write_bytes((tmp_path / "o.parquet").read_bytes())
+    same = run("compare", asked[1], copy, *asked[3:], "--format", "table")
+    assert (same.code, "suppressed" in same.out) == (0, False)
+    out = tmp_path / "out.html"
+    assert run(*asked, "-o", out, "--charts", tmp_path, "--chart-format", "json").code == 0
+    assert "<script>,=cmd()" not in out.read_text()
+    assert "Risk against utility" in (tmp_path / "risk_utility.json").read_text()

@@ -1,0 +1,74 @@
+"""Whether some facts tell others, as by the oracle."""
+
+from pathlib import Path
+
+import oracle_measures as oracle
+import pyarrow.parquet as pq
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Table, tables, to_arrow
+from terminal import run
+
+import qifsql
+from qifsql.errors import ColumnError
+
+
+@given(tables(), st.data())
+@settings(max_examples=examples(40))
+def test_refinement_is_that_of_the_oracle(
+    tmp_path_factory: pytest.TempPathFactory, table: Table, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "release.parquet"
+    pq.write_table(to_arrow(table), path)
+    names = st.lists(st.sampled_from(table.columns), min_size=1, unique=True)
+    a, b = data.draw(names), data.draw(names)
+    result = qifsql.refines(path, a, b)
+    assert result.refines == oracle.refines(table.rows, a, b)
+    row = result.frame.row(0, named=True)
+    assert row["records"] == len(table.rows)
+    assert (row["violating_blocks"] == 0) == result.refines
+    assert (result.counterexample is None) == result.refines
+    if result.counterexample is not None:
+        assert result.counterexample.height >= 2
+        assert result.counterexample.width == len(a) + len(b) + 1
+
+
+@given(tables())
+@settings(max_examples=examples(15))
+def test_who_refines_never_leaks_less(
+    tmp_path_factory: pytest.TempPathFactory, table: Table
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "release.parquet"
+    pq.write_table(to_arrow(table), path)
+    some = table.qids[:1]
+    if qifsql.refines(path, some, table.qids).refines:
+        few, all_ = (
+            qifsql.attack("cas", path, qids=q, secret=table.secrets, gain=["identity", "tries:1"])
+            for q in (some, table.qids)
+        )
+        assert few.frame["posterior_probabilistic"].to_list() == (
+            all_.frame["posterior_probabilistic"].to_list()
+        )
+
+
+def test_refinement_in_words(samples: Path) -> None:
+    thesis = samples / "thesis_table_3_2.csv"
+    yes = run("refines", thesis, "age,gender", "age", "--format", "table")
+    assert yes.out.lstrip().startswith("Yes: who knows age and gender knows age, too")
+    no = run("refines", thesis, "age", "gender", "--format", "table")
+    told = "No: in 2 of 3 blocks of age people differ in gender; 9 of 10"
+    assert no.out.lstrip().startswith(told)
+    assert no.code == 0
+
+
+def test_refinement_of_expressions(samples: Path) -> None:
+    thesis = samples / "thesis_table_3_2.csv"
+    assert qifsql.refines(thesis, "age", "decade=age//10").refines
+    assert not qifsql.refines(thesis, "decade=age//10", "id").refines
+
+
+def test_an_unknown_column_is_named(samples: Path) -> None:
+    with pytest.raises(ColumnError, match="gendre"):
+        qifsql.refines(samples / "thesis_table_3_2.csv", "age", "gendre")

@@ -1,0 +1,69 @@
+"""Which way chunks go: by what the chunks before them took."""
+
+import math
+
+import pytest
+
+from qifsql.commands.sweep.way import (
+    CALLS,
+    PROMISING,
+    ROLLED,
+    TRIALS,
+    Choice,
+)
+
+ROWS = 100_000
+LEFT = 8
+EXPECTED = ROLLED * 2**LEFT * ROWS  # seconds that a roll-up of so many rows is expected to take
+
+
+def choice(**others: object) -> Choice:
+    return Choice(LEFT, may_roll=True, valued=False, **others)  # type: ignore[arg-type]
+
+
+def walked(chosen: Choice, *shares: float, done: bool = True) -> Choice:
+    """Chunks that took so much of the time that a roll-up is expected to take."""
+    for share in shares:
+        chosen.learn(ROWS, share * EXPECTED, walked=True, done=done)
+    return chosen
+
+
+def test_a_promising_walk_is_not_compared() -> None:
+    assert walked(choice(), *[PROMISING * 0.9] * TRIALS).walks()
+    assert not walked(choice(), *[PROMISING * 1.1] * TRIALS).walks()
+
+
+def test_the_cheaper_way_is_taken_once_both_are_known() -> None:
+    chosen = walked(choice(), *[0.8] * TRIALS)
+    chosen.learn(ROWS, 0.9 * EXPECTED, walked=False)
+    assert chosen.walks()
+    chosen.learn(ROWS, 0.5 * EXPECTED, walked=False)
+    assert not chosen.walks()
+
+
+def test_one_chunk_unlike_the_others_decides_nothing() -> None:
+    chosen = walked(choice(), 1.5, done=False)
+    assert chosen.walks()  # as long as it is the only one
+    chosen = walked(choice(), *[0.2] * 9)
+    walked(chosen, 1.0, done=False)
+    assert chosen.walks()
+
+
+def test_a_walk_is_given_up_after_what_a_roll_up_takes() -> None:
+    chosen = choice()
+    assert chosen.enough(ROWS) == pytest.approx(EXPECTED + CALLS)
+    chosen.learn(ROWS, 2 * EXPECTED, walked=False)
+    assert chosen.enough(ROWS) == pytest.approx(2 * EXPECTED + CALLS)
+
+
+def test_where_roll_ups_were_cheaper_the_next_attribute_begins_with_one() -> None:
+    before = walked(choice(), *[2.0] * TRIALS)
+    before.learn(ROWS, EXPECTED, walked=False)
+    assert not choice(before=before).walks()
+    assert choice(before=walked(choice(), *[0.1] * TRIALS)).walks()
+
+
+def test_only_a_walk_heeds_sizes() -> None:
+    chosen = Choice(LEFT, may_roll=False, valued=False)
+    assert walked(chosen, *[9.0] * 5).walks()
+    assert chosen.enough(ROWS) == math.inf

@@ -1,0 +1,293 @@
+"""The rooms of the house, checked from the imports: a room imports only what is below it."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from places import PACKAGE, TESTS
+
+import qifsql
+from qifsql.commands import NAMES
+
+# The rooms from the ground up: a module imports from its own room and those below it.
+ROOMS = (
+    *("errors", "measures", "data", "adversary", "query", "engine", "results", "counting"),
+    *("study", "presentation", "options", "commands", "app", "__main__"),
+)
+FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside its own function
+IMPORTERS = {  # library -> the rooms that may import it
+    "duckdb": ("engine",),
+    "_duckdb": ("engine",),
+    "typer": ("options", "app", "commands.*.cli", "commands.*.*.options"),
+    "click": ("options", "app"),
+    "rich": ("presentation", "options"),
+    "altair": ("presentation",),
+    "jinja2": ("presentation",),
+    "markupsafe": ("presentation",),
+    "vl_convert": ("presentation",),
+}
+VAGUE = {"utils", "util", "helpers", "helper", "misc", "base", "common", "core", "tools"}
+SQL = re.compile(
+    r"\s*(SELECT|WITH|FROM|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|ATTACH|DETACH|COPY|SET|DESCRIBE|"
+    r"SUMMARIZE|EXPLAIN|PRAGMA|CALL|INSTALL|LOAD|EXPORT|IMPORT|VALUES|WHERE|GROUP|ORDER|JOIN)\s"
+)
+
+
+def name_of(file: Path) -> str:
+    """The module's name below qifsql: ``engine.duckdb``; empty for qifsql itself."""
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+TREES = {
+    name: ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
+    for name, file in MODULES.items()
+}
+INSIDE = [name for name in MODULES if name]
+
+
+def room(module: str) -> str:
+    """The room of a module: a folder of qifsql, or a module beside them."""
+    return module.partition(".")[0]
+
+
+def command(module: str) -> str:
+    """The command in whose room a module is; empty where it is in none."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "commands" and len(parts) > 1 else ""
+
+
+def absolute(node: ast.ImportFrom, module: str) -> str:
+    """The full name of what a ``from`` statement imports from."""
+    if not node.level:
+        return node.module or ""
+    here = ["qifsql", *module.split(".")] if module else ["qifsql"]
+    if MODULES[module].name != "__init__.py":
+        here.pop()
+    here = here[: len(here) - node.level + 1]
+    return ".".join([*here, node.module] if node.module else here)
+
+
+def imports(module: str) -> Iterator[tuple[str, int]]:
+    """All that a module imports, by full name, at its top or inside functions, and where."""
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = absolute(node, module)
+            for alias in node.names:
+                below = f"{source}.{alias.name}".removeprefix("qifsql.")
+                yield (f"qifsql.{below}" if below in MODULES else source), node.lineno
+
+
+def own_imports(module: str) -> Iterator[tuple[str, int]]:
+    """The modules of qifsql that a module imports."""
+    for found, line in imports(module):
+        if found == "qifsql" or found.startswith("qifsql."):
+            yield found.removeprefix("qifsql").removeprefix("."), line
+
+
+def test_every_module_is_in_a_room() -> None:
+    assert {room(module) for module in INSIDE} == set(ROOMS)
+
+
+def test_a_module_imports_only_from_its_room_and_those_below() -> None:
+    upward = [
+        f"{module}:{line} imports {other}"
+        for module in INSIDE
+        for other, line in own_imports(module)
+        if other and ROOMS.index(room(other)) > ROOMS.index(room(module))
+    ]
+    assert not upward
+
+
+def test_a_command_uses_of_another_its_function_and_its_view_alone() -> None:
+    inside = []
+    for module in INSIDE:
+        for other, line in own_imports(module):
+            mine, theirs = command(module), command(other)
+            doors = {f"commands.{theirs}.{name}" for name in (theirs, *FRONT_DOORS)}
+            if mine and theirs and mine != theirs and other not in doors:
+                inside.append(f"{module}:{line} imports {other}")
+    assert not inside
+
+
+def test_a_command_is_a_room_of_its_name() -> None:
+    """Its folder holds the function of its name, which Python has, too, and how it is asked."""
+    missing = []
+    for name in NAMES:
+        modules = (f"commands.{name}.{name}", f"commands.{name}.cli")
+        missing += [module for module in modules if module not in MODULES]
+        if qifsql._HOMES[name] != modules[0]:
+            missing.append(f"qifsql.{name}")
+        if not list((TESTS / "commands" / name).glob("test_*.py")):
+            missing.append(f"tests/commands/{name}")
+    folders = {p.name for p in (PACKAGE / "commands").iterdir() if (p / "__init__.py").is_file()}
+    assert not missing
+    assert folders == set(NAMES)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    TopologicalSorter(
+        {module: {other for other, _ in own_imports(module) if other} for module in INSIDE}
+    ).prepare()  # raises CycleError
+
+
+def test_no_room_imports_itself_by_way_of_others() -> None:
+    arrows: dict[str, set[str]] = {}
+    for module in INSIDE:
+        mine = command(module) or room(module)
+        others = {command(other) or room(other) for other, _ in own_imports(module) if other}
+        arrows.setdefault(mine, set()).update(others - {mine})
+    TopologicalSorter(arrows).prepare()  # raises CycleError
+
+
+def test_of_the_package_itself_modules_import_only_the_version_and_rooms() -> None:
+    names = {
+        f"{module} imports {alias.name}"
+        for module in INSIDE
+        for node in ast.walk(TREES[module])
+        if isinstance(node, ast.ImportFrom) and absolute(node, module) == "qifsql"
+        for alias in node.names
+        if alias.name != "__version__" and alias.name not in ROOMS
+    }
+    assert not names
+
+
+def test_no_import_is_hidden_from_running_code() -> None:
+    hiding = [
+        module
+        for module in INSIDE
+        for node in ast.walk(TREES[module])
+        if getattr(node, "id", getattr(node, "attr", "")) == "TYPE_CHECKING"
+    ]
+    assert not hiding
+
+
+def test_a_library_is_imported_in_its_rooms_alone() -> None:
+    elsewhere = [
+        f"{module} imports {library}"
+        for library, places in IMPORTERS.items()
+        for module in MODULES
+        for other, _ in imports(module)
+        if other.partition(".")[0] == library
+        and not any(fnmatch(module, place) or room(module) == place for place in places)
+    ]
+    assert not elsewhere
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert not {part for module in MODULES for part in module.split(".")} & VAGUE
+
+
+def test_importing_qifsql_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, qifsql; "
+        "print(*{m.split('.')[0] for m in sys.modules} & "
+        "{'duckdb', 'polars', 'pyarrow', 'rich', 'sqlglot', 'typer'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def public(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Public functions and classes, and public methods of public classes."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name.startswith("_"):
+                continue
+            yield node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from (
+                    (f"{node.name}.{method.name}", method)
+                    for method in node.body
+                    if isinstance(method, ast.FunctionDef) and not method.name.startswith("_")
+                )
+
+
+def test_every_module_and_all_that_is_public_in_it_is_documented() -> None:
+    bare = [module for module, tree in TREES.items() if not ast.get_docstring(tree)]
+    bare += [
+        f"{module}.{name}"
+        for module, tree in TREES.items()
+        for name, node in public(tree)
+        if not ast.get_docstring(node)  # type: ignore[arg-type]
+    ]
+    assert not bare
+
+
+def glued(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Texts that start like SQL and are joined with something: f-strings, +, % and format."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            first = node.values[0] if node.values else None
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+            first = node.left
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            first = node.func.value if node.func.attr in ("format", "join") else None
+        else:
+            continue
+        if isinstance(first, ast.Constant) and SQL.match(str(first.value)):
+            yield str(first.value), node.lineno
+
+
+# A rendered tree stands after the word that says what to do with it: where DDL and settings take
+# no parameters, and where the engine describes or copies the result of a statement.
+ALLOWED = {("commands.shell.shell", "SET schema = ")}
+
+
+def test_no_sql_is_glued_from_texts() -> None:
+    found = {(module, text) for module, tree in TREES.items() for text, _ in glued(tree)}
+    assert found <= ALLOWED
+
+
+def test_the_rules_see_what_they_forbid() -> None:
+    """A rule that finds nothing may be blind: each is shown a breach."""
+    breach = ast.parse('f"SELECT {name}"; "SELECT " + name; "DROP %s" % name; "FROM {}".format(x)')
+    assert len(list(glued(breach))) == 4
+    assert not list(glued(ast.parse('f"{n} SELECT"; "Selected " + n; "SELECT 1"; f"copy {n}"')))
+    assert command("commands.sweep.walk") == "sweep"
+    assert {"qifsql.query.render", "qifsql.errors"} <= {n for n, _ in imports("engine.duckdb")}
+    assert "duckdb" in {name for name, _ in imports("engine.errors")}
+
+
+PARTICIPLES = frozenset(
+    ("told", "found", "asked", "made", "known", "own", "mine", "wanted", "given", "said", "kept")
+) | {"sent"}
+FIXED = {  # keywords of public functions, and the function that translates
+    ("commands.records.records", "told"),
+    ("commands.run.run", "told"),
+    ("commands.sweep.sweep", "told"),
+    ("presentation.language", "said"),
+}
+
+
+def bound(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """All names that a module binds: variables, parameters, functions, classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.asname, node.lineno
+
+
+def test_a_name_is_a_noun_and_no_bare_participle_or_pronoun() -> None:
+    bare = [
+        f"{module}:{line} binds {name}"
+        for module, tree in TREES.items()
+        for name, line in bound(tree)
+        if name.strip("_").casefold() in PARTICIPLES and (module, name) not in FIXED
+    ]
+    assert not bare

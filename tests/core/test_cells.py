@@ -1,0 +1,143 @@
+"""The syntax of generalised cells, and hierarchies: what they mean and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from qifsql.data.cells import Cell, UnreadableError, parse
+from qifsql.data.domains import domain
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.errors import DatasetError
+
+WHOLE, TEXT, DATE, FLOAT = (domain(t) for t in ("INTEGER", "VARCHAR", "DATE", "DOUBLE"))
+DECIMAL = domain("DECIMAL(6,2)")
+
+
+def interval(lower: str | None, upper: str | None, *, missing: bool = False) -> Cell:
+    return Cell(ranged=True, lower=lower, upper=upper, missing=missing)
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "upper"),
+    [
+        ("[20,30]", "20", "30"),
+        ("[20, 30)", "20", "29"),
+        ("[20,30[", "20", "29"),
+        ("(20,30]", "21", "30"),
+        ("]20.5,30]", "21", "30"),
+        ("[19.5,30.5]", "20", "30"),
+        ("20-29", "20", "29"),
+        ("0-0", "0", "0"),
+    ],
+)
+def test_intervals_of_whole_numbers_are_closed_ones(text: str, lower: str, upper: str) -> None:
+    assert parse(text, WHOLE) == interval(lower, upper)
+    assert parse(f"{text}?", WHOLE) == interval(lower, upper, missing=True)
+
+
+def test_one_bound_leaves_the_other_end_open() -> None:
+    assert parse("<30", WHOLE).upper == "29"
+    assert parse(">=40", WHOLE).lower == "40"
+    assert parse("<0.5", FLOAT) == Cell(ranged=True, upper="0.5", open_above=True)
+    assert parse("[0.255,1)", DECIMAL) == interval("0.26", "0.99")
+    assert parse("(-inf,2]", FLOAT) == Cell(ranged=True, upper="2", open_below=True)
+    assert parse("[2020-01-01,2020-01-31]", DATE) == interval("2020-01-01", "2020-01-31")
+
+
+@pytest.mark.parametrize(
+    ("text", "items", "missing"),
+    [
+        ("{France,Germany}", ("France", "Germany"), False),
+        ('{"a,b",c}', ("a,b", "c"), False),
+        ('{"say ""hi""", x }', ('say "hi"', "x"), False),
+        ('{a,""}', ("a", ""), False),
+        ("{a,}", ("a",), True),
+        ('{"*"}', ("*",), False),
+        ("France", ("France",), False),
+        ("028", ("028",), False),
+        ("2019-01", ("2019-01",), False),
+    ],
+)
+def test_sets_and_plain_texts(text: str, items: tuple[str, ...], missing: bool) -> None:
+    assert parse(text, TEXT) == Cell(items=items, missing=missing)
+
+
+def test_a_prefix_has_a_fixed_length() -> None:
+    assert parse("130**", TEXT) == Cell(prefix="130", length=5)
+    assert parse("3*", WHOLE) == Cell(prefix="3", length=2)
+    assert parse("**", TEXT) == Cell(prefix="", length=2)
+    assert parse("*", TEXT) == Cell(everything=True)
+
+
+def test_a_number_that_no_value_can_be_stands_for_nobody() -> None:
+    assert parse("28.5", WHOLE) == Cell(items=())
+    assert parse("28.0", WHOLE) == Cell(items=("28",))
+    assert parse("{1,1.5}", DECIMAL) == Cell(items=("1.00", "1.50"))
+
+
+def test_a_node_of_a_hierarchy_wins() -> None:
+    nodes = {"0-4": ("1", "2", "3"), "1": ("1",)}
+    assert parse("0-4", WHOLE, nodes) == Cell(items=("1", "2", "3"))
+    assert parse("5-9", WHOLE, nodes) == interval("5", "9")
+
+
+@pytest.mark.parametrize(
+    "cell", ["[20,30", "[a,b]", "{a", "30-20", "(5,5]", "028", "x", "0**", "{1;2}"]
+)
+def test_what_does_not_parse_is_named_by_its_form_and_never_quoted(cell: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        parse(cell, WHOLE)
+    assert str(caught.value).split(maxsplit=1)[0].rstrip(",") in (
+        "interval",
+        "set",
+        "plain",
+        "prefix",
+    )
+    assert cell not in str(caught.value)
+
+
+def hierarchy(folder: Path, text: str) -> Hierarchy:
+    path = folder / "h.csv"
+    path.write_text(text)
+    return Hierarchy.read(path)
+
+
+def test_nodes_have_the_leaves_below_them(tmp_path: Path) -> None:
+    found = hierarchy(
+        tmp_path, 'Paris;France;Europe;*\nLyon;France;Europe;*\n"Rome;";Italy;Europe;*\n'
+    )
+    assert found.leaves == ("Paris", "Lyon", "Rome;")
+    assert found.nodes["France"] == ("Paris", "Lyon")
+    assert found.nodes["Europe"] == found.nodes["*"] == found.leaves
+    assert found.levels == 4
+
+
+def test_a_label_may_stand_on_levels_in_turn(tmp_path: Path) -> None:
+    found = hierarchy(tmp_path, "a;a;x;*\nb;y;x;*\n")
+    assert found.nodes["x"] == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("a;x;*\nb;x\n", "ragged: line 2 has 2 fields, line 1 has 3"),
+        ("a;x;*\nb;y;*\nc;x;y;*\n", "ragged: line 3"),
+        ("a,x\nb,x\n", "one field per line"),
+        ("a;x;z\nb;y;z\na;y;z\n", "conflicting parents: what line 3 .* in line 1"),
+        ("a;x;e\nb;x;f\n", "conflicting parents: what line 2"),
+        ("a;b\nb;a\n", "cycle: a node is its own ancestor by lines 1, 2"),
+        ('a;"x\n', "not CSV"),
+    ],
+)
+def test_broken_hierarchies_are_refused_with_lines(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(DatasetError, match=says):
+        hierarchy(tmp_path, text)
+
+
+def test_a_hierarchy_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot be read"):
+        Hierarchy.read(tmp_path / "none.csv")
+    (tmp_path / "h.csv").write_bytes(b"\xff\xfe\x00;x\n")
+    with pytest.raises(DatasetError, match="not UTF-8"):
+        Hierarchy.read(tmp_path / "h.csv")

@@ -1,0 +1,154 @@
+"""Success and leakage from small profiles, by hand and against exact fractions."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction as F
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qifsql.measures import bayes
+from qifsql.measures.profile import Profile
+
+COUNTS = ("size", "mode", "values", "blocks")
+WEIGHTS = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance", "owner_chance")
+Kind = tuple[int, int, int, int]  # size, mode, values, blocks
+
+
+def of_counts(*kinds: Kind) -> Profile:
+    return Profile.of_counts(pl.DataFrame(kinds, schema=COUNTS, orient="row"))
+
+
+@st.composite
+def kinds(draw: st.DrawFn) -> list[Kind]:
+    """Kinds of blocks that can be: each value occurs, none more often than the mode."""
+    found: dict[tuple[int, int, int], int] = {}
+    for _ in range(draw(st.integers(1, 6))):
+        size = draw(st.integers(1, 10) | st.integers(1, 10**9))
+        mode = draw(st.integers(1, size))
+        values = draw(st.integers(-(-size // mode), size - mode + 1))
+        found[size, mode, values] = draw(st.integers(1, 5) | st.integers(1, 10**6))
+    return [(*kind, blocks) for kind, blocks in found.items()]
+
+
+def test_success_on_a_profile_by_hand() -> None:
+    # Two people alone; a block of three with one value; two blocks of four, split 3 to 1.
+    profile = of_counts((1, 1, 1, 2), (3, 3, 1, 1), (4, 3, 2, 2))
+    assert (profile.individuals, profile.blocks) == (13, 5)
+    assert (profile.singled_out, profile.certain) == (2, 5)
+    assert bayes.reidentification(profile) == bayes.Success(F(2, 13), F(5, 13), 1.0, 2)
+    assert bayes.inference(profile) == bayes.Success(F(5, 13), F(11, 13), 1.0, 5)
+
+
+def test_the_thesis_example_50_from_its_profile() -> None:
+    """Thesis Example 50: blocks of 5, 4 and 1 by age; 3, 2 and 1 share the likeliest illness."""
+    before = bayes.inference(of_counts((10, 5, 2, 1)))
+    after = bayes.inference(of_counts((5, 3, 2, 1), (4, 2, 2, 1), (1, 1, 1, 1)))
+    assert (before.deterministic, after.deterministic) == (0, F(1, 10))
+    assert (before.probabilistic, after.probabilistic) == (F(1, 2), F(3, 5))
+    assert bayes.multiplicative(before.probabilistic, after.probabilistic) == F(6, 5)
+
+
+def test_one_person_alone_is_certain_whoever_asks() -> None:
+    alone = of_counts((1, 1, 1, 1))
+    certain = bayes.Success(F(1), F(1), 1.0, 1)
+    assert bayes.reidentification(alone) == bayes.inference(alone) == certain
+
+
+def test_nobody_is_nobody() -> None:
+    nobody = Profile.of_counts(pl.DataFrame(schema=dict.fromkeys(COUNTS, pl.Int64)))
+    assert (nobody.individuals, nobody.blocks, nobody.singled_out, nobody.certain) == (0, 0, 0, 0)
+
+
+@given(kinds())
+def test_success_is_the_exact_fraction_of_the_counts(drawn: list[Kind]) -> None:
+    profile = of_counts(*drawn)
+    n = sum(size * blocks for size, _, _, blocks in drawn)
+    assert profile.individuals == n
+    assert profile.blocks == sum(blocks for *_, blocks in drawn)
+    alone = sum(blocks for size, _, _, blocks in drawn if size == 1)
+    certain = sum(size * blocks for size, _, values, blocks in drawn if values == 1)
+    assert (profile.singled_out, profile.certain) == (alone, certain)
+    assert bayes.reidentification(profile) == bayes.Success(
+        F(alone, n), F(profile.blocks, n), max(1 / size for size, *_ in drawn), alone
+    )
+    assert bayes.inference(profile) == bayes.Success(
+        F(certain, n),
+        F(sum(mode * blocks for _, mode, _, blocks in drawn), n),
+        max(mode / size for size, mode, *_ in drawn),
+        certain,
+    )
+
+
+@given(kinds())
+def test_certainty_is_a_part_of_success_and_success_at_most_the_worst_case(
+    drawn: list[Kind],
+) -> None:
+    profile = of_counts(*drawn)
+    for measure in (bayes.reidentification, bayes.inference):
+        found = measure(profile)
+        assert 0 <= found.deterministic <= found.probabilistic <= 1
+        assert float(found.probabilistic) <= found.worst_case <= 1
+    owner, secret = bayes.reidentification(profile), bayes.inference(profile)
+    assert owner.deterministic <= secret.deterministic
+    assert owner.probabilistic <= secret.probabilistic
+
+
+@given(kinds(), st.permutations(range(6)))
+def test_neither_the_order_nor_the_grouping_of_the_blocks_matters(
+    drawn: list[Kind], order: list[int]
+) -> None:
+    mixed = [drawn[i] for i in order if i < len(drawn)]
+    one_by_one = [(*kind, part) for *kind, blocks in mixed for part in (1, blocks - 1) if part]
+    for measure in (bayes.reidentification, bayes.inference):
+        assert measure(of_counts(*drawn)) == measure(of_counts(*one_by_one))  # type: ignore[arg-type]
+
+
+@given(kinds())
+def test_counts_are_weights_of_one(drawn: list[Kind]) -> None:
+    rows = [
+        (size, values, blocks, size * blocks, mode * blocks, blocks, mode / size, 1 / size)
+        for size, mode, values, blocks in drawn
+    ]
+    weighted = Profile.of_weights(pl.DataFrame(rows, schema=WEIGHTS, orient="row"))
+    for measure in (bayes.reidentification, bayes.inference):
+        assert measure(weighted) == measure(of_counts(*drawn))
+
+
+@pytest.mark.parametrize("unit", [1, 2**70 + 1, Decimal("0.01")])
+def test_weights_of_any_size_stay_exact(unit: int | Decimal) -> None:
+    # One person of weight 2; two of weights 3 and 1 with two values; two of 4 with one.
+    rows = [
+        (1, 1, 1, 2 * unit, 2 * unit, 2 * unit, 1.0, 1.0),
+        (2, 2, 1, 4 * unit, 3 * unit, 3 * unit, 0.75, 0.75),
+        (2, 1, 1, 8 * unit, 8 * unit, 4 * unit, 1.0, 0.5),
+    ]
+    profile = Profile.of_weights(pl.DataFrame(rows, schema=WEIGHTS, orient="row"))
+    assert (profile.individuals, profile.blocks) == (5, 3)
+    assert bayes.reidentification(profile) == bayes.Success(F(1, 7), F(9, 14), 1.0, 1)
+    assert bayes.inference(profile) == bayes.Success(F(5, 7), F(13, 14), 1.0, 3)
+
+
+probabilities = st.fractions(0, 1).filter(bool)
+
+
+@given(probabilities, probabilities, probabilities)
+def test_leakage_adds_multiplies_and_has_a_logarithm(a: F, b: F, c: F) -> None:
+    chain = sorted((a, b, c))
+    steps = list(pairwise(chain))
+    least, most = chain[0], chain[-1]
+    assert sum((bayes.additive(*s) for s in steps), F()) == bayes.additive(least, most)
+    assert math.prod(bayes.multiplicative(*s) for s in steps) == bayes.multiplicative(least, most)
+    assert bayes.min_entropy_leakage(least, most) == math.log2(most / least) >= 0
+    assert bayes.additive(a, a) == bayes.min_entropy_leakage(a, a) == 0
+    assert bayes.multiplicative(a, a) == 1
+
+
+def test_the_examples_of_leakage_of_the_thesis() -> None:
+    """Thesis section 2.1.4, the day of the week: 1/7 becomes 1/2."""
+    assert bayes.multiplicative(F(1, 7), F(1, 2)) == F(7, 2)
+    assert bayes.additive(F(1, 7), F(1, 2)) == F(5, 14)
+    assert bayes.min_entropy_leakage(F(1, 4), F(1, 1)) == 2
