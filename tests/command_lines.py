@@ -9,7 +9,7 @@ import polars as pl
 import typer
 from places import SAMPLES
 
-from qifsql.app import app
+from qifsql.app import application
 
 POLICY = """
 [adversary]
@@ -80,7 +80,7 @@ LINES: dict[str, tuple[str, ...]] = {
 
 def commands() -> set[str]:
     """Return the names of all commands."""
-    return set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    return set(typer.main.get_command(application()).commands)  # type: ignore[attr-defined]
 
 
 def lay_out(folder: Path) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 
 import typer
 
-from qifsql.app import app
+from qifsql.app import application
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Option:
 @cache
 def commands() -> dict[str, tuple[Option, ...]]:
     """Every command with its options, in the order of the help."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application())
     return {
         name: tuple(_option(p) for p in command.params if p.param_type_name == "option")
         for name, command in group.commands.items()  # type: ignore[attr-defined]

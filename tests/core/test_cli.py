@@ -316,10 +316,10 @@ def test_help_is_fast_and_names_every_command():
 
 
 def test_every_command_is_documented_and_has_a_function_of_its_name():
-    from qifsql.app import app
+    from qifsql.app import application
 
     readme = (SAMPLES.parent / "README.md").read_text()
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         name = command.callback.__name__
         spoken = name.replace("_", "-")
         assert callable(getattr(qifsql, name))

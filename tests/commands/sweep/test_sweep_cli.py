@@ -494,9 +494,9 @@ def test_more_quasi_identifiers_than_all_subsets_of_which_can_be_swept(here: Pat
 def test_help_names_every_option(here: Path):
     from typer.main import get_command
 
-    from qifsql.app import app
+    from qifsql.app import application
 
-    command = get_command(app).commands["sweep"]  # type: ignore[attr-defined]
+    command = get_command(application()).commands["sweep"]  # type: ignore[attr-defined]
     done = subprocess.run(
         [sys.executable, "-m", "qifsql", "sweep", "--help"],
         capture_output=True, text=True, check=True, env={"COLUMNS": "200"},
