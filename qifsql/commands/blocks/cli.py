@@ -1,4 +1,4 @@
-"""``qifsql blocks``, ``hyper``, ``records``, ``sql``, ``shell``: what is behind the numbers."""
+"""``qifsql blocks``."""
 
 from typing import Annotated
 

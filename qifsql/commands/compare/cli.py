@@ -1,4 +1,4 @@
-"""``qifsql compare`` and ``qifsql what-if``: releases beside one another."""
+"""``qifsql compare``."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Releases beside the original, and changes beside what is there, as people read them."""
+"""Releases beside the original, as people read them."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""``qifsql unhash``, ``link`` and ``unicity``: who can be linked, and how surely."""
+"""``qifsql link``."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Linking as people read it: hashes found again, registers, logs."""
+"""Records linked with a register, as people read it."""
 
 from collections.abc import Mapping
 from typing import Any

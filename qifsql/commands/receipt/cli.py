@@ -1,4 +1,4 @@
-"""``qifsql receipt`` and ``refines``: one person, and two sets of quasi-identifiers."""
+"""``qifsql receipt``."""
 
 from qifsql.options import groups, runtime, types
 from qifsql.options.groups import (

@@ -1,4 +1,4 @@
-"""One person's facts as people read them, and whether some facts tell others."""
+"""One person's facts, as people read them."""
 
 from qifsql.commands.attack import view
 from qifsql.commands.receipt.receipt import Receipt

@@ -1,4 +1,4 @@
-"""``qifsql init`` and ``run``: a study in a file."""
+"""``qifsql run``."""
 
 from pathlib import Path
 from typing import Annotated
