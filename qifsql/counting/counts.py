@@ -19,7 +19,8 @@ from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset
 from qifsql.data.relation import LOADED, STORE, attaching
 from qifsql.engine import ledger
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler, render
@@ -40,32 +41,41 @@ class Domain:
     people: int
 
 
+@dataclass(frozen=True)
+class Store:
+    """A file in which counts stay for another time, and a connection for the record of it."""
+
+    path: Path
+    stream: Stream
+
+
 class Counts:
     """The counts of one attack.
 
     ``again``: more than the profile will be asked; ``tallied`` lets secrets of few values be
-    counted by tallies, from which cells cannot be told. ``store`` is a DuckDB file in which counts
-    stay for another time. ``plans`` are the plans that ran, ``records`` the number of records.
+    counted by tallies, from which cells cannot be told. ``plans`` are the plans
+    that ran, ``records`` the number of records.
     """
 
     def __init__(
         self,
-        engine: DuckDB,
+        engine: Engine,
         bound: BoundAttack,
         *,
         again: bool,
         tallied: bool = True,
-        store: Path | None = None,
+        store: Store | None = None,
     ) -> None:
         self.engine = engine
         self.bound = bound
         self.where = bound.dataset.name
         self.plans: list[Plan] = []
         self.values: dict[int, int] = {}
-        held = engine.open_kept(store)
-        self._opening = attaching(str(store) if held else ":memory:", STORE)
+        path = store.path if store else None
+        held = engine.open_kept(path)
+        self._opening = attaching(str(path) if held else ":memory:", STORE)
         self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
-        self._ledger = engine.stream(str(store)) if store else None
+        self._ledger = store.stream if store else None
         signature = self._stored(store, held) if store else None
         self.records: int = signature["records"] if signature else check_records(engine, bound)
         if signature is None:
@@ -190,20 +200,20 @@ class Counts:
         """Note a plan that runs; where its counts are kept is opened before."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _stored(self, store: Path, held: set[str]) -> dict[str, Any] | None:
+    def _stored(self, store: Store, held: set[str]) -> dict[str, Any] | None:
         """What a file of counts holds; None where it is new. Another question's is refused.
 
         Raises DatasetError where a table holds anything but what was stored in it.
         """
-        assert self._ledger is not None  # noqa: S101 - there is a store
         if not held:
             return None
         if "question" not in held:
             raise InputError(
-                f"{store} holds no counts, or was not finished; name another file, or remove it"
+                f"{store.path} holds no counts, or was not finished; name another file, or "
+                "remove it"
             )
         damaged = (
-            f"{store} is damaged: it does not hold what was stored in it; remove it, or name "
+            f"{store.path} is damaged: it does not hold what was stored in it; remove it, or name "
             "another file with --store"
         )
         with ledger.readable(damaged):
@@ -214,10 +224,10 @@ class Counts:
             other = [name for name, value in question.items() if before.get(name) != value]
         if other:
             raise InputError(
-                f"{store} holds the counts of another question: {', '.join(other)} differ; name "
-                "another file"
+                f"{store.path} holds the counts of another question: {', '.join(other)} differ; "
+                "name another file"
             )
-        entered = ledger.check(self._ledger, held, damaged)
+        entered = ledger.check(store.stream, held, damaged)
         for name in set(self.catalogs) - entered:  # of a process that did not get further
             self.engine.drop(name, STORE)
             del self.catalogs[name]

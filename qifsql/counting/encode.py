@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.data.relation import LOADED
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
@@ -26,7 +26,7 @@ class Spread:
     together: int
 
 
-def dictionary(engine: DuckDB, attack: BoundAttack, attribute: str) -> Spread:
+def dictionary(engine: Engine, attack: BoundAttack, attribute: str) -> Spread:
     """Make the dictionary of ``qid_1`` or ``secret_1`` ...; how people are spread over it."""
     query = load("sweep/dictionary").query.copy()
     for column in list(query.find_all(exp.Column)):

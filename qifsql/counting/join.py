@@ -16,13 +16,13 @@ from qifsql.data.expressions import (
     with_one_missing,
 )
 from qifsql.data.relation import relation
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 
-def collected(engine: DuckDB, bound: BoundAttack) -> BoundAttack:
+def collected(engine: Engine, bound: BoundAttack) -> BoundAttack:
     """The attack on the joined people of its collection; another attack as it is.
 
     Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
@@ -38,7 +38,7 @@ def collected(engine: DuckDB, bound: BoundAttack) -> BoundAttack:
     return replace(bound, dataset=loaded, notes=(*bound.notes, *notes))
 
 
-def check_keys(engine: DuckDB, bound: BoundAttack) -> list[str]:
+def check_keys(engine: Engine, bound: BoundAttack) -> list[str]:
     """What there is to say about the keys of a collection; DatasetError where they tell too little.
 
     A key must be unique in each dataset, and somebody must be in the focal one and each other.
@@ -54,7 +54,7 @@ def _attributes(bound: BoundAttack) -> list[Attribute]:
     return [*bound.qids, *bound.secrets, *(a for a in single if a is not None)]
 
 
-def _checked(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
     """What there is to say about the key of one dataset; DatasetError where it tells too little."""
     dataset, key = collection.datasets[i], collection.key_columns[i]
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
@@ -85,7 +85,7 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
     return f"dataset; first choose one record per person: qifsql treat {file} --key {column} -o OUT"
 
 
-def _common(engine: DuckDB, collection: Collection, i: int) -> list[str]:
+def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
     """How many of the people are in an auxiliary dataset, too; DatasetError where nobody is."""
     focal, other = collection.datasets[0], collection.datasets[i]
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))

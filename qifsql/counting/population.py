@@ -6,13 +6,13 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query import compiler
 from qifsql.query.plan import Plan
 
 
-def blocks_plan(engine: DuckDB, spec: Attack, bound: BoundAttack, population: Dataset) -> Plan:
+def blocks_plan(engine: Engine, spec: Attack, bound: BoundAttack, population: Dataset) -> Plan:
     """The blocks of the population, with the quasi-identifiers as they were written."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")

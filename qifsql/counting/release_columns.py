@@ -15,7 +15,7 @@ from qifsql.data.expressions import not_an_expression, parse, split_name
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
     InputError,
@@ -26,7 +26,7 @@ from qifsql.errors import (
 Tags = dict[tuple[int, str], str]  # number of a release, name -> how it is written there
 
 
-def bind(engine: DuckDB, spec: Composition) -> Bound:
+def bind(engine: Engine, spec: Composition) -> Bound:
     """Look everything up; ColumnError, ExpressionError or InputError where something is amiss."""
     catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)

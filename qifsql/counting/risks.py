@@ -11,7 +11,7 @@ import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.counts import Counts
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.measures import bayes
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
@@ -51,7 +51,7 @@ class Risk:
     attacks: dict[str, dict[str, Any]]
 
 
-def measure(engine: DuckDB, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
+def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
     """The risk for each secret (once without one, if there is none), and the plans that ran.
 
     Who knows no quasi-identifiers at all is left with the prior.

@@ -13,7 +13,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.encode import dictionary
 from qifsql.data.relation import LOADED
 from qifsql.data.types import NUMBERS, family
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.plan import Plan, Step
 from qifsql.query.spreading import query
@@ -67,7 +67,7 @@ def scale_table(i: int) -> str:
     return f"scale_{i}"
 
 
-def make_scales(engine: DuckDB, attack: BoundAttack) -> list[Scale]:
+def make_scales(engine: Engine, attack: BoundAttack) -> list[Scale]:
     """Make the tables ``scale_1 ..``; what is on them."""
     scales = []
     for i, qid in enumerate(attack.qids, 1):
@@ -87,7 +87,7 @@ def make_scales(engine: DuckDB, attack: BoundAttack) -> list[Scale]:
     return scales
 
 
-def make_secrets(engine: DuckDB, attack: BoundAttack) -> list[Secret]:
+def make_secrets(engine: Engine, attack: BoundAttack) -> list[Secret]:
     """Make the tables ``whole_1 ..`` of the secrets; what is in them."""
     secrets = []
     for j, secret in enumerate(attack.secrets, 1):
@@ -101,7 +101,7 @@ def make_secrets(engine: DuckDB, attack: BoundAttack) -> list[Secret]:
     return secrets
 
 
-def code(engine: DuckDB, attack: BoundAttack) -> None:
+def code(engine: Engine, attack: BoundAttack) -> None:
     """Make the table ``coded``: one row per record: its position, its places, its secrets."""
     every = (*attack.qids, *attack.secrets)
     columns: list[exp.Expr] = [exp.column(microdata.RECORD, table="everybody")]

@@ -13,7 +13,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import split_name
 from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
 from qifsql.errors import (
@@ -36,7 +36,7 @@ def opened(
     folders: Iterable[Path] = (),
     ordered: bool = False,
     joined: bool = True,
-) -> Iterator[tuple[DuckDB, BoundAttack]]:
+) -> Iterator[tuple[LocalEngine, BoundAttack]]:
     """The engine and the bound attack; what the engine needs goes when this ends.
 
     The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
@@ -44,7 +44,7 @@ def opened(
     be run.
     """
     every = (spec.dataset, *spec.tables, *sources)
-    with DuckDB(
+    with open_engine(
         settings, sources=every, outputs=outputs, folders=folders, ordered=ordered
     ) as engine:
         notes: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ def opened(
         yield engine, collected(engine, bound) if joined else bound
 
 
-def _waves(engine: DuckDB, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
+def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
     """The releases in a long table: all, or those that are named, the focal one first.
 
     And a remark on the records that are in none.
@@ -82,7 +82,7 @@ def _waves(engine: DuckDB, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
     return [by_value[value] for value in chosen], notes
 
 
-def check_records(engine: DuckDB, bound: BoundAttack) -> int:
+def check_records(engine: Engine, bound: BoundAttack) -> int:
     """The number of records under the filter; WeightError or DatasetError where it is no base."""
     where = bound.dataset.name
     if bound.weight is None:

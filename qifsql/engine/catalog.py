@@ -27,8 +27,8 @@ from qifsql.data.types import (
     nested,
 )
 from qifsql.engine.csv_types import read_writings, remarks
-from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.functions import ALLOWED, functions_of
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -48,7 +48,7 @@ class Catalog:
 
     def __init__(
         self,
-        engine: DuckDB,
+        engine: Engine,
         dataset: Dataset | Collection,
         mentions: Callable[[str], bool] | None = None,
     ) -> None:
@@ -160,7 +160,7 @@ class Catalog:
 
 
 def _read_schema(
-    engine: DuckDB, dataset: Dataset, mentions: Callable[[str], bool] | None = None
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
 ) -> tuple[Dataset, Schema]:
     """The dataset, with the delimiter that its header shows, and its columns."""
     header: list[str] = []
@@ -196,7 +196,7 @@ def _read_schema(
 
 
 def _read_collection(
-    engine: DuckDB, collection: Collection, mentions: Callable[[str], bool] | None
+    engine: Engine, collection: Collection, mentions: Callable[[str], bool] | None
 ) -> tuple[Collection, Schema]:
     """The collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
@@ -236,13 +236,13 @@ def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
         raise
 
 
-def _check_records(engine: DuckDB, dataset: Dataset) -> None:
+def _check_records(engine: Engine, dataset: Dataset) -> None:
     """Refuse a dataset that has none."""
     if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
         raise DatasetError(f"{dataset.name} has no records; name another file")
 
 
-def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
+def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
     """The names at the head of a CSV file; its delimiter is the one with most fields."""
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {d: _names(engine, dataset, d) for d in candidates}
@@ -253,7 +253,7 @@ def _header(engine: DuckDB, dataset: Dataset) -> tuple[Dataset, list[str]]:
     return replace(dataset, delimiter=best), split[best]
 
 
-def _names(engine: DuckDB, dataset: Dataset, delimiter: str) -> list[str]:
+def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
     """The fields at the head of the first file, split by that delimiter."""
     query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
@@ -266,7 +266,7 @@ def _names(engine: DuckDB, dataset: Dataset, delimiter: str) -> list[str]:
         raise DatasetError(f"{dataset.name} has no readable first line of names") from e
 
 
-def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
+def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     """Return the dataset with its table looked up: as it is written, else as ``schema.table``.
 
     DatasetError where it is a view: whoever made the file decides what a view reads.
@@ -293,8 +293,8 @@ def _found_table(engine: DuckDB, dataset: Dataset) -> Dataset:
     raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
 
 
-def _check_same(engine: DuckDB, dataset: Dataset) -> None:
-    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's.
+def _check_same(engine: Engine, dataset: Dataset) -> None:
+    """Refuse Parquet files that differ in names or types: Engine would cast to the first file's.
 
     The order may differ, but not where names differ in case alone: these it tells by position.
     """
@@ -313,7 +313,7 @@ def _check_same(engine: DuckDB, dataset: Dataset) -> None:
             )
 
 
-def _parquet_names(engine: DuckDB, dataset: Dataset) -> list[str]:
+def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
     """The names of the top-level columns in the first file."""
     first = replace(dataset, paths=dataset.paths[:1], wave=None)
     arguments = relation(first).this.expressions[:1]

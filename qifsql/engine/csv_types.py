@@ -15,7 +15,7 @@ from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.expressions import FLOATING, identifier, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.data.types import NUMBERS
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
 
 TOGETHER = 500  # columns that one statement looks at
@@ -64,7 +64,7 @@ LONG = """
 
 
 def read_writings(
-    engine: DuckDB, dataset: Dataset, types: Sequence[tuple[str, str]]
+    engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]]
 ) -> tuple[Dataset, Mapping[str, Writing]]:
     """Look how the fields of typed columns are written.
 
@@ -98,7 +98,7 @@ def _unusual(name: str, type_: str) -> exp.Expr:
     return _about(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
 
 
-def _merged(engine: DuckDB, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
+def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
     """Return whether different fields of a column are one value, and whether digits are lost.
 
     Digits are lost where fields of one value may have more than the type keeps, and where a whole
@@ -132,7 +132,7 @@ def _grouped(answer: str, groups: exp.Expr, rows: exp.Expr) -> exp.Select:
     return query.from_(groups.from_(rows).subquery())
 
 
-def _distinct(engine: DuckDB, dataset: Dataset, name: str) -> int:
+def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
     """Return how many different values a column has, a missing one included."""
     column = exp.column(identifier(name))
     values = exp.select(column).distinct().from_(relation(dataset)).subquery()
@@ -161,7 +161,7 @@ def _about(
     return sqlglot.parse_one(template, read="duckdb").transform(word)
 
 
-def remarks(engine: DuckDB) -> tuple[str, ...]:
+def remarks(engine: Engine) -> tuple[str, ...]:
     """Return notes on columns in use whose different fields are one value, here or across files."""
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):

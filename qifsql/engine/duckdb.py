@@ -404,9 +404,3 @@ class DuckDB:
             ours = what not in (LOOKING, "running", "loading")
             raise translated(trouble[0], where, self.settings, ours=ours) from trouble[0]
         raise trouble[0]
-
-
-def remove(path: Path) -> None:
-    """Remove a DuckDB file, such as a workspace, and what the engine keeps beside it."""
-    for file in (path, path.with_name(path.name + ".wal")):
-        file.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import ExpressionError
 from qifsql.query.render import render
 
@@ -63,7 +63,7 @@ Not ``list_aggregate`` and its kin: the name of their aggregate is a text, and s
 """
 
 
-def functions_of(engine: DuckDB, expression: exp.Expr, what: str) -> list[str]:
+def functions_of(engine: Engine, expression: exp.Expr, what: str) -> list[str]:
     """The functions that the engine's own parser finds in an expression."""
     query = exp.Literal.string(render(exp.select(expression.copy())))
     call = exp.select(exp.func("json_serialize_sql", query))

@@ -6,7 +6,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.data.relation import LOADED
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.query import render
 from qifsql.query.plan import Plan
 
@@ -18,7 +18,7 @@ class Tables:
     ``what`` and ``where`` say what is being done, for progress and errors.
     """
 
-    engine: DuckDB
+    engine: Engine
     what: str
     where: str
     statements: list[str] = field(default_factory=list)

@@ -167,3 +167,9 @@ def _end_commands(folder: Path) -> None:
                     signal.pidfd_send_signal(process, signal.SIGKILL)
             finally:
                 os.close(process)
+
+
+def remove(path: Path) -> None:
+    """Remove a DuckDB file, such as a workspace, and what the engine keeps beside it."""
+    for file in (path, path.with_name(path.name + ".wal")):
+        file.unlink(missing_ok=True)

@@ -9,13 +9,13 @@ from qifsql.data.expressions import FLOATING, identifier, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, InputError, quoted
 
 WAVES = 100  # releases in one long table, at most
 
 
-def waves(engine: DuckDB, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
+def waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
     """The records of a long table that share one value of a column, as datasets, in its order.
 
     And how many records have none.

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from qifsql.data.dataset import Column
 from qifsql.data.types import family
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, OutputError, quoted
 from qifsql.query.columns import SHOWABLE
 from qifsql.query.plan import Plan
@@ -62,13 +62,13 @@ def aliases(names: Sequence[str]) -> list[str]:
 
 
 def write(
-    engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
+    engine: Engine, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
 ) -> None:
     """Write all rows of a plan, so many, in their order, whole or not at all.
 
     The plan's columns are called ``aliases(names)``. The manifest stands beside the file and not
     in it: a release is for others, its seed and the path of its source are not. CSV is made from
-    Parquet: DuckDB 2.0.0 may wait forever when writing it fails.
+    Parquet: Engine 2.0.0 may wait forever when writing it fails.
     """
     dataset = str(origin.spec["dataset"])
     with whole(path, origin, engine.partial) as temporary:
@@ -79,7 +79,7 @@ def write(
 
 
 def put(
-    engine: DuckDB, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
+    engine: Engine, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
 ) -> int:
     """Write the rows of a plan to a file of that ending, without a manifest; how many there are."""
     direct = kind == ".parquet" and aliases(names) == list(names)

@@ -20,7 +20,7 @@ from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -248,10 +248,10 @@ def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:
                 content.write_parquet(ready[path], metadata=metadata)
 
 
-def stream(engine: DuckDB, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
+def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
     """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
 
-    CSV is made from Parquet: DuckDB 2.0.0 may wait forever when writing CSV fails midway.
+    CSV is made from Parquet: Engine 2.0.0 may wait forever when writing CSV fails midway.
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])

@@ -247,6 +247,18 @@ def test_no_sql_is_glued_from_texts() -> None:
     assert found <= ALLOWED
 
 
+def test_only_the_engine_s_room_names_an_engine() -> None:
+    backends = {"qifsql.engine.duckdb"}
+    outside = [
+        f"{module}:{line} imports {name}"
+        for module in INSIDE
+        if room(module) != "engine"
+        for name, line in imports(module)
+        if name in backends
+    ]
+    assert not outside
+
+
 def test_the_rules_see_what_they_forbid() -> None:
     """A rule that finds nothing may be blind: each is shown a breach."""
     breach = ast.parse('f"SELECT {name}"; "SELECT " + name; "DROP %s" % name; "FROM {}".format(x)')

@@ -25,7 +25,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
     ColumnError,
@@ -98,7 +98,7 @@ def anonymise(
     path = check_place(path, dataset.paths)
     meter = Meter((settings or Settings()).progress)
     settings = replace(settings or Settings(), progress=meter)
-    with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
+    with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
         dataset = catalog.dataset

@@ -17,7 +17,7 @@ from qifsql.counting.cuts import fit_secret
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.engine.connections import Stream
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Progress
 from qifsql.errors import (
     DatasetError,
@@ -117,7 +117,9 @@ class Meter:
 class Work:
     """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
 
-    def __init__(self, engine: DuckDB, attack: BoundAttack, request: Request, meter: Meter) -> None:
+    def __init__(
+        self, engine: LocalEngine, attack: BoundAttack, request: Request, meter: Meter
+    ) -> None:
         self.engine = engine
         self.attack = attack
         self.request = request

@@ -13,12 +13,12 @@ from qifsql.adversary.spec import Attack, BoundAttack, Options
 from qifsql.commands.attack import details as findings
 from qifsql.commands.attack.spec import Extras
 from qifsql.counting import population, secret_values
-from qifsql.counting.counts import Counts
+from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import (
     InputError,
@@ -110,7 +110,9 @@ def fit(
 class _Run:
     """One run: the bound attack, what is wanted of it, and its counts."""
 
-    def __init__(self, engine: DuckDB, spec: Attack, bound: BoundAttack, extras: Extras) -> None:
+    def __init__(
+        self, engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras
+    ) -> None:
         self.spec = spec
         self.bound = bound
         self.extras = extras
@@ -124,7 +126,9 @@ class _Run:
         again = bool(bound.gains or extras.measures or details)
         people = extras.population
         plan = population.blocks_plan(engine, spec, bound, people) if people else None
-        self.counts = Counts(engine, bound, again=again, store=extras.store)
+        file = extras.store
+        store = Store(file, engine.stream(str(file))) if file else None
+        self.counts = Counts(engine, bound, again=again, store=store)
         if plan is not None:
             self.counts.keep_rows("population", plan)
 

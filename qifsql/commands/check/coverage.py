@@ -26,7 +26,7 @@ from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import family, generalised, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.query import microdata
 from qifsql.query.plan import Plan
@@ -81,7 +81,7 @@ def coverage(
 
 def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
     """Return the columns of a file that has not the quasi-identifiers of its attacks."""
-    with DuckDB(settings, sources=[spec.dataset]) as engine:
+    with open_engine(settings, sources=[spec.dataset]) as engine:
         schema = Catalog(engine, spec.dataset).schema
     columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
     rows = [_row(c, reason=ELSEWHERE) for c in columns if not c.covered]
@@ -96,7 +96,7 @@ def _named(column: ColumnRoles, secrets: Sequence[str]) -> ColumnRoles:
 
 
 def _measured(
-    engine: DuckDB, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
+    engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
     """The rows of the uncovered columns, and the plans that ran."""
     reasons = [_reason(c, of_one_file=isinstance(bound.dataset, Dataset)) for c in uncovered]
@@ -154,7 +154,7 @@ class _Uniques:
     about the named quasi-identifiers, so that nobody is left out for what no rule covers.
     """
 
-    def __init__(self, engine: DuckDB, bound: BoundAttack, several: Sequence[Attribute]) -> None:
+    def __init__(self, engine: Engine, bound: BoundAttack, several: Sequence[Attribute]) -> None:
         conditions = [bound.where] if bound.where is not None else []
         conditions += microdata.nothing_missing(bound) if bound.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None

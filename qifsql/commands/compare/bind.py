@@ -29,7 +29,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog as Knowledge
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
     InputError,
@@ -38,7 +38,7 @@ from qifsql.errors import (
 )
 
 
-def bind(engine: DuckDB, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
+def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
     """The quasi-identifiers of the original, and all files, the original first.
 
     ColumnError, ExpressionError or InputError where something is amiss.

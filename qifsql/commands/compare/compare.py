@@ -20,7 +20,7 @@ from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.files import path_text
 from qifsql.data.relation import openings
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import (
@@ -101,7 +101,7 @@ def compare(
         plain=_several(plain),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
-    with DuckDB(settings, sources=spec.releases) as engine:
+    with open_engine(settings, sources=spec.releases) as engine:
         raws, files = bind(engine, spec)
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)

@@ -22,7 +22,7 @@ from qifsql.counting.releases import Bound, Composition
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.relation import openings
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
@@ -116,7 +116,7 @@ def compose(
         check_ending(out, STREAMED)
         out = check_place(out, paths)
     outputs = [] if out is None else [out]
-    with DuckDB(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
+    with open_engine(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)

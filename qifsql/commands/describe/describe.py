@@ -14,7 +14,7 @@ from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import column, parse
 from qifsql.data.types import NUMBERS, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError
 from qifsql.measures.entropy import entropy
@@ -89,7 +89,7 @@ def describe(
     """
     origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
-    with DuckDB(settings, sources=[dataset]) as engine:
+    with open_engine(settings, sources=[dataset]) as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset
@@ -119,7 +119,7 @@ class _Describer:
     """Asks about one column after the other."""
 
     def __init__(
-        self, engine: DuckDB, catalog: Catalog, dataset: Dataset, where: str | None
+        self, engine: Engine, catalog: Catalog, dataset: Dataset, where: str | None
     ) -> None:
         self.engine = engine
         self.dataset = dataset

@@ -15,7 +15,7 @@ from qifsql import __version__
 from qifsql.data.relation import LOADED, STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.query.plan import Plan
 from qifsql.query.render import (
@@ -39,7 +39,7 @@ class Store:
     """The table ``kept.apart`` of all distances, and which batches are finished."""
 
     def __init__(
-        self, engine: DuckDB, stream: Stream, path: Path | None, question: Mapping[str, Any]
+        self, engine: Engine, stream: Stream, path: Path | None, question: Mapping[str, Any]
     ):
         self.stream = stream
         self.path = path
@@ -127,7 +127,7 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
     if any(path.resolve() == Path(source).resolve() for source in sources):
         raise OutputError(f"{path} is the input; name another file with --store")
     if restart and path.exists():
-        with DuckDB(sources=[path]) as engine:
+        with open_engine(sources=[path]) as engine:
             tables, trouble = engine.probe(path)
         if trouble is not None or not {"asked", "finished", "apart"} <= tables:
             raise InputError(f"{path} is no store of dit, so it is not removed; name another file")

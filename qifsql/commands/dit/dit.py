@@ -29,7 +29,7 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import (
     ColumnError,
@@ -148,7 +148,7 @@ def _run(
     meter = Meter(settings.progress)
     with (
         masked(None if store is None else PRIVATE) as mask,
-        DuckDB(
+        open_engine(
             replace(settings, progress=meter),
             sources=[spec.dataset, *_releases(question), *([] if store is None else [store])],
             outputs=[] if out is None else [out],
@@ -208,7 +208,7 @@ def _releases(question: Question) -> list[Dataset]:
     return [*whole, *([Dataset("releases", "csv", single)] if single else [])]
 
 
-def _bound(engine: DuckDB, spec: Attack) -> tuple[BoundAttack, Catalog]:
+def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
     """The question about the data as they are read, and what is known of these."""
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset

@@ -16,7 +16,7 @@ from qifsql.counting import scales
 from qifsql.counting.cuts import fit_secret
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     DatasetError,
     InputError,
@@ -45,7 +45,7 @@ class People:
     filtered: bool
 
 
-def code(engine: DuckDB, attack: BoundAttack) -> People:
+def code(engine: Engine, attack: BoundAttack) -> People:
     """Make the tables ``coded`` and ``dictionary_secret_1``; refuse what cannot be asked."""
     name = attack.dataset.name
     qid_scales = tuple(scales.make_scales(engine, attack))

@@ -9,7 +9,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.scales import own_table
 from qifsql.data.relation import STORE
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.columns import SHOWABLE, STORABLE, named, written
 from qifsql.query.plan import Plan
@@ -30,7 +30,7 @@ def place(out: str | Path, sources: Sequence[str]) -> Path:
 
 
 def write(
-    engine: DuckDB, attack: BoundAttack, question: Question, path: Path, origin: Origin
+    engine: Engine, attack: BoundAttack, question: Question, path: Path, origin: Origin
 ) -> int:
     """Write a row per run and record, in the order of the input; how many there are.
 

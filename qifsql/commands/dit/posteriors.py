@@ -28,7 +28,7 @@ from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import relation
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, quoted, several
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
@@ -54,7 +54,7 @@ def believe(passes: Passes) -> None:
 
 
 def learn(
-    engine: DuckDB, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
+    engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
 ) -> None:
     """Make ``beliefs`` of a classifier of scikit-learn from ``patterns`` and ``totals``."""
     plan = passes.plan("dit/lessons")

@@ -13,7 +13,7 @@ from qifsql.counting.constraints import Wishes
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier
 from qifsql.data.relation import relation
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings, silent
 from qifsql.query.plan import Plan
 from qifsql.results import release
@@ -23,7 +23,7 @@ from qifsql.results import release
 class Maker:
     """Makes releases one by one: files are there, others are made in the engine's own folder."""
 
-    engine: DuckDB
+    engine: LocalEngine
     attack: BoundAttack
     spec: Attack
     schema: Schema

@@ -11,7 +11,7 @@ from qifsql.commands.dp.bind import Request
 from qifsql.counting.session import check_records
 from qifsql.data.relation import LOADED
 from qifsql.data.types import family
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted, several
 from qifsql.query import render
 from qifsql.query.microdata import microdata, plan
@@ -62,7 +62,7 @@ class Counts:
 class _Counter:
     """Asks an engine one question after the other, and keeps what was sent."""
 
-    def __init__(self, engine: DuckDB, request: Request) -> None:
+    def __init__(self, engine: Engine, request: Request) -> None:
         self.engine, self.request = engine, request
         self.name = request.attack.dataset.name
         self.statements: list[str] = []
@@ -87,7 +87,7 @@ class _Counter:
         self.keep(name, Plan((), query))
 
 
-def count(engine: DuckDB, request: Request, *, local: bool, ordered: bool) -> Counts:
+def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
     """All counts. ``local``: by place of the useful attribute, which must be ``ordered``.
 
     Raises InputError where the data are no base for the question.

@@ -16,7 +16,7 @@ from qifsql.commands.dp.tradeoff import TRADEOFF, weighed
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
     InputError,
@@ -91,7 +91,7 @@ def dp(
     _check(predicates, counts=counts, budget=budget, delta=delta)
     listed = bind.listed_in(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
-    with DuckDB(settings, sources=[dataset]) as engine:
+    with open_engine(settings, sources=[dataset]) as engine:
         request = bind.bind(
             Catalog(engine, dataset),
             useful=useful,

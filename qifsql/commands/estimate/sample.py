@@ -10,7 +10,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records
 from qifsql.data.types import scale_of
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     InputError,
     WeightError,
@@ -75,7 +75,7 @@ class Counted:
 class Sampled:
     """The sample in the engine. ``plans`` are the plans that ran."""
 
-    def __init__(self, engine: DuckDB, bound: BoundAttack, share: Share) -> None:
+    def __init__(self, engine: Engine, bound: BoundAttack, share: Share) -> None:
         self.engine = engine
         self.bound = bound
         self.where = bound.dataset.name

@@ -31,7 +31,7 @@ from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
 from qifsql.query.microdata import records_plan
@@ -77,7 +77,7 @@ class Run:
 
     def __init__(
         self,
-        engine: DuckDB,
+        engine: Engine,
         spec: Attack,
         bound: BoundAttack,
         *,

@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.levels.count import STAR
 from qifsql.data.types import family
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, several
 from qifsql.query.microdata import normal, records_plan
 
@@ -16,7 +16,7 @@ Suppressed = Literal["block", "everyone", "out"]
 
 
 def settle(
-    engine: DuckDB, bound: BoundAttack, how: Suppressed
+    engine: Engine, bound: BoundAttack, how: Suppressed
 ) -> tuple[BoundAttack, int, list[str]]:
     """The attack without records that are out, how many have everyone as their block; remarks."""
     star = _all_starred(bound)
@@ -57,6 +57,6 @@ def _both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
     return more if where is None else exp.and_(exp.paren(where.copy()), more)
 
 
-def _count(engine: DuckDB, bound: BoundAttack) -> int:
+def _count(engine: Engine, bound: BoundAttack) -> int:
     plan = records_plan(bound, people=True)
     return int(engine.rows(plan, "counting records", bound.dataset.name)[0][0])

@@ -19,7 +19,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.measures.linkage import Kind, curve, measured
@@ -107,7 +107,7 @@ def link(
     datasets = [Dataset.open(release), Dataset.open(register)]
     texts = (qids,) if isinstance(qids, str) else tuple(qids)
     keys = (truth,) if isinstance(truth, str) else tuple(truth)
-    with DuckDB(settings, sources=datasets) as engine:
+    with open_engine(settings, sources=datasets) as engine:
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
@@ -166,7 +166,7 @@ def _setup(*pair: Side) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for side in pair for s in openings(side.dataset)))
 
 
-def _count(engine: DuckDB, side: Side) -> tuple[int, int]:
+def _count(engine: Engine, side: Side) -> tuple[int, int]:
     """How many records there are, and how many of them miss nothing."""
     complete = exp.Where(this=side.complete)
     counted = [
@@ -181,7 +181,7 @@ def _count(engine: DuckDB, side: Side) -> tuple[int, int]:
     return int(records), int(linkable)
 
 
-def _check_truth(engine: DuckDB, pair: tuple[Side, Side]) -> int:
+def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
     """How many people are in both; DatasetError where the keys do not tell."""
     for side in pair:
         plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _setup(side))

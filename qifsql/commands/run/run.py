@@ -21,8 +21,8 @@ from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
-from qifsql.engine.duckdb import remove
 from qifsql.engine.settings import Settings
+from qifsql.engine.temporary import remove
 from qifsql.errors import (
     InputError,
     InternalError,

@@ -15,7 +15,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.expressions import identifier
 from qifsql.data.relation import openings
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
     InputError,
@@ -180,7 +180,7 @@ class Prompt(cmd.Cmd):
         "revealed, else owners and crowds. End a statement with ;  Leave with Ctrl-D."
     )
 
-    def __init__(self, engine: DuckDB, show: Show) -> None:
+    def __init__(self, engine: LocalEngine, show: Show) -> None:
         super().__init__()
         self.engine = engine
         self.show = show

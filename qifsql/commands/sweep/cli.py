@@ -154,7 +154,7 @@ def sweep(
 ) -> None:
     """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
     from qifsql.commands.sweep.sweep import sweep as run
-    from qifsql.engine.duckdb import remove
+    from qifsql.engine.temporary import remove
     from qifsql.options import show
     from qifsql.presentation.parts import Part
     from qifsql.results.storage import check_place

@@ -11,7 +11,7 @@ from pathlib import Path
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.progress import Course
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, several
 from qifsql.query.microdata import records_plan
@@ -32,7 +32,7 @@ def limited(settings: Settings | None) -> Settings:
     return replace(base, memory=f"{min(half, MEMORY) // 2**20}MiB")
 
 
-def streams(engine: DuckDB) -> int:
+def streams(engine: Engine) -> int:
     """How many streams there is memory for; EngineError where it does not do for one."""
     limit = engine.memory
     fit = (limit - FIXED) // PER_STREAM
@@ -45,7 +45,7 @@ def streams(engine: DuckDB) -> int:
     return min(engine.threads, fit)
 
 
-def check_disk(engine: DuckDB, bound: BoundAttack, workspace: Path | None) -> None:
+def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
     """Refuse a sweep for which there is no room; EngineError says how much it needs."""
     ((records,),) = engine.rows(records_plan(bound), "counting records", bound.dataset.name)
     need = records * PER_RECORD

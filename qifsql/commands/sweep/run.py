@@ -31,7 +31,7 @@ from qifsql.counting import encode as counting_encode
 from qifsql.counting.encode import Spread
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, several
 from qifsql.measures.bayes import Success
 from qifsql.query import render
@@ -43,7 +43,7 @@ POPULATION = "fixed: in every row those with no missing quasi-identifier and no 
 class Work:
     """One sweep: the bound attack, the workspace, and how far it is."""
 
-    def __init__(self, engine: DuckDB, spec: Attack, bound: BoundAttack, wish: Wish) -> None:
+    def __init__(self, engine: LocalEngine, spec: Attack, bound: BoundAttack, wish: Wish) -> None:
         self.engine = engine
         self.spec = spec
         self.wish = wish

@@ -26,7 +26,7 @@ from qifsql.commands.sweep.way import Choice
 from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.commands.sweep.workspace import Task, Workspace
 from qifsql.engine.connections import Stream
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import LocalEngine
 from qifsql.query.render import creating, dropping, render
 
 Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
@@ -36,7 +36,7 @@ Sums = tuple[int, int, int]  # people, those the best guess is right for, those 
 class Runner:
     """One pass over the data: its tasks until none is left, or until there is no more time."""
 
-    engine: DuckDB
+    engine: LocalEngine
     bound: BoundAttack
     workspace: Workspace
     number: int

@@ -14,8 +14,8 @@ from qifsql.commands.sweep.spec import Tell, Wish
 from qifsql.commands.sweep.workspace import alone, prepare
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
-from qifsql.engine.duckdb import remove
 from qifsql.engine.settings import Settings, masked
+from qifsql.engine.temporary import remove
 from qifsql.errors import EngineError, InputError, Interrupted
 from qifsql.results.storage import Origin
 

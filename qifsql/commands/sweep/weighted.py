@@ -16,7 +16,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
 from qifsql.measures import bayes
 from qifsql.measures.gain import success
@@ -29,7 +29,7 @@ MOST = 2**16  # subsets that are attacked one by one
 
 
 def attacks(
-    engine: DuckDB,
+    engine: Engine,
     bound: BoundAttack,
     scope: Scope,
     workspace: Workspace,
@@ -88,7 +88,7 @@ def _masks(scope: Scope) -> Iterator[int]:
         yield from sorted(sum(1 << i for i in c) for c in combinations(range(scope.n), size))
 
 
-def _profiles(engine: DuckDB, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
+def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
     """The profile of each question."""
     questions = compiler.questions(bound)
     plan = compiler.profile_plan(bound, questions, prior=prior)
@@ -99,7 +99,7 @@ def _profiles(engine: DuckDB, bound: BoundAttack, *, prior: bool = False) -> dic
 
 
 def _rows(
-    engine: DuckDB, bound: BoundAttack, before: dict[int, Profile], mask: int
+    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
     """The rows of one subset."""
     rows = []

@@ -24,7 +24,8 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.relation import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
-from qifsql.engine.duckdb import DuckDB, remove
+from qifsql.engine.protocol import LocalEngine
+from qifsql.engine.temporary import remove
 from qifsql.errors import (
     DatasetError,
     EngineError,
@@ -68,7 +69,7 @@ class Task:
 class Workspace:
     """The tables of one sweep, in a file or, without one, in memory."""
 
-    def __init__(self, engine: DuckDB, path: Path | None, request: Mapping[str, Any]) -> None:
+    def __init__(self, engine: LocalEngine, path: Path | None, request: Mapping[str, Any]) -> None:
         self.engine = engine
         self.path = path
         try:
@@ -245,7 +246,9 @@ class Workspace:
             )
 
 
-def prepare(engine: DuckDB, path: Path, dataset: Dataset | Collection, *, restart: bool) -> None:
+def prepare(
+    engine: LocalEngine, path: Path, dataset: Dataset | Collection, *, restart: bool
+) -> None:
     """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
 
     Nothing is removed but a workspace. Raises InputError where the file is something else or

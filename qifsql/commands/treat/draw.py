@@ -23,7 +23,7 @@ from qifsql.data.expressions import (
 from qifsql.data.relation import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -103,7 +103,7 @@ def as_text(records: Records) -> Records | None:
     )
 
 
-def draw(engine: DuckDB, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
+def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
     """Make a table of the records that are dropped (``gone``); ``SUMMARY``, and what ran."""
     name = records.dataset.name
     keyed = Step("keyed", "One row per record: its key.", _keyed(records))

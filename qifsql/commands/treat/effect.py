@@ -15,7 +15,7 @@ from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, identifier, read
 from qifsql.data.relation import LOADED, relation
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError
 from qifsql.measures import bayes, gain
 from qifsql.query import compiler, render
@@ -53,7 +53,7 @@ class Changes:
     frame: pl.DataFrame
 
 
-def changes(engine: DuckDB, attack: BoundAttack, dropped: exp.Table) -> Changes:
+def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> Changes:
     """Run an attack on all records and on those that stay.
 
     ``dropped`` is a table of the positions of the others, from 1, in its column ``position``.
@@ -102,7 +102,7 @@ def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     return Plan((), query.where("meant")), stays
 
 
-def _measured(engine: DuckDB, attack: BoundAttack, when: str) -> list[dict[str, object]]:
+def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
     """A row of numbers for each model and secret."""
     counts = Counts(engine, attack, again=False)
     questions = compiler.questions(attack)
@@ -128,7 +128,7 @@ def _measured(engine: DuckDB, attack: BoundAttack, when: str) -> list[dict[str, 
     return rows
 
 
-def _count(engine: DuckDB, attack: BoundAttack, stays: exp.Expr) -> pl.DataFrame:
+def _count(engine: Engine, attack: BoundAttack, stays: exp.Expr) -> pl.DataFrame:
     """Who is alone before and after."""
     people = replace(attack, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice(load("treat/changes"), width=len(attack.qids))

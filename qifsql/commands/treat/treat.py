@@ -23,7 +23,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query import render
@@ -75,7 +75,7 @@ def treat(
     spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
     kind = release.ending(path)
     path = check_place(path, dataset.paths)
-    with DuckDB(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
+    with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         typed = draw.read_records(catalog, key, where)
         catalog.types([column(catalog.schema[key])], ["key"])

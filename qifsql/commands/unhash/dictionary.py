@@ -25,7 +25,7 @@ from qifsql.data.relation import (
 )
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -55,7 +55,7 @@ class Column:
 class Tables:
     """Makes tables of the engine's own and keeps in mind what was sent."""
 
-    engine: DuckDB
+    engine: Engine
     where: str
     statements: list[str] = field(default_factory=list)
 

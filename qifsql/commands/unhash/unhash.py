@@ -22,7 +22,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.plan import Plan
@@ -111,7 +111,7 @@ def unhash(
     dataset = Dataset.open(source)
     out = None if mapping is None else _place(Path(mapping), (*dataset.paths, further or ""))
     sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
-    with DuckDB(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
+    with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
         hash_column = dictionary.read(catalog, column, kind, where)
         tables = Tables(engine, hash_column.dataset.name)

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.data.relation import LOADED
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
 from qifsql.query import microdata, render
 from qifsql.query.plan import Plan, Step
@@ -41,7 +41,7 @@ class Lengths:
 class Trails:
     """The log as tables of the engine's own: people, points, and who has which."""
 
-    def __init__(self, engine: DuckDB, bound: BoundAttack) -> None:
+    def __init__(self, engine: Engine, bound: BoundAttack) -> None:
         self.engine = engine
         self.bound = bound
         self.statements: list[str] = []

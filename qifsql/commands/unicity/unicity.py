@@ -15,7 +15,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
     DatasetError,
@@ -151,7 +151,7 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
     return replace(settings, seed=seed)
 
 
-def _count(engine: DuckDB, bound: BoundAttack) -> tuple[int, int]:
+def _count(engine: Engine, bound: BoundAttack) -> tuple[int, int]:
     """How many records there are, and how many have no key; DatasetError where none has one."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata.plan(bound, microdata.microdata(bound, key=True), query)

@@ -22,7 +22,7 @@ from qifsql.data.expressions import SOURCE
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import (
     ColumnError,
@@ -42,7 +42,7 @@ class Work:
     """One question: the engine, the attack as it is, and what is made for it."""
 
     def __init__(
-        self, engine: DuckDB, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
+        self, engine: Engine, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
     ) -> None:
         self.bound = bound
         self.tables = Tables(engine, "reading records", bound.dataset.name)

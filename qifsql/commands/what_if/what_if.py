@@ -23,7 +23,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import render
@@ -108,7 +108,7 @@ def what_if(
     arguments = {name: value for name, value in options.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
     trees = {name: path_text(path) for name, path in (hierarchies or {}).items()}
-    with DuckDB(settings, sources=[spec.dataset]) as engine:
+    with open_engine(settings, sources=[spec.dataset]) as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
         requests = [adversary_changes.read(text, bound.qids) for text in texts]

@@ -14,7 +14,7 @@ from sqlglot import exp
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.bind import Release
 from qifsql.data.relation import LOADED, openings
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
@@ -32,7 +32,7 @@ LIKELIHOODS = "One row per kind of record and candidates alike in a later releas
 class Chain:
     """The releases in their sequence, with the law that leads from one to the next."""
 
-    def __init__(self, engine: DuckDB, releases: Sequence[Release]) -> None:
+    def __init__(self, engine: Engine, releases: Sequence[Release]) -> None:
         self.engine = engine
         self.releases = releases
         self.statements: list[str] = []

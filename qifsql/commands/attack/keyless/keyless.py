@@ -35,7 +35,7 @@ from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, several
 from qifsql.query.plan import Plan, Step
@@ -85,7 +85,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack without a key, without attacking; InputError where wrong."""
     question = _question(model, source, **options)
-    with DuckDB(settings, sources=_sources(question)) as engine:
+    with open_engine(settings, sources=_sources(question)) as engine:
         catalogs, sequence = _opened(engine, question)
         aim(question.models[0], question.target, sequence, catalogs[0])
         for k, rule in _tables(question.rules):
@@ -116,7 +116,7 @@ def _question(
 def _run(request: Request, settings: Settings | None) -> Assessment:
     """The attack without a key, next to the focal release alone and the attack with the key."""
     origin = Origin.now(settings, "attack")
-    with DuckDB(settings, sources=_sources(request)) as engine:
+    with open_engine(settings, sources=_sources(request)) as engine:
         chain, learned, aimed = _linked(engine, request)
         sights = numbers(chain, aimed) if aimed else None
         rows = standing(request.models, Outcomes(chain, sights), request.secrets, aimed)
@@ -153,7 +153,7 @@ def _run(request: Request, settings: Settings | None) -> Assessment:
 
 
 def _linked(
-    engine: DuckDB, request: Request
+    engine: Engine, request: Request
 ) -> tuple[Chain, calibrate.Learned, list[list[str | None]]]:
     """The chain of releases with its law, and the values of the target in each."""
     catalogs, sequence = _opened(engine, request)
@@ -176,7 +176,7 @@ def _sources(request: Request) -> list[Dataset]:
     return [*request.datasets, *(Dataset.open(rule.table) for _, rule in _tables(request.rules))]
 
 
-def _opened(engine: DuckDB, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
+def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
     """The releases with all columns looked up."""
     catalogs = [
         Catalog(engine, replace(d, catalog=f"attached_{i}"))
@@ -201,7 +201,7 @@ def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
 
 
 def _table(
-    engine: DuckDB, rule: Rule, focal: Release, k: int, catalog: Catalog
+    engine: Engine, rule: Rule, focal: Release, k: int, catalog: Catalog
 ) -> tuple[int, Step]:
     drifting = focal.drift[k - 1]
     dataset, step = transition_tables.listed(rule.table, drifting, catalog)

@@ -8,7 +8,7 @@ from qifsql.data.expressions import SOURCE, column, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
@@ -38,7 +38,7 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)
 
 
-def check(engine: DuckDB, step: Step, dataset: Dataset, drifting: Attribute) -> None:
+def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> None:
     """Refuse a table that is no law: InputError with how many of its lines are wrong."""
     plan = Plan((step,), load("keyless/lawless").query)
     ((lines, unfit, wrong, twice, values, unsound),) = engine.rows(
