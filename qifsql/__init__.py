@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.demo.demo import demo as demo
     from qifsql.commands.describe.describe import Description as Description
     from qifsql.commands.describe.describe import describe as describe
-    from qifsql.commands.dit.dit import Inference as Inference
     from qifsql.commands.dit.dit import dit as dit
     from qifsql.commands.dp.dp import Tradeoff as Tradeoff
     from qifsql.commands.dp.dp import dp as dp
@@ -69,14 +68,14 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.data.dataset import Dataset as Dataset
     from qifsql.engine.settings import Settings as Settings
     from qifsql.errors import QifError as QifError
-    from qifsql.results.assessment import Assessment as Assessment
+    from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study
 
 __version__ = "0.2.0"
 
 _HOMES = {  # of what is no command: the class, and the module that has it
     "Anonymised": "commands.anonymise.anonymise",
-    "Assessment": "results.assessment",
+    "Result": "results.result",
     "Attack": "adversary.spec",
     "Blocks": "commands.blocks.blocks",
     "Collection": "data.collection",
@@ -87,7 +86,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Estimates": "commands.estimate.estimate",
     "Explanation": "commands.explain.explain",
     "Hyper": "commands.hyper.hyper",
-    "Inference": "commands.dit.dit",
     "Levels": "commands.levels.levels",
     "Linked": "commands.link.link",
     "Opinion": "commands.wp29.wp29",

@@ -40,7 +40,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Row]]:
     """The attacks that are run from now on: their models and options."""
     calls: list[tuple[list[str], Row]] = []
 
-    def attack(models: list[str], source: object, **options: Any) -> qifsql.Assessment:
+    def attack(models: list[str], source: object, **options: Any) -> qifsql.Result:
         calls.append((models, options))
         return qifsql.attack(models, source, **options)  # type: ignore[arg-type]
 

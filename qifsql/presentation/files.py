@@ -13,39 +13,50 @@ from polars.selectors import by_name
 from qifsql import __version__
 from qifsql.presentation import markdown
 from qifsql.presentation.parts import Part, View
+from qifsql.results.kinds import view_of
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, inert, write
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A result in all its forms. ``view`` draws it for people.
+    """A result in all its forms.
 
-    ``details`` are further tables: under their names in JSON, each after an empty line in CSV and
-    Markdown on stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``).
-    Those named ``aside`` nobody asked for: CSV and Markdown leave them out; of those named
-    ``not_in_csv`` only CSV on stdout does. ``notes`` are remarks for the reader, which stay with
-    what is stored. ``more`` are further entries of JSON.
+    Its ``details`` stand under their names in JSON, each after an empty line in CSV and Markdown on
+    stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``). Those named
+    ``aside`` nobody asked for: CSV and Markdown leave them out; of those named ``not_in_csv`` only
+    CSV on stdout does. ``more`` are further entries of JSON. ``view`` draws it for people, where
+    that is not the view of its kind.
     """
 
-    frame: pl.DataFrame
-    origin: Origin
-    view: View
+    result: Result
     title: str
-    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     aside: Collection[str] = ()
-    notes: tuple[str, ...] = ()
     not_in_csv: Collection[str] = ()
     more: Mapping[str, object] = field(default_factory=dict)
+    view: View | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from, with its remarks."""
+        return replace(self.result.origin, notes=self.result.notes)
 
     @property
     def parts(self) -> list[Part]:
         """What people are shown of it."""
-        return self.view(self.frame, self.details, self.origin.spec)
+        view = self.view or _view(self.result.kind)
+        return view(self.result.frame, self.result.details, self.result.spec)
+
+
+def _view(kind: str) -> View:
+    """Return what draws results of a kind: ``parts`` in the view of its room."""
+    view: View = getattr(view_of(kind), "parts")  # noqa: B009 - the room may be any
+    return view
 
 
 def save(shown: Shown, out: Path) -> None:
     """Write a result to files whose ending says how, all or none."""
-    write(contents(shown, out), replace(shown.origin, notes=shown.notes))
+    write(contents(shown, out), shown.origin)
 
 
 def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
@@ -54,12 +65,11 @@ def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
     if ending == ".html":
         from qifsql.presentation import html
 
-        origin = replace(shown.origin, notes=shown.notes)
-        return {out: html.of_result(shown.title, shown.parts, origin)}
+        return {out: html.of_result(shown.title, shown.parts, shown.origin)}
     if ending in (".json", ".md"):
         return {out: text(shown, "json" if ending == ".json" else "markdown")}
-    tables_of = {out: shown.frame}
-    tables_of |= {beside(out, name): frame for name, frame in shown.details.items()}
+    tables_of = {out: shown.result.frame}
+    tables_of |= {beside(out, name): frame for name, frame in shown.result.details.items()}
     return {
         path: frame if ending == ".parquet" else comma_separated(frame)
         for path, frame in tables_of.items()
@@ -74,15 +84,15 @@ def beside(out: Path, name: str) -> Path:
 def text(shown: Shown, kind: str) -> str:
     """A result as ``json``, ``csv`` or ``markdown``."""
     if kind == "json":
-        tables = {"results": shown.frame, **shown.details}
-        document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.origin.spec)}
+        tables = {"results": shown.result.frame, **shown.result.details}
+        document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.result.spec)}
         document |= shown.more
         document |= {name: _rows(frame) for name, frame in tables.items()}
         written = json.dumps(document, default=str, ensure_ascii=False, allow_nan=False)
         return _escaped(written) + "\n"
     aside = {*shown.aside, *(shown.not_in_csv if kind == "csv" else ())}
-    frames = [frame for name, frame in shown.details.items() if name not in aside]
-    flat = [flattened(frame) for frame in (shown.frame, *frames)]
+    frames = [frame for name, frame in shown.result.details.items() if name not in aside]
+    flat = [flattened(frame) for frame in (shown.result.frame, *frames)]
     if kind == "csv":
         return "\n".join(map(comma_separated, flat))
     return "\n".join(map(markdown.table, flat))

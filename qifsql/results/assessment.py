@@ -1,13 +1,12 @@
-"""The result of an attack: one tidy table, tables of details, and what is needed to check them."""
+"""The columns of the result of an attack, of its further measures and of its details."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from qifsql.errors import InputError, quoted
-from qifsql.results.storage import Origin
+from qifsql.results.result import Result
 
 SCHEMA: dict[str, pl.DataType] = {
     "model": pl.String(),
@@ -123,26 +122,8 @@ whose own value is the best guess (NULL for re-identification and other gains th
 ``gap`` how far the group's posterior is above the lowest of all groups."""
 
 
-@dataclass(frozen=True)
-class Assessment:
-    """The table of results, where it comes from, and remarks for the reader.
-
-    ``frame`` has the columns of ``SCHEMA``, those of ``INDIVIDUAL`` for individual models, of
-    ``GAIN`` and ``MEASURES`` where asked for, and ``attack_id`` where there are ``details``.
-    """
-
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The results as plain dictionaries."""
-        return self.frame.to_dicts()
-
-
-def together(parts: Sequence[Assessment]) -> Assessment:
-    """The rows and details of several assessments of one question, in their order."""
+def together(parts: Sequence[Result]) -> Result:
+    """The rows and details of several attacks of one question, in their order."""
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
@@ -151,7 +132,8 @@ def together(parts: Sequence[Assessment]) -> Assessment:
         for name in last.details
     }
     frame = pl.concat(part.frame for part in parts)
-    return Assessment(frame, replace(last.origin, plans=plans), notes, details)
+    origin = replace(last.origin, plans=plans)
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 ALL = ("bayes", *MEASURES)

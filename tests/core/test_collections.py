@@ -72,7 +72,7 @@ def options(drawn: Drawn, absent: str, *, weighted: bool = False) -> dict[str, A
     }
 
 
-def found(result: qifsql.Assessment) -> list[dict[str, Any]]:
+def found(result: qifsql.Result) -> list[dict[str, Any]]:
     """Every row of a result but for the time it took, its columns and types checked."""
     individual = result.rows()[0]["model"].startswith("I")
     schema = SCHEMA | (INDIVIDUAL if individual else {})
@@ -272,11 +272,11 @@ def test_who_is_in_a_release_is_told_by_a_flag_or_by_its_file(
     single = len(drawn.tables) == 1 and data.draw(st.booleans())
     model = model.replace("l", "s") if single else model
 
-    def by_flag() -> qifsql.Assessment:
+    def by_flag() -> qifsql.Result:
         with files(flagged) as paths:
             return qifsql.attack(model, source(paths, drawn, absent), member=FLAG, **asked)
 
-    def by_file() -> qifsql.Assessment:
+    def by_file() -> qifsql.Result:
         with files(drawn) as paths, tempfile.TemporaryDirectory() as folder:
             sources = [*written(folder, [release]), *paths[1:]]
             keys = ["person", *drawn.keys[1:], drawn.keys[0]]
@@ -377,7 +377,7 @@ def test_people_with_missing_values_can_be_dropped(drawn: Drawn) -> None:
     kept = [person for person in table if all(person[tag] is not None for tag in used)]
     with files(drawn) as paths:
 
-        def attacked() -> qifsql.Assessment:
+        def attacked() -> qifsql.Result:
             return qifsql.attack(
                 "crl,cal", source(paths, drawn, "null"), null="drop", **options(drawn, "null")
             )

@@ -48,7 +48,7 @@ def numbers(row: dict[str, Any]) -> dict[str, list[float]]:
     return {k: [row[f"{p}_{k}"] for p in PARTS] for k in ("deterministic", "probabilistic")}
 
 
-def only(assessment: qifsql.Assessment) -> dict[str, Any]:
+def only(assessment: qifsql.Result) -> dict[str, Any]:
     (row,) = assessment.rows()
     return row
 
@@ -297,7 +297,7 @@ def cases(shared: Path) -> list[dict[str, Any]]:
     return found
 
 
-def check(result: qifsql.Assessment, case: dict[str, Any]) -> None:
+def check(result: qifsql.Result, case: dict[str, Any]) -> None:
     """The rows of a progressive ``crl,cal`` against all steps of a case, to the last digit."""
     wanted = []
     for step in case["steps"]:

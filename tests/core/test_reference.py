@@ -65,7 +65,7 @@ def check_adult(source: Path, row: Row) -> None:
     assert {name: str(number) for name, number in numbers.items()} == row
 
 
-def check(found: qifsql.Assessment, case: Row) -> None:
+def check(found: qifsql.Result, case: Row) -> None:
     """The whole result of ``crs,cas`` against the counts of a case.
 
     ``case`` has ``rows, blocks, unique_rows`` and for each secret in ``sensitive`` the counts

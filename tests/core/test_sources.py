@@ -36,7 +36,7 @@ def numbers(row: dict[str, Any]) -> dict[str, list[float]]:
     return {k: [row[f"{p}_{k}"] for p in PARTS] for k in ("deterministic", "probabilistic")}
 
 
-def only(assessment: qifsql.Assessment) -> dict[str, Any]:
+def only(assessment: qifsql.Result) -> dict[str, Any]:
     (row,) = assessment.rows()
     return row
 

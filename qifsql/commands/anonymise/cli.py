@@ -142,6 +142,7 @@ def anonymise(
     from qifsql.commands.anonymise import view
     from qifsql.commands.anonymise.anonymise import anonymise as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
@@ -163,6 +164,10 @@ def anonymise(
     title = f"qifsql: {dataset.name}, anonymised"
     details = {"quasi_identifiers": result.columns}
     shown = show.Shown(
-        result.frame, result.origin, view.anonymised, title, details, (), result.notes
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        view=view.anonymised,
     )
     show.show(shown, output)

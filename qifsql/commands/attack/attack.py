@@ -15,7 +15,7 @@ from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 
 
 def attack(
@@ -34,7 +34,7 @@ def attack(
     one_to_one: bool = False,
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> Assessment:
+) -> Result:
     """Attack one release, or a collection of them, joined by a key or linked without one.
 
     Args:
@@ -62,7 +62,7 @@ def attack(
         **options: what the adversary knows and wants; see ``qifsql.adversary.spec.Options``.
 
     Returns:
-        An Assessment; its ``frame`` has one row per model, secret and gain function, with
+        A Result; its ``frame`` has one row per model, secret and gain function, with
         ``link`` one per secret and knowledge (``keyless.KEYLESS``).
 
     Raises:

@@ -62,7 +62,5 @@ def attack(
     aside: tuple[str, ...] = () if details.histogram else ("histogram",)
     aside += ("links", "calibration") if links.link is not None else ()
     title = f"qifsql: {groups.named(source)}"
-    display = show.Shown(
-        result.frame, result.origin, render, title, result.details, aside, result.notes
-    )
+    display = show.Shown(result=result, title=title, aside=aside, view=render)
     show.show(display, output)

@@ -30,14 +30,8 @@ from qifsql.measures import bayes, gain
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.compiler import Question
-from qifsql.results.assessment import (
-    GAIN,
-    INDIVIDUAL,
-    MEASURES,
-    SCHEMA,
-    Assessment,
-    together,
-)
+from qifsql.results.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 
@@ -53,7 +47,7 @@ def attack(
     store: str | Path | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> Assessment:
+) -> Result:
     """Attack one release, or a collection that is joined by a key, as ``qifsql.attack`` says."""
     spec = Attack.of(model, source, **options)
     if population is not None and spec.of_membership:
@@ -74,7 +68,7 @@ def attack(
     return run(spec, extras, settings)
 
 
-def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Assessment:
+def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Result:
     """Run an attack as it is specified (see ``attack``)."""
     origin = Origin.now(settings, "attack")
     extras = extras or Extras()
@@ -132,7 +126,7 @@ class _Run:
         if plan is not None:
             self.counts.keep_rows("population", plan)
 
-    def assess(self, origin: Origin) -> Assessment:
+    def assess(self, origin: Origin) -> Result:
         """All rows and details."""
         bound = self.bound
         notes = secret_values.check(self.counts)
@@ -162,7 +156,8 @@ class _Run:
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         notes += remarks(self.counts.engine)
-        return Assessment(frame, origin, tuple(dict.fromkeys(notes)), tables)
+        every = tuple(dict.fromkeys(notes))
+        return Result(frame=frame, origin=origin, details=tables, notes=every)
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})

@@ -43,6 +43,7 @@ def blocks(
     from qifsql.commands.blocks.blocks import order_of
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     show.check(output)
     order, n = order_of(smallest, largest, revealing)
@@ -66,4 +67,9 @@ def blocks(
         return view.blocks(result.frame, result.origin.spec["secrets"])
 
     title = f"qifsql: {order} blocks of {named(source)}"
-    show.show(show.Shown(result.frame, result.origin, render, title), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin), title=title, view=render
+        ),
+        output,
+    )

@@ -6,7 +6,7 @@ about other records.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -33,11 +33,11 @@ from qifsql.errors import (
     several,
 )
 from qifsql.results import baseline as last
-from qifsql.results import coverage as results_coverage
 from qifsql.results import policy as policies
-from qifsql.results.assessment import MEASURES, Assessment
+from qifsql.results.assessment import MEASURES
 from qifsql.results.baseline import Baseline, Place
 from qifsql.results.policy import Policy
+from qifsql.results.result import Result
 from qifsql.results.rules import Rule, named
 from qifsql.results.storage import Origin
 
@@ -64,29 +64,24 @@ the bounds in words, ``baseline`` the value of the last release (NULL where none
 whether the value is within all bounds."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Result):
     """Which levels of a policy are met, and which columns of the file no rule covers.
 
-    ``uncovered`` (``qifsql.results.coverage.SCHEMA``) says whom these columns would single out. A
-    verdict is true where the policy is met: ``assert qifsql.check(...)`` holds a release to it.
+    ``details["uncovered"]`` (``qifsql.results.coverage.SCHEMA``) says whom these columns would
+    single out. A verdict is true where the policy is met: every level is, and no column is
+    refused. ``assert qifsql.check(...)`` holds a release to it.
     """
 
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    uncovered: pl.DataFrame = field(
-        default_factory=lambda: pl.DataFrame(schema=results_coverage.SCHEMA)
-    )
-
-    def __bool__(self) -> bool:
-        """Return whether the policy is met."""
-        return self.met
-
-    @property
-    def met(self) -> bool:
-        """Whether every level is met, and no column refused."""
-        return not self.broken and not self.refused
+    @classmethod
+    def of(
+        cls, levels: pl.DataFrame, origin: Origin, notes: tuple[str, ...], uncovered: pl.DataFrame
+    ) -> "Verdict":
+        """Return the verdict on levels."""
+        unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
+        met = bool(levels["met"].all()) and not unnamed
+        details = {"uncovered": uncovered}
+        return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
     @property
     def columns(self) -> tuple[ColumnRoles, ...]:
@@ -101,12 +96,12 @@ class Verdict:
     @property
     def refused(self) -> tuple[str, ...]:
         """The columns that no rule covers as they are, where the policy refuses them."""
-        return refused(str(self.origin.spec.get("unnamed")), self.columns)
+        return refused(str(self.spec.get("unnamed")), self.columns)
 
     @property
-    def details(self) -> dict[str, pl.DataFrame]:
-        """The tables beside the levels."""
-        return {"uncovered": self.uncovered}
+    def uncovered(self) -> pl.DataFrame:
+        """Whom the columns that no rule covers would single out."""
+        return self.details["uncovered"]
 
     @property
     def broken(self) -> int:
@@ -123,10 +118,6 @@ class Verdict:
             return f"not met: {several(len(self.refused), 'column')} in no rule"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The levels as plain dictionaries."""
-        return self.frame.to_dicts()
 
 
 def refused(unnamed: str, columns: Iterable[ColumnRoles]) -> tuple[str, ...]:
@@ -188,11 +179,11 @@ def check(
     frame = pl.DataFrame(rows, schema=SCHEMA)
     rest = _coverage(levels, source, results, settings)
     whole = _origin(origin, levels, last_release, results, rest)
-    return Verdict(frame, whole, tuple(notes), rest.frame)
+    return Verdict.of(frame, whole, tuple(notes), rest.frame)
 
 
 def _coverage(
-    policy: Policy, source: Source, results: Sequence[Assessment], settings: Settings | None
+    policy: Policy, source: Source, results: Sequence[Result], settings: Settings | None
 ) -> Coverage:
     """All columns of the file, and whom those single out that no rule covers."""
     adversary = policy.adversary
@@ -278,7 +269,7 @@ def _calls(policy: Policy) -> Iterator[_Call]:
 
 
 def _judged(
-    policy: Policy, rule: Rule, model: Model, result: Assessment, last_release: Baseline | None
+    policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
     """The levels of a rule for one of its models, in the order of the result."""
     rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
@@ -319,7 +310,7 @@ def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> l
     return [row for row in rows if row["secret"] in secrets]
 
 
-def _within(rule: Rule, row: dict[str, Any], result: Assessment) -> Iterator[dict[str, Any]]:
+def _within(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
     """The row of everybody together, or of each group."""
     if rule.by is None:
         yield row | {"by": None, "group": None, "individuals": None}
@@ -333,7 +324,7 @@ def _origin(
     origin: Origin,
     policy: Policy,
     last_release: Baseline | None,
-    results: Sequence[Assessment],
+    results: Sequence[Result],
     rest: Coverage,
 ) -> Origin:
     """Where the verdict comes from: all attacks, the policy and the baseline."""

@@ -54,14 +54,11 @@ def shown(result: Verdict, title: str) -> Shown:
         "columns": [column.plain() for column in result.columns],
     }
     return Shown(
-        result.frame,
-        result.origin,
-        lambda *_: verdict(result),
-        title,
-        result.details,
-        notes=result.notes,
+        result=result,
+        title=title,
         not_in_csv=tuple(result.details),
         more=more,
+        view=lambda *_: verdict(result),
     )
 
 

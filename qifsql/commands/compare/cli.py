@@ -41,6 +41,7 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     from qifsql.commands.compare import view
     from qifsql.commands.compare.compare import compare as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     charts.check()
@@ -64,6 +65,12 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     title = f"qifsql: {original.name} beside {groups.named(releases)}"
     details = {"columns": result.columns}
     show.show(
-        show.Shown(result.frame, result.origin, view.comparison, title, details, (), result.notes),
+        show.Shown(
+            result=Result(
+                frame=result.frame, origin=result.origin, details=details, notes=result.notes
+            ),
+            title=title,
+            view=view.comparison,
+        ),
         output,
     )

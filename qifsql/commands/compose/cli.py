@@ -132,6 +132,7 @@ def compose(
     from qifsql.commands.compose import view
     from qifsql.commands.compose.compose import compose as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output, records=extras.records)
     releases = [data.dataset(), *(data.dataset(file) for file in background.more or ())]
@@ -161,6 +162,12 @@ def compose(
     details |= {"truth": result.truth} if result.truth is not None else {}
     title = f"qifsql: composition of {groups.named(releases)}"
     show.show(
-        show.Shown(result.frame, result.origin, view.composition, title, details, (), result.notes),
+        show.Shown(
+            result=Result(
+                frame=result.frame, origin=result.origin, details=details, notes=result.notes
+            ),
+            title=title,
+            view=view.composition,
+        ),
         output,
     )

@@ -35,11 +35,9 @@ def demo(
     parts = view.attack(assessment.rows(), {})
     title = demonstration.TITLE
     terminal.draw([Heading(title), *parts])
-    attack = show.Shown(
-        assessment.frame, assessment.origin, lambda *_: parts, title, assessment.details
-    )
+    attack = show.Shown(result=assessment, title=title, view=lambda *_: parts)
     subsets = sweeps.sweep(every.frame, every.details)
-    sweep = show.Shown(every.frame, every.origin, lambda *_: subsets, title, every.details)
+    sweep = show.Shown(result=every, title=title, view=lambda *_: subsets)
     files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
     for shown, file in zip((attack, attack, sweep), files, strict=True):
         show.save(shown, file)

@@ -5,7 +5,7 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
 from qifsql.data.bundled import bundled
 from qifsql.engine.settings import Settings
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 
 TITLE = "A synthetic school census: what do the birth date and the school of a pupil reveal?"
 QIDS = ("NU_DIA", "NU_MES", "NU_ANO", "CO_ENTIDADE")
@@ -22,7 +22,7 @@ PEOPLE = "pupils"
 SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
 
 
-def demo(*, settings: Settings | None = None) -> Assessment:
+def demo(*, settings: Settings | None = None) -> Result:
     """Re-identification and inference of two secrets by who knows birth date and school."""
     source = bundled("data-samples") / "school_census_2019.parquet"
     return attack(

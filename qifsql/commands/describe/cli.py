@@ -32,6 +32,7 @@ def describe(
     from qifsql.commands.describe.describe import describe as run
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -52,4 +53,11 @@ def describe(
 
         return view.description(result.frame, result.values if values else None)
 
-    show.show(show.Shown(listed, result.origin, render, f"qifsql: {dataset.name}"), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=listed, origin=result.origin),
+            title=f"qifsql: {dataset.name}",
+            view=render,
+        ),
+        output,
+    )

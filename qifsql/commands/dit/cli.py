@@ -174,7 +174,6 @@ def dit(
     data: Data, guessed: Guessed, releases: Releases, charts: Charts, output: Output, limits: Limits
 ) -> None:
     """Test whether what is guessed about a person depends on that person (inference testing)."""
-    from qifsql.commands.dit import view
     from qifsql.commands.dit.dit import dit as run
     from qifsql.options import show
     from qifsql.results.storage import check_place
@@ -192,14 +191,4 @@ def dit(
     charts.draw("dit", result, quiet=limits.quiet)
 
     title = f"qifsql: inference testing of {dataset.name}"
-    aside = ("distribution",)
-    shown = show.Shown(
-        result.frame,
-        result.origin,
-        view.inference,
-        title,
-        result.details,
-        aside,
-        result.notes,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=("distribution",)), output)

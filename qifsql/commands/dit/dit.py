@@ -1,10 +1,8 @@
 """Differential inference testing: whether guesses about a person depend on that person."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import polars as pl
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
@@ -38,24 +36,8 @@ from qifsql.errors import (
     several,
 )
 from qifsql.query.render import render
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
-
-
-@dataclass(frozen=True)
-class Inference:
-    """What every run comes to (``summary.SUMMARY``), and how distances are spread (``SHARES``).
-
-    ``details`` has the tables ``thresholds`` and ``distribution``. ``written`` is how many rows the
-    file of records has.
-    """
-
-    frame: pl.DataFrame
-    details: Mapping[str, pl.DataFrame]
-    origin: Origin
-    secret: str
-    qids: tuple[str, ...]
-    written: int = 0
-    notes: tuple[str, ...] = ()
 
 
 def dit(
@@ -85,7 +67,7 @@ def dit(
     restart: bool = False,
     where: str | None = None,
     settings: Settings | None = None,
-) -> Inference:
+) -> Result:
     """Compare what is guessed about every person with and without their record in the data.
 
     A classifier learns the ``secret`` from either release, for each person (D, section 2.2).
@@ -142,7 +124,7 @@ def _run(
     *,
     out: Path | None,
     store: Path | None,
-) -> Inference:
+) -> Result:
     """Work through everything, and read what was found."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter(settings.progress)
@@ -184,10 +166,9 @@ def _run(
             rows = 0 if out is None else per_person.write(engine, attack, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
     origin = origin.listing(attack.columns)
-    names = tuple(q.name for q in attack.qids)
     drawn = _of_sample(question, people.coded.records)
     notes = (*attack.notes, *drawn, *notes)
-    return Inference(frame, details, origin, attack.secrets[0].name, names, rows, notes)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
 
 
 def _of_sample(question: Question, records: int) -> tuple[str, ...]:

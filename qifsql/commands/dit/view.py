@@ -32,7 +32,7 @@ KIND = Kind(
 )
 
 
-def inference(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """A sentence and a row for each run and distance, and what the numbers mean."""
     rows = frame.to_dicts()
     each = [row for row in rows if row["distance"] == "emd"]
@@ -182,8 +182,7 @@ def _epsilon(rows: Sequence[Row]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = inference(stored.frame, stored.details, stored.spec)
     return said("What guesses owe to the person: {name}", name=stored.name), [
         *drawn("dit", partial(charts.distribution, stored.details["distribution"])),
-        *parts,
+        *parts(stored.frame, stored.details, stored.spec),
     ]

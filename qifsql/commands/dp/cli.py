@@ -133,6 +133,7 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     from qifsql.commands.dp import view
     from qifsql.commands.dp.dp import dp as run
     from qifsql.options import show
+    from qifsql.results.result import Result
     from qifsql.results.storage import check_place
 
     show.check(output)
@@ -149,6 +150,11 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     details = {"scenario": result.scenario}
     aside = ("scenario",)
     shown = show.Shown(
-        result.frame, result.origin, view.tradeoff, title, details, aside, result.notes
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=aside,
+        view=view.tradeoff,
     )
     show.show(shown, output)

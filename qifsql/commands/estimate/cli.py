@@ -83,6 +83,7 @@ def estimate(
     from qifsql.commands.estimate import view
     from qifsql.commands.estimate.estimate import estimate as run
     from qifsql.options import show
+    from qifsql.results.result import Result
     from qifsql.results.storage import check_place
 
     show.check(output, records=records)
@@ -107,6 +108,11 @@ def estimate(
     details = {"individual": result.individual, "histogram": result.histogram}
     aside = ("individual", "histogram")
     shown = show.Shown(
-        result.frame, result.origin, view.estimates, title, details, aside, result.notes
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=aside,
+        view=view.estimates,
     )
     show.show(shown, output)

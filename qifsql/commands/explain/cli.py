@@ -23,6 +23,7 @@ def explain(
     from qifsql.commands.explain.explain import frame
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     show.check(output)
     with limits.settings() as settings:
@@ -63,4 +64,11 @@ def explain(
     title = (
         "qifsql: what the measures mean" if measure is None else f"qifsql: {explanations[0].name}"
     )
-    show.show(show.Shown(frame(explanations), explanations[0].origin, render, title), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=frame(explanations), origin=explanations[0].origin),
+            title=title,
+            view=render,
+        ),
+        output,
+    )

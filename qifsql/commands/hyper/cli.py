@@ -31,6 +31,7 @@ def hyper(
     from qifsql.commands.hyper.hyper import hyper as run
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
     from qifsql.results.storage import STREAMED
 
     show.check(output)
@@ -50,4 +51,9 @@ def hyper(
         return view.hyper(result)
 
     title = f"qifsql: {show_} of {named(source)}"
-    show.show(show.Shown(result.frame, result.origin, render, title), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin), title=title, view=render
+        ),
+        output,
+    )

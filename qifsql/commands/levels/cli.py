@@ -154,6 +154,7 @@ def levels(
     from qifsql.commands.levels import view
     from qifsql.commands.levels.levels import levels as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset, thresholds = data.dataset(), aims.arguments()
@@ -178,7 +179,12 @@ def levels(
     title = f"qifsql: levels of {dataset.name}"
     show.show(
         show.Shown(
-            result.frame, result.origin, view.levels, title, details, ("attacks",), result.notes
+            result=Result(
+                frame=result.frame, origin=result.origin, details=details, notes=result.notes
+            ),
+            title=title,
+            aside=("attacks",),
+            view=view.levels,
         ),
         output,
     )

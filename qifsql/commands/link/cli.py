@@ -29,6 +29,7 @@ def link(
     from qifsql.commands.link import view
     from qifsql.commands.link.link import link as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -47,6 +48,11 @@ def link(
     title = f"qifsql: {dataset.name} and a register"
     details = {"confidence": result.confidence}
     shown = show.Shown(
-        result.frame, result.origin, view.linked, title, details, ("confidence",), result.notes
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=("confidence",),
+        view=view.linked,
     )
     show.show(shown, output)

@@ -21,6 +21,7 @@ def receipt(
     from qifsql.commands.receipt.receipt import receipt as run
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset, options = data.dataset(), adversary.arguments()
@@ -37,10 +38,10 @@ def receipt(
         return view.receipt(result)
 
     shown = show.Shown(
-        result.frame,
-        result.origin,
-        render,
-        f"qifsql: one person in {dataset.name}",
-        {"learnt": result.learnt.frame},
+        result=Result(
+            frame=result.frame, origin=result.origin, details={"learnt": result.learnt.frame}
+        ),
+        title=f"qifsql: one person in {dataset.name}",
+        view=render,
     )
     show.show(shown, output)

@@ -18,7 +18,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, TargetError
 from qifsql.query import compiler
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 20  # quasi-identifiers: a million sets of them
@@ -40,7 +40,7 @@ class Receipt:
     """Minimal revealing sets (``SCHEMA``), what is learnt, and how many look like the person."""
 
     frame: pl.DataFrame
-    learnt: Assessment
+    learnt: Result
     look_alikes: int
     records: int
     origin: Origin

@@ -26,6 +26,7 @@ def refines(
     from qifsql.commands.refines.refines import refines as run
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -42,4 +43,11 @@ def refines(
     example = result.counterexample
     details = {} if example is None else {"counterexample": example}
     title = f"qifsql: refinement in {dataset.name}"
-    show.show(show.Shown(result.frame, result.origin, render, title, details), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin, details=details),
+            title=title,
+            view=render,
+        ),
+        output,
+    )

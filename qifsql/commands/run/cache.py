@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from qifsql.commands.check.check import Verdict
 from qifsql.commands.sweep.result import Sweep
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError, OutputError
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     ENDING,
     Origin,
@@ -30,8 +30,6 @@ from qifsql.results.storage import (
     whole,
 )
 from qifsql.study.entry import Entry
-
-Result: TypeAlias = Assessment | Sweep | Verdict
 
 FORM = 2  # of what is kept
 NAME = "kept"  # the folder, in that of the results
@@ -205,11 +203,17 @@ class Cache:
             details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
             if entry.kind == "attack":
-                return Assessment(frame, origin, notes, details)
+                return Result(frame=frame, origin=origin, details=details, notes=notes)
             if entry.kind == "check":
-                return Verdict(frame, origin, notes, details["uncovered"])
-            qids, whole = tuple(record["qids"]), bool(record["whole"])
-            return Sweep(frame, origin, qids, whole, notes=notes, details=details)
+                return Verdict.of(frame, origin, notes, details["uncovered"])
+            return Sweep(
+                frame=frame,
+                origin=origin,
+                details=details,
+                notes=notes,
+                qids=tuple(record["qids"]),
+                whole=bool(record["whole"]),
+            )
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 

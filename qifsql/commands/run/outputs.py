@@ -10,11 +10,11 @@ import polars as pl
 from qifsql.commands.attack import view
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.check.check import Verdict
-from qifsql.commands.run.cache import NAME, Result
+from qifsql.commands.run.cache import NAME
 from qifsql.commands.sweep import view as sweeps
 from qifsql.presentation.files import Shown, contents
 from qifsql.presentation.parts import Part
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     ENDING,
     Origin,
@@ -85,7 +85,7 @@ def shown(entry: Entry, result: Result) -> Shown:
         return verdicts.shown(result, title)
 
     def render(*_: object) -> list[Part]:
-        if isinstance(result, Assessment):
+        if result.kind == "attack":
             return view.attack(result.rows(), result.details)
         return sweeps.sweep(result.frame, result.details)
 
@@ -93,7 +93,14 @@ def shown(entry: Entry, result: Result) -> Shown:
     options["releases"] = "releases" in entry.options
     details = result.details
     aside = () if entry.kind == "attack" else tuple(n for n in details if not options.get(n))
-    return Shown(result.frame, result.origin, render, title, details, aside, result.notes)
+    return Shown(
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=aside,
+        view=render,
+    )
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

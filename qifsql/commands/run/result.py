@@ -1,7 +1,7 @@
 """The result of a study: all attacks in one table, and a line about each entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,10 +9,10 @@ import polars as pl
 
 from qifsql.commands.check import check, view
 from qifsql.commands.check.check import Verdict
-from qifsql.commands.run.cache import Result
 from qifsql.commands.sweep import result
 from qifsql.commands.sweep.result import Sweep
-from qifsql.results.assessment import SCHEMA, Assessment
+from qifsql.results.assessment import SCHEMA
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.entry import Entry
 
@@ -43,37 +43,24 @@ class Outcome:
     result: Result | None = None
 
 
-@dataclass(frozen=True)
-class StudyResult:
+@dataclass(frozen=True, kw_only=True)
+class StudyResult(Result):
     """What a study found.
 
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
     attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
     subsets of each size; ``borders`` of searches; ``checks``, the levels of policies; ``entries``
-    (``ENTRIES``). ``files`` are those that were written.
+    (``ENTRIES``). ``met``: the levels of all checks are met. ``files`` are those that were written.
     """
 
-    frame: pl.DataFrame
-    origin: Origin
     results: Mapping[str, Result]
-    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
-
-    def __bool__(self) -> bool:
-        """Return whether the levels of all checks are met; true where there are none."""
-        return self.met
-
-    @property
-    def met(self) -> bool:
-        """Whether the levels of all checks are met."""
-        return all(r.met for r in self.results.values() if isinstance(r, Verdict))
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
         """All outcomes together."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
-        attacks = {n: r.frame for n, r in results.items() if isinstance(r, Assessment)}
+        attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
         checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
         tables = {
@@ -86,7 +73,14 @@ class StudyResult:
         details = {name: table for name, table in tables.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
         notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
-        return cls(_named(attacks, SCHEMA), origin, results, details, notes)
+        return cls(
+            frame=_named(attacks, SCHEMA),
+            origin=origin,
+            details=details,
+            notes=notes,
+            met=all(results.values()),
+            results=results,
+        )
 
     def noting(self, *notes: str) -> "StudyResult":
         """The same with further remarks."""

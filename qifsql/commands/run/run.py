@@ -14,7 +14,6 @@ from qifsql.commands.run.cache import (
     Cache,
     Contents,
     Identity,
-    Result,
 )
 from qifsql.commands.run.fit import fit
 from qifsql.commands.run.outputs import Outputs
@@ -33,7 +32,7 @@ from qifsql.errors import (
 )
 from qifsql.presentation.files import Shown
 from qifsql.presentation.parts import Part
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import rules
 from qifsql.study.entries import WHOLE
@@ -245,10 +244,10 @@ def table(result: StudyResult, study: Study) -> Shown:
         return view.study(result.frame, result.details)
 
     title = f"qifsql: {study.path.name}"
-    return Shown(result.frame, result.origin, render, title, result.details, ("entries",))
+    return Shown(result=result, title=title, aside=("entries",), view=render)
 
 
-def _as_written(result: Assessment, entry: Entry) -> Assessment:
+def _as_written(result: Result, entry: Entry) -> Result:
     """The same with the files of gains as they stand in the study, wherever it lies."""
     if not entry.written:
         return result

@@ -189,13 +189,10 @@ def sweep(
     wishes = {"histogram": subsets.histogram, "borders": subsets.threshold is not None}
     wishes |= {"plan": work.explain}
     shown = show.Shown(
-        result.frame,
-        result.origin,
-        render,
-        f"qifsql: every subset in {name}",
-        result.details,
-        tuple(name for name in result.details if not wishes.get(name)),
-        result.notes,
+        result=result,
+        title=f"qifsql: every subset in {name}",
+        aside=tuple(name for name in result.details if not wishes.get(name)),
+        view=render,
     )
     done = work.workspace is None and result.complete
     try:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -11,7 +10,7 @@ from qifsql.counting.encode import Spread
 from qifsql.measures.bayes import Success, inference, reidentification
 from qifsql.measures.profile import Profile
 from qifsql.results.assessment import SCHEMA
-from qifsql.results.storage import Origin
+from qifsql.results.result import Result
 
 SWEPT: dict[str, pl.DataType] = {
     **SCHEMA,
@@ -36,25 +35,17 @@ HISTOGRAMS: dict[str, pl.DataType] = {
 """Individuals by success on their block in percent, rounded half to even, 0 to 100."""
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, kw_only=True)
+class Sweep(Result):
     """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
 
     ``frame`` has the columns of ``SWEPT``; ``details`` are the answers, by name, and what was done.
     ``whole``: every subset is there. ``complete``: all that was asked for is done.
     """
 
-    frame: pl.DataFrame
-    origin: Origin
     qids: tuple[str, ...]
     whole: bool
     complete: bool = True
-    notes: tuple[str, ...] = ()
-    details: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The results as plain dictionaries."""
-        return self.frame.to_dicts()
 
 
 def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:

@@ -107,7 +107,15 @@ class Work:
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         whole = self.scope.whole and self.finished
         names = tuple(self.names)
-        return Sweep(frame, origin, names, whole, self.finished, self._notes(frame), details)
+        return Sweep(
+            frame=frame,
+            origin=origin,
+            details=details,
+            notes=self._notes(frame),
+            qids=names,
+            whole=whole,
+            complete=self.finished,
+        )
 
     def _swept(self) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
         """All subsets at once, and what was done; None where the codes do not fit in a key."""

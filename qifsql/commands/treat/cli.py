@@ -38,6 +38,7 @@ def treat(
     from qifsql.commands.treat.treat import treat as run
     from qifsql.options import show
     from qifsql.presentation.parts import Part
+    from qifsql.results.result import Result
 
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
@@ -64,4 +65,11 @@ def treat(
     compared = {"comparison": result.comparison, "changes": result.changes}
     details = {name: frame for name, frame in compared.items() if frame is not None}
     title = f"qifsql: treatment of {dataset.name}"
-    show.show(show.Shown(result.frame, result.origin, render, title, details), output)
+    show.show(
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin, details=details),
+            title=title,
+            view=render,
+        ),
+        output,
+    )

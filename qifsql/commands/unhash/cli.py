@@ -90,6 +90,7 @@ def unhash(
     from qifsql.commands.unhash import view
     from qifsql.commands.unhash.unhash import unhash as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output, mapping=dictionary.mapping)
     dataset = data.dataset()
@@ -107,12 +108,11 @@ def unhash(
     title = f"qifsql: hashes of {dataset.name}"
     details = {"patterns": result.patterns} if result.patterns.height else {}
     shown = show.Shown(
-        result.frame,
-        result.origin,
-        view.unhashed,
-        title,
-        details,
-        ("patterns",),
-        result.notes,
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=("patterns",),
+        view=view.unhashed,
     )
     show.show(shown, output)

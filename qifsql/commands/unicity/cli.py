@@ -48,6 +48,7 @@ def unicity(
     from qifsql.commands.unicity import view
     from qifsql.commands.unicity.unicity import unicity as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -66,5 +67,10 @@ def unicity(
 
     title = f"qifsql: unicity of {dataset.name}"
     show.show(
-        show.Shown(result.frame, result.origin, view.unicity, title, notes=result.notes), output
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin, notes=result.notes),
+            title=title,
+            view=view.unicity,
+        ),
+        output,
     )

@@ -63,6 +63,7 @@ def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits
     from qifsql.commands.what_if import view
     from qifsql.commands.what_if.what_if import what_if as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     charts.check()
@@ -85,7 +86,11 @@ def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits
 
     title = f"qifsql: {dataset.name}, what if"
     show.show(
-        show.Shown(result.frame, result.origin, view.what_if, title, {}, (), result.notes),
+        show.Shown(
+            result=Result(frame=result.frame, origin=result.origin, details={}, notes=result.notes),
+            title=title,
+            view=view.what_if,
+        ),
         output,
     )
     if result.met is False:

@@ -88,6 +88,7 @@ def wp29(
     from qifsql.commands.wp29 import view
     from qifsql.commands.wp29.wp29 import wp29 as run
     from qifsql.options import show
+    from qifsql.results.result import Result
 
     show.check(output)
     dataset, register = data.dataset(), linkable.register
@@ -112,6 +113,11 @@ def wp29(
         details["unicity"] = result.log.frame
     title = f"qifsql: three questions about {dataset.name}"
     shown = show.Shown(
-        result.frame, result.origin, view.answers, title, details, tuple(details), result.notes
+        result=Result(
+            frame=result.frame, origin=result.origin, details=details, notes=result.notes
+        ),
+        title=title,
+        aside=tuple(details),
+        view=view.answers,
     )
     show.show(shown, output)

@@ -36,7 +36,7 @@ from qifsql.errors import (
 from qifsql.query import microdata
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
-from qifsql.results.assessment import Assessment
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 Source = str | Path | Dataset
@@ -147,7 +147,7 @@ def _describe(links: Linked | None, log: _Log | None) -> dict[str, Any]:
 
 
 def _rows(
-    attacked: Assessment, links: Linked | None, log: _Log | None, least: float | None
+    attacked: Result, links: Linked | None, log: _Log | None, least: float | None
 ) -> list[Row]:
     """The questions in the order of the opinion, each by all that answer it."""
     whose, *what = attacked.rows()
@@ -192,7 +192,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 
 def _together(
     origin: Origin,
-    attacked: Assessment,
+    attacked: Result,
     links: Linked | None,
     log: _Log | None,
     spec: dict[str, Any],
@@ -208,7 +208,7 @@ def _together(
 
 
 def _notes(
-    attacked: Assessment, links: Linked | None, log: _Log | None, least: float | None
+    attacked: Result, links: Linked | None, log: _Log | None, least: float | None
 ) -> tuple[str, ...]:
     """Remarks: of what was measured, and what the numbers are about."""
     notes = [*attacked.notes, *(links.notes if links else ())]

@@ -59,7 +59,7 @@ def write(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path)
 
 
-def found(result: qifsql.Assessment) -> list[dict[str, Any]]:
+def found(result: qifsql.Result) -> list[dict[str, Any]]:
     """Every row of a result but for the time it took, its columns and types checked."""
     individual = result.rows()[0]["model"].startswith("I")
     assert dict(result.frame.schema) == SCHEMA | (INDIVIDUAL if individual else {})
@@ -193,7 +193,7 @@ def test_every_number_about_one_person_is_that_of_the_oracle(
     masses = drawn.masses if weighted else None
     with parquet(drawn.table) as path:
 
-        def attacked() -> qifsql.Assessment:
+        def attacked() -> qifsql.Result:
             return qifsql.attack(
                 "irs,ias",
                 path,
@@ -282,7 +282,7 @@ def test_a_filter_is_a_smaller_table(drawn: Release, weighted: bool, least: int)
     where = f"{NUMBER} >= {least} OR ({quoted(name)} IS NULL AND {NUMBER} IS NOT NULL)"
     with parquet(drawn.table) as path:
 
-        def attacked() -> qifsql.Assessment:
+        def attacked() -> qifsql.Result:
             return qifsql.attack(
                 "crs,cas",
                 path,
@@ -486,7 +486,7 @@ def test_a_table_of_a_database_is_the_same_release(drawn: Table) -> None:
 # What must not matter, and what must only grow.
 
 
-def same(a: qifsql.Assessment, b: qifsql.Assessment) -> None:
+def same(a: qifsql.Result, b: qifsql.Result) -> None:
     """Whole frames, to the last bit, but for the time they took."""
     assert_frame_equal(a.frame.drop("seconds"), b.frame.drop("seconds"), check_exact=True)
 

@@ -63,7 +63,7 @@ class Release:
             pq.write_table(table, path)
             yield path
 
-    def ask(self, path: Path, model: str, **options: Any) -> qifsql.Assessment:
+    def ask(self, path: Path, model: str, **options: Any) -> qifsql.Result:
         """An attack with the roles of the table."""
         options = {"qids": self.table.qids, "secret": self.table.secrets} | options
         return qifsql.attack(model, path, weight=MASS if self.masses else None, **options)

@@ -31,7 +31,7 @@ from test_gains import (
 )
 
 import qifsql
-from qifsql import Assessment
+from qifsql import Result
 from qifsql.errors import InputError
 
 THRESHOLDS = ("0", "0.1", "0.2", "0.25", "0.333333333", "0.5", "0.6", "0.75", "1", "1.5", "2")
@@ -61,13 +61,13 @@ def gained(drawn: Release, secret: str | None, gain: str) -> list[F | None]:
     ]
 
 
-def lines(result: Assessment, name: str, row: Row) -> list[Row]:
+def lines(result: Result, name: str, row: Row) -> list[Row]:
     """The lines of a table of details that belong to a row of results."""
     found = result.details[name].to_dicts()
     return [line for line in found if line["attack_id"] == row["attack_id"]]
 
 
-def same(a: Assessment, b: Assessment) -> None:
+def same(a: Result, b: Result) -> None:
     """Whole results, to the last bit, but for the time they took and the names of files."""
     one, other = plain(a), plain(b)
     assert one.keys() == other.keys()
@@ -75,7 +75,7 @@ def same(a: Assessment, b: Assessment) -> None:
         assert_frame_equal(frame, other[name], check_exact=True)
 
 
-def plain(result: Assessment) -> dict[str, pl.DataFrame]:
+def plain(result: Result) -> dict[str, pl.DataFrame]:
     """All tables of a result; lines of details say the place of their row."""
     places = {row.get("attack_id"): i for i, row in enumerate(result.rows())}
     return {

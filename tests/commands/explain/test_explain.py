@@ -55,15 +55,8 @@ from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.commands.unicity.unicity import UNICITY
 from qifsql.counting import losses
 from qifsql.errors import InputError
-from qifsql.results.assessment import (
-    ALL,
-    DETAILS,
-    GAIN,
-    INDIVIDUAL,
-    MEASURES,
-    SCHEMA,
-    Assessment,
-)
+from qifsql.results.assessment import ALL, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA
+from qifsql.results.result import Result
 
 PEOPLE = SAMPLES / "thesis_table_3_2.csv"
 COLUMNS = [
@@ -113,7 +106,7 @@ def every() -> dict[str, Explanation]:
 
 
 @pytest.fixture(scope="module")
-def attacked() -> Assessment:
+def attacked() -> Result:
     return qifsql.attack(
         "crs,cas",
         PEOPLE,
@@ -136,14 +129,14 @@ def swept() -> Sweep:
 
 @pytest.mark.parametrize(("name", "column"), PLAIN.items())
 def test_the_last_number_of_an_example_is_what_an_attack_gives(
-    every: dict[str, Explanation], attacked: Assessment, name: str, column: str
+    every: dict[str, Explanation], attacked: Result, name: str, column: str
 ) -> None:
     assert last(every[name].example) == near(attacked.rows()[1][column])
 
 
 @pytest.mark.parametrize(("name", "column"), DETAIL.items())
 def test_the_last_number_of_a_distribution_is_the_last_row_of_its_table(
-    every: dict[str, Explanation], attacked: Assessment, name: str, column: str
+    every: dict[str, Explanation], attacked: Result, name: str, column: str
 ) -> None:
     mine = attacked.rows()[1]["attack_id"]
     rows = attacked.details[name].filter(pl.col("attack_id") == mine).to_dicts()
@@ -151,14 +144,14 @@ def test_the_last_number_of_a_distribution_is_the_last_row_of_its_table(
 
 
 def test_the_gap_of_the_groups_is_the_largest_of_their_table(
-    every: dict[str, Explanation], attacked: Assessment
+    every: dict[str, Explanation], attacked: Result
 ) -> None:
     groups = attacked.details["groups"].filter(attack_id=attacked.rows()[1]["attack_id"])
     assert last(every["groups"].example) == near(groups["gap"].max())
 
 
 def test_the_example_of_re_identification_is_the_row_without_a_secret(
-    every: dict[str, Explanation], attacked: Assessment
+    every: dict[str, Explanation], attacked: Result
 ) -> None:
     row = attacked.rows()[0]
     for name in ("deterministic", "probabilistic", "additive", "multiplicative", "guessing"):

@@ -39,7 +39,8 @@ from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, several
 from qifsql.query.plan import Plan, Step
-from qifsql.results.assessment import INDIVIDUAL, SCHEMA, Assessment
+from qifsql.results.assessment import INDIVIDUAL, SCHEMA
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 KEYLESS: dict[str, pl.DataType] = {
@@ -63,7 +64,7 @@ def attack(
     link: str | Sequence[str],
     settings: Settings | None = None,
     **options: Any,
-) -> Assessment:
+) -> Result:
     """Attack releases that are linked by rules; the options are those of ``qifsql.attack``.
 
     The result has the columns of ``results.assessment.SCHEMA`` and ``KEYLESS``, a row per secret
@@ -113,7 +114,7 @@ def _question(
     return specify(model, source, **options)
 
 
-def _run(request: Request, settings: Settings | None) -> Assessment:
+def _run(request: Request, settings: Settings | None) -> Result:
     """The attack without a key, next to the focal release alone and the attack with the key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request)) as engine:
@@ -149,7 +150,7 @@ def _run(request: Request, settings: Settings | None) -> Assessment:
     notes = [*learned.notes, *_notes(steps, chain), *written]
     if request.presence == 1:
         notes.append("everybody of one release is taken to be in the next (presence 1)")
-    return Assessment(frame, origin, tuple(notes), details)
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def _linked(
