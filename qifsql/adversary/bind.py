@@ -22,13 +22,8 @@ from qifsql.adversary import (
 )
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.spec import (
-    NULL_RULES,
-    Attack,
-    Attribute,
-    BoundAttack,
-    ColumnRoles,
-)
+from qifsql.adversary.options import NULL_RULES
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, split_name

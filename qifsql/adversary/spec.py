@@ -3,61 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Unpack
 
 from sqlglot import exp
 
 from qifsql.adversary.gains import IDENTITY, Gain, parse
 from qifsql.adversary.models import Model
+from qifsql.adversary.options import NullRule, Options
 from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
 from qifsql.errors import InputError, did_you_mean
 
-NullRule = Literal["distinct", "drop"]
-NULL_RULES = get_args(NullRule)
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
-
-
-class Options(TypedDict, total=False):
-    """What an adversary knows and wants, as people write it: options of most functions.
-
-    ``qids``: quasi-identifiers, what she knows: columns, patterns such as ``CO_*`` or named
-    expressions such as ``decade=birth_year//10``; of a collection ``2:school`` is that of the
-    second dataset, and ``school`` that of every dataset that has it. ``secret``: one or several
-    secrets (sensitive attributes), as columns or named expressions; of a collection they are those
-    of the focal dataset. ``key``: the column that identifies a person, one for all datasets or one
-    for each. ``absent``: ``null`` (not being in a dataset is like a missing value) or
-    ``distinct``. ``wave``: the column that makes a collection of one long table, ``year`` or
-    ``year=2018,2019``. ``member``: for membership, a flag, a column or named expression that says
-    who is in the release.
-    ``weight``: a column or expression >= 0, her prior on records. ``where``: a SQL condition; other
-    records are left out. ``null``: ``distinct`` (a missing value is a value) or ``drop`` (such
-    records are left out). ``target``: for individual models, quasi-identifier -> value (None:
-    missing). ``gain``: one or several gain functions (``qifsql.adversary.gains``); each gives a
-    row. ``prior``: a file of what she believed of the secret before, with a column named like the
-    secret (or ``value``) and ``probability``. ``by``: a column or named expression whose values are
-    groups of people. ``thresholds``: count people whose success is at least that. ``quantiles``:
-    the success that these shares of the people do not exceed.
-    """
-
-    qids: str | Sequence[str]
-    secret: str | Sequence[str]
-    key: str | Sequence[str] | None
-    absent: Absent
-    wave: str | None
-    member: str | None
-    weight: str | None
-    where: str | None
-    null: NullRule
-    target: Mapping[str, object] | None
-    gain: str | Sequence[str]
-    prior: str | Path | None
-    by: str | None
-    thresholds: float | Sequence[float | str]
-    quantiles: float | Sequence[float | str]
 
 
 @dataclass(frozen=True)
@@ -93,11 +53,9 @@ class Attack:
     keys: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, model: str | Sequence[str], source: Source, **options: Unpack["Options"]
-    ) -> "Attack":
+    def of(cls, model: str | Sequence[str], source: Source, **options: Unpack[Options]) -> "Attack":
         """The spec from what people type: one name or several, a path or several, or datasets."""
-        _check_options(options)
+        check_names(options, Options)
         prior = options.get("prior")
         keys = _several(options.get("key") or ())
         return cls(
@@ -331,11 +289,12 @@ def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:
     return tuple(map(str, [value] if isinstance(value, int | float) else value))
 
 
-def _check_options(options: Mapping[str, object]) -> None:
+def check_names(options: Mapping[str, object], declaration: type) -> None:
     """Refuse what a misspelt keyword would leave out in silence."""
+    names = declaration.__annotations__
     for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"unknown option {name!r}{did_you_mean(name, Options.__annotations__)}")
+        if name not in names:
+            raise TypeError(f"unknown option {name!r}{did_you_mean(name, names)}")
     if not isinstance(options.get("target") or {}, Mapping):
         raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
 

@@ -1,4 +1,4 @@
-"""Further groups of options: what a guess is worth, and what is told beside success."""
+"""Further groups of options: charts, and summaries of releases that are written."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,37 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.errors import InputError
+from qifsql.data.option import RUN
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    ATTACK,
-    DETAILS,
-    RUN,
-    Output,
-    Prior,
-)
-from qifsql.options.types import names, single
-
-
-@dataclass(frozen=True)
-class Gains:
-    """What a guess is worth, and what was believed before."""
-
-    gain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--gain",
-            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE "
-            "(its line * is for all values that no line names), matrix:FILE, sql:EXPRESSION over "
-            "guess and secret. Repeatable.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    prior: Prior = None
-
-    def arguments(self) -> dict[str, Any]:
-        """The same as arguments of the functions of the package."""
-        return {"gain": tuple(self.gain or ()), "prior": self.prior}
+from qifsql.options.groups import Output
 
 
 @dataclass(frozen=True)
@@ -64,9 +36,9 @@ class Charts:
 
             figures.check(self.charts, self.chart_format)
 
-    def histogram(self, has_histogram: bool) -> dict[str, Any]:
-        """Histograms are counted for charts, too."""
-        return {"histogram": has_histogram or self.charts is not None}
+    def histogram(self, has_histogram: bool) -> bool:
+        """Return whether histograms are counted: for charts they are, too."""
+        return has_histogram or self.charts is not None
 
     def draw(self, command: str, result: Any, *, quiet: bool) -> None:
         """Draw the charts of a result, by ``charts`` in the room of the command."""
@@ -79,92 +51,6 @@ class Charts:
         drawn = room.charts(result.frame, tables, result.origin.spec)
         written = figures.write(drawn, self.charts, self.chart_format, result.origin)
         runtime.remarks([f"written: {path}" for path in written], quiet=quiet)
-
-
-@dataclass(frozen=True)
-class Details:
-    """What is told beside success."""
-
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            "--measures",
-            help="More measures: shannon, guessing, capacity, risks, or all (see qifsql explain).",
-            rich_help_panel=DETAILS,
-        ),
-    ] = None
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            help="Groups of people: a column or NAME=EXPRESSION; who carries the risk.",
-            rich_help_panel=DETAILS,
-        ),
-    ] = None
-    histogram: Annotated[
-        bool,
-        typer.Option(
-            "--histogram", help="Count people by success in percent.", rich_help_panel=DETAILS
-        ),
-    ] = False
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--threshold",
-            help="Count people whose success is at least that, such as 0.5. Repeatable.",
-            rich_help_panel=DETAILS,
-        ),
-    ] = None
-    quantile: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--quantile",
-            help="The success that this share of the people do not exceed, such as 0.9. "
-            "Repeatable.",
-            rich_help_panel=DETAILS,
-        ),
-    ] = None
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="The unit of the gains, such as BRL.", rich_help_panel=DETAILS),
-    ] = None
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            help="A file of everybody who may be in the release: for membership, joined by the "
-            "key; else for the journalist's risk.",
-            rich_help_panel=DETAILS,
-        ),
-    ] = None
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="Keep the counts in this DuckDB file; asked again, the data are not read again. "
-            "It holds values of cells; only you can read it.",
-            rich_help_panel=RUN,
-        ),
-    ] = None
-
-    def arguments(self) -> dict[str, Any]:
-        """The same as arguments of the functions of the package."""
-        return {
-            "measures": self.measures or (),
-            "by": _one(self.by),
-            "histogram": self.histogram,
-            "thresholds": names(self.threshold),
-            "quantiles": names(self.quantile),
-            "unit": self.unit,
-            "population": self.population,
-            "store": self.store,
-        }
-
-
-def _one(columns: list[str] | None) -> str | None:
-    if columns and len(columns) > 1:
-        raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
-    return single(columns[0]) if columns else None
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,55 @@
-"""Groups of options as parameters of a command, for typer to read."""
+"""Groups of options as parameters of a command, for typer to read.
+
+A group is a dataclass of what only the command line has, or the ``TypedDict`` of the options of a
+function (``qifsql.data.option``), which the command gets as the arguments of that function.
+"""
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Annotated, Any, is_typeddict
+
+import typer
+
+from qifsql.data.option import (
+    CHANCE,
+    FLAG,
+    GROUPS,
+    NAME,
+    NAMES,
+    NUMBERS,
+    SECONDS,
+    SHARE,
+    SIZES,
+    TARGET,
+    TEXT,
+    TEXTS,
+    Form,
+    Option,
+    declared,
+)
+from qifsql.options import types
+
+TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
+    TEXT: (str | None, lambda text: text),
+    CHANCE: (str | None, lambda text: text),
+    SIZES: (str | None, lambda text: text),
+    NAME: (str | None, types.single),
+    GROUPS: (list[str] | None, types.one_column),
+    NAMES: (list[str] | None, types.names),
+    NUMBERS: (list[str] | None, types.names),
+    TEXTS: (list[str] | None, lambda texts: texts),
+    TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
+    FLAG: (bool, lambda flag: flag),
+    SHARE: (float | None, lambda share: share),
+    SECONDS: (str | None, types.seconds),
+}
+"""What the command line gives for each form, and what becomes of it."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its groups as parameters, for typer to read."""
+    """Return the command with the fields of its groups as parameters, for typer to read."""
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
     for parameter in inspect.signature(command).parameters.values():
@@ -17,6 +58,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         if isinstance(group, type) and is_dataclass(group):
             members = list(inspect.signature(group).parameters.values())
             groups[parameter.name] = group, [p.name for p in members]
+        elif is_typeddict(group):
+            options = {n: option for n, option in declared(group).items() if option.typed}
+            members = [_parameter(name, option) for name, option in options.items()]
+            groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
 
     @functools.wraps(command)
@@ -28,3 +73,30 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    """Return an option as a parameter of a command."""
+    form = option.form
+    kind = str if form.choices else TYPED[form][0]
+    usual = form.choices[0] if form.choices else False if form == FLAG else None
+    flags = option.flags or (f"--{name.replace('_', '-')}",)
+    described = typer.Option(*flags, help=option.help, rich_help_panel=option.panel)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=usual,
+        annotation=Annotated[kind, described],
+    )
+
+
+def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
+    """Return what was typed as arguments of the function that declares the options."""
+    arguments = {
+        name: value if (form := options[name].form).choices else TYPED[form][1](value)
+        for name, value in typed.items()
+        if value is not None
+    }
+    if "target" in arguments:
+        arguments["target"] = types.targets(arguments["target"], arguments.get("qids", ()))
+    return arguments

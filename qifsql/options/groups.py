@@ -8,60 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import DATA, RUN
 from qifsql.engine.settings import Settings
-from qifsql.options.types import names
-
-DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
 
 Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
         help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
-    ),
-]
-Targets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--target",
-        help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
-        "(not in that dataset). A name that holds = may stand in double quotes. Repeatable.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=ATTACK),
-]
-Member = Annotated[
-    str | None,
-    typer.Option(
-        "--member",
-        help="Membership: the flag, a column or NAME=EXPRESSION, that says who is in the release.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Progressive = Annotated[
-    bool,
-    typer.Option(
-        "--progressive",
-        help="A row for the focal dataset alone, then for each auxiliary one more.",
-        rich_help_panel=DETAILS,
-    ),
-]
-
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
-        help="A file of what the adversary believed of the secret: a column named like it, and "
-        "probability.",
-        rich_help_panel=ATTACK,
     ),
 ]
 Null = Annotated[
@@ -118,7 +77,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Others:
-    """The auxiliary datasets of a collection, and how people are found in them."""
+    """The auxiliary datasets of a collection."""
 
     aux: Annotated[
         list[str] | None,
@@ -131,88 +90,16 @@ class Others:
         list[str] | None,
         typer.Option("--aux", help="The same as AUX. Repeatable.", rich_help_panel=DATA),
     ] = None
-    key: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--key",
-            help="The column that identifies a person: one for all datasets, or one for each.",
-            rich_help_panel=DATA,
-        ),
-    ] = None
-    wave: Annotated[
-        str | None,
-        typer.Option(
-            "--wave",
-            help="The column of a long table whose values are the datasets: year, or "
-            "year=2018,2019 with the focal one first.",
-            rich_help_panel=DATA,
-        ),
-    ] = None
-    absent: Annotated[
-        str,
-        typer.Option(
-            "--absent",
-            help="A person who is not in a dataset: null (as if values were missing) or distinct.",
-            rich_help_panel=DATA,
-        ),
-    ] = "null"
 
     def source(self, data: Data) -> list[Dataset]:
         """All datasets, the focal one first."""
         others = (*(self.aux or ()), *(self.more or ()))
         return [data.dataset(), *(data.dataset(file) for file in others)]
 
-    def arguments(self) -> dict[str, Any]:
-        """The same as arguments of the functions of the package."""
-        return {"key": names(self.key), "wave": self.wave, "absent": self.absent}
-
 
 def named(datasets: Sequence[Dataset]) -> str:
     """The names of datasets, for titles."""
     return " + ".join(dataset.name for dataset in datasets)
-
-
-@dataclass(frozen=True)
-class Adversary:
-    """What the adversary knows and wants."""
-
-    qids: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--qids",
-            "-q",
-            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-            "NAME=EXPRESSION. Repeatable.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    secret: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret",
-            "-s",
-            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    weight: Annotated[
-        str | None,
-        typer.Option(
-            "--weight",
-            help="A column or expression >= 0: the adversary's prior on records.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    null: Null = "distinct"
-
-    def arguments(self) -> dict[str, Any]:
-        """The same as arguments of the functions of the package."""
-        return {
-            "qids": names(self.qids),
-            "secret": names(self.secret),
-            "weight": self.weight,
-            "null": self.null,
-        }
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options.groups import ATTACK, DATA
+from qifsql.data.option import ATTACK, DATA
 
 Truth = Annotated[
     list[str] | None,

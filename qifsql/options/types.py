@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from qifsql.data.collection import ABSENT
 from qifsql.errors import InputError, quoted
 
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
 
 
@@ -46,6 +47,23 @@ def single(value: str | None) -> str | None:
     """Return a name that stands in double quotes, as in a row of CSV, without them."""
     row = _row(value) if value and value[0] == value[-1] == '"' else []
     return row[0] if len(row) == 1 else value
+
+
+def one_column(values: Sequence[str] | None) -> str | None:
+    """Return the one column of groups; InputError where there are several."""
+    if values and len(values) > 1:
+        raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
+    return single(values[0]) if values else None
+
+
+def seconds(text: str | None) -> float | None:
+    """Return a duration in seconds: ``90``, ``90s``, ``10m``, ``1.5h``."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
+    if not match or not float(match[1]):
+        raise InputError("a --time-budget is written 90s, 10m or 2h, above 0")
+    return float(match[1]) * SECONDS[match[2]]
 
 
 def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:

@@ -48,6 +48,7 @@ from typing import Any, cast
 
 from qifsql.adversary import models
 from qifsql.adversary.models import Model
+from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.results.rules import (
@@ -64,7 +65,6 @@ RULE = ("model", "measure", "secret", "by", *BOUNDS)
 NAMES = ("qids", "secret", "key")  # of which there may be several
 TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
 FILES = ("prior", "population")
-UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
 
 
 @dataclass(frozen=True)

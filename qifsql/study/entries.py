@@ -11,7 +11,7 @@ from qifsql.data.toml_lines import Route
 from qifsql.errors import InputError, quoted
 from qifsql.study.entry import Entry, Kind
 from qifsql.study.files import Files
-from qifsql.study.forms import ENTRIES, JOINED, ROLES
+from qifsql.study.forms import ENTRIES, JOINED, ROLES, of_entry
 from qifsql.study.read import Reader
 from qifsql.study.sources import Source, Sources
 
@@ -43,7 +43,7 @@ class Entries:
     def _entry(self, content: Any, place: Route) -> Entry | None:
         kind = cast("Kind", place[0])
         required = ["name", "model"] if kind == "attack" else ["name"]
-        table = self.reader.table(content, ENTRIES[kind], *place, required=required)
+        table = self.reader.table(content, of_entry(kind), *place, required=required)
         if table is None:
             return None
         valid_names = {*table}
@@ -51,7 +51,7 @@ class Entries:
         if name is not None:
             self._check_name(name, (*place, "name"))
         models = self._models(table.pop("model", None), (*place, "model"))
-        wrong_names = [n for n in content if n in ENTRIES[kind] and n not in valid_names]
+        wrong_names = [n for n in content if n in of_entry(kind) and n not in valid_names]
         if source is None or name is None or models is None or wrong_names:
             return None
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}

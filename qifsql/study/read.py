@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from qifsql.data.option import Form
 from qifsql.data.toml_lines import Route, Step, parse
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.study.forms import Form, Forms
+from qifsql.study.forms import Forms
 
 
 class Reader:

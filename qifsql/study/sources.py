@@ -14,6 +14,7 @@ from typing import Any
 from qifsql.adversary.gains import KINDS, parse
 from qifsql.data.bundled import bundled
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import TEXT
 from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.study.forms import (
@@ -22,7 +23,6 @@ from qifsql.study.forms import (
     DATASET,
     JOINED,
     ROLES,
-    TEXT,
 )
 from qifsql.study.read import Reader
 

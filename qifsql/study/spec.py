@@ -10,10 +10,10 @@ from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
 from qifsql.study.forms import (
-    ENTRIES,
     OUTPUT,
     SEED,
     TOP,
+    of_entry,
 )
 from qifsql.study.read import Reader, on_one_line
 
@@ -76,7 +76,7 @@ class Study:
 
     def located(self, entry: Entry, message: str) -> str:
         """A message about an entry, with the line of what it is about."""
-        keys = ENTRIES[entry.kind]
+        keys = of_entry(entry.kind)
 
         def key(option: re.Match[str]) -> str:
             name = option[1].replace("-", "_")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import groups, roles, runtime
+from qifsql.data.option import DETAILS
+from qifsql.options import roles, runtime
 from qifsql.options.details import Summary
 from qifsql.options.groups import Data, Limits
 from qifsql.options.types import names
@@ -84,21 +85,19 @@ class Shape:
         typer.Option(
             "--cells",
             help="interval (and sets: what contains every member) or centroid (mean or median).",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = "interval"
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            "--drop", help="Columns to leave out. Repeatable.", rich_help_panel=groups.DETAILS
-        ),
+        typer.Option("--drop", help="Columns to leave out. Repeatable.", rich_help_panel=DETAILS),
     ] = None
     suppress: Annotated[
         bool,
         typer.Option(
             "--suppress",
             help="mdav: replace records of classes that break l or t by *.",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = False
     within: Annotated[
@@ -107,7 +106,7 @@ class Shape:
             "--within",
             help="mdav: so many different people at once; more are first cut at medians "
             "(0: 1,000).",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = 0
 

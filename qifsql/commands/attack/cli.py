@@ -1,31 +1,20 @@
 """``qifsql attack``."""
 
-from qifsql.commands.attack.keyless.options import Links
-from qifsql.options import groups, runtime, types
-from qifsql.options.details import Charts, Details, Gains
-from qifsql.options.groups import (
-    Adversary,
-    Data,
-    Limits,
-    Others,
-    Output,
-)
+from qifsql.commands.attack.spec import AttackOptions
+from qifsql.errors import InputError
+from qifsql.options import groups, runtime
+from qifsql.options.details import Charts
+from qifsql.options.groups import Data, Limits, Others, Output
 
 
 def attack(
     model: groups.Model,
     data: Data,
     others: Others,
-    links: Links,
-    adversary: Adversary,
-    gains: Gains,
-    details: Details,
+    options: AttackOptions,
     charts: Charts,
     output: Output,
     limits: Limits,
-    target: groups.Targets = None,
-    member: groups.Member = None,
-    progressive: groups.Progressive = False,
 ) -> None:
     """Measure what an adversary gains from releases: success before, after, degradation."""
     from qifsql.commands.attack.attack import attack as run
@@ -34,23 +23,18 @@ def attack(
 
     show.check(output)
     charts.check()
-    source, arguments = others.source(data), adversary.arguments()
-    arguments |= others.arguments() | gains.arguments() | details.arguments() | links.arguments()
-    links.check(charts)
-    if target is None and links.link is None:
-        arguments |= charts.histogram(details.histogram)
-    values = types.targets(target, arguments["qids"])
-    with runtime.store(details.store, quiet=limits.quiet), limits.settings() as settings:
-        result = run(
-            model,
-            source,
-            **arguments,
-            where=data.where,
-            target=values,
-            member=types.single(member),
-            progressive=progressive,
-            settings=settings,
+    linked = options.get("link") is not None
+    if linked and charts.charts is not None and not options.get("truth"):
+        raise InputError(
+            "the chart of an attack without a key (--link) compares links with the truth; name "
+            "the key that tells it (--truth), or leave --charts out"
         )
+    source, histogram = others.source(data), options.get("histogram", False)
+    if not options.get("target") and not linked:
+        options["histogram"] = charts.histogram(histogram)
+    options["where"] = data.where
+    with runtime.store(options.get("store"), quiet=limits.quiet), limits.settings() as settings:
+        result = run(model, source, settings=settings, **options)
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("attack", result, quiet=limits.quiet)
 
@@ -59,8 +43,7 @@ def attack(
 
         return view.attack(result.rows(), result.details)
 
-    aside: tuple[str, ...] = () if details.histogram else ("histogram",)
-    aside += ("links", "calibration") if links.link is not None else ()
+    aside: tuple[str, ...] = () if histogram else ("histogram",)
+    aside += ("links", "calibration") if linked else ()
     title = f"qifsql: {groups.named(source)}"
-    display = show.Shown(result=result, title=title, aside=aside, view=render)
-    show.show(display, output)
+    show.show(show.Shown(result=result, title=title, aside=aside, view=render), output)

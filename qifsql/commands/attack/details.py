@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.attack.spec import Extras
+from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError
 from qifsql.measures import entropy

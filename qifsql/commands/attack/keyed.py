@@ -3,20 +3,20 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack, cast
 
 import polars as pl
 
 from qifsql.adversary.models import Model
-from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack, check_names
 from qifsql.commands.attack import details as findings
-from qifsql.commands.attack.spec import Extras
+from qifsql.commands.attack.extras import Extras
+from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import population, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
-from qifsql.data.dataset import Dataset
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
@@ -39,17 +39,22 @@ def attack(
     model: str | Sequence[str],
     source: Source,
     *,
-    progressive: bool = False,
-    measures: str | Sequence[str] = (),
-    histogram: bool = False,
-    unit: str | None = None,
-    population: str | Path | Dataset | None = None,
-    store: str | Path | None = None,
     settings: Settings | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[AttackOptions],
 ) -> Result:
     """Attack one release, or a collection that is joined by a key, as ``qifsql.attack`` says."""
-    spec = Attack.of(model, source, **options)
+    spec, extras = _specified(model, source, options)
+    return run(spec, extras, settings)
+
+
+def _specified(
+    model: str | Sequence[str], source: Source, options: AttackOptions
+) -> tuple[Attack, Extras]:
+    """Return what is attacked and how, and what is told beside success."""
+    check_names(options, AttackOptions)
+    adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
+    spec = Attack.of(model, source, **cast("Options", adversary))
+    population = options.get("population")
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None
     if population is not None and spec.of_collection:
@@ -57,15 +62,7 @@ def attack(
             "the journalist's risk is about one release; leave the population out, or ask for it "
             "with a model of membership"
         )
-    extras = Extras.of(
-        measures,
-        histogram=histogram,
-        unit=unit,
-        population=population,
-        store=store,
-        progressive=progressive,
-    )
-    return run(spec, extras, settings)
+    return spec, Extras.of(options, population)
 
 
 def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Result:
@@ -87,15 +84,13 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
 
 
 def fit(
-    model: str | Sequence[str], source: Source, settings: Settings | None = None, **options: Any
+    model: str | Sequence[str],
+    source: Source,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError where wrong."""
-    adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
-    extras = Extras.of(**{n: v for n, v in options.items() if n not in adversary})
-    spec = Attack.of(model, source, **cast("Options", adversary))
-    people = options.get("population")
-    if people is not None and spec.of_membership:
-        spec = spec.among(people)
+    spec, extras = _specified(model, source, options)
     with opened(spec, settings, joined=False) as (_, bound):
         if extras.progressive:
             bound.first(1)

@@ -1,81 +1,100 @@
-"""What is wanted of an attack beside success: measures, details, and where counts are kept."""
+"""What can be asked of an attack."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from qifsql.adversary.options import Options
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import check_file
-from qifsql.errors import InputError
-from qifsql.results.assessment import MEASURES, chosen
+from qifsql.data.option import (
+    CHANCE,
+    DETAILS,
+    FLAG,
+    NAMES,
+    RUN,
+    TEXT,
+    TEXTS,
+    Option,
+)
 
 
-@dataclass(frozen=True)
-class Extras:
-    """Measures by name (beside ``bayes``), a histogram, the gains' unit, who may be in the release.
+class AttackOptions(Options, total=False):
+    """The adversary, further measures and details, and links between releases without a key.
 
-    ``store`` is the DuckDB file that keeps the counts for another time. ``progressive``: a
-    collection is attacked with one dataset more each time.
+    ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
     """
 
-    measures: tuple[str, ...] = ()
-    histogram: bool = False
-    unit: str | None = None
-    population: Dataset | None = None
-    store: Path | None = None
-    progressive: bool = False
+    measures: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="More measures: shannon, guessing, capacity, risks, or all (see qifsql explain).",
+            panel=DETAILS,
+        ),
+    ]
+    histogram: Annotated[
+        bool, Option(form=FLAG, help="Count people by success in percent.", panel=DETAILS)
+    ]
+    unit: Annotated[
+        str | None,
+        Option(form=TEXT, help="The unit of the gains, such as BRL.", panel=DETAILS),
+    ]
+    population: Annotated[
+        str | Path | Dataset | None,
+        Option(
+            form=TEXT,
+            help="A file of everybody who may be in the release: for membership, joined by the "
+            "key; else for the journalist's risk.",
+            panel=DETAILS,
+        ),
+    ]
+    progressive: Annotated[
+        bool,
+        Option(
+            form=FLAG,
+            help="A row for the focal dataset alone, then for each auxiliary one more.",
+            panel=DETAILS,
+        ),
+    ]
+    store: Annotated[
+        str | Path | None,
+        Option(
+            form=TEXT,
+            help="Keep the counts in this DuckDB file; asked again, the data are not read again. "
+            "It holds values of cells; only you can read it.",
+            panel=RUN,
+        ),
+    ]
+    link: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            form=TEXTS,
+            help='No person key: columns that stay ("sex,birth_date") and that may change '
+            '("age:+1; city:stay=0.93; city:stay=?; school:table=moves.csv"). Repeatable.',
+        ),
+    ]
+    presence: Annotated[
+        float | str | None,
+        Option(
+            form=CHANCE,
+            help="With --link: the chance that a person of one release is in the next (1).",
+        ),
+    ]
+    truth: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="With --link: the key that tells who is who, to compare links with.",
+        ),
+    ]
+    one_to_one: Annotated[
+        bool,
+        Option(
+            form=FLAG,
+            help="With --link: a record of a later release is of one person at most, so that "
+            "people compete for it (belief propagation).",
+        ),
+    ]
 
-    @classmethod
-    def of(
-        cls,
-        measures: str | Sequence[str] = (),
-        *,
-        histogram: bool = False,
-        unit: str | None = None,
-        population: str | Path | Dataset | None = None,
-        store: str | Path | None = None,
-        progressive: bool = False,
-    ) -> "Extras":
-        """The same from what people type."""
-        names = chosen(measures)
-        if population is not None and "risks" not in names:
-            names = tuple(m for m in MEASURES if m in names or m == "risks")
-        people = None if population is None else Dataset.open(population)
-        if progressive and (store or population):
-            raise InputError("a progressive attack takes no store and no population; leave it out")
-        file = None if store is None else _store(Path(store))
-        return cls(names, histogram, unit, people, file, progressive)
 
-    @property
-    def files(self) -> tuple[Dataset | Path, ...]:
-        """What is opened beside the data: the population, and the store."""
-        return tuple(file for file in (self.population, self.store) if file is not None)
-
-    def plain(self) -> dict[str, object]:
-        """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
-        fields: dict[str, object] = {
-            "measures": list(self.measures),
-            "histogram": self.histogram,
-            "unit": self.unit,
-            "population": self.population.name if self.population else None,
-            "store": str(self.store) if self.store else None,
-            "progressive": self.progressive,
-        }
-        return {name: value for name, value in fields.items() if value}
-
-
-def _store(path: Path) -> Path:
-    """The file of a store: a new one, or one that DuckDB has written."""
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
-        raise InputError(f"the store {path} {what}; name a file such as counts.duckdb")
-    if path.exists():
-        check_file(path)
-        try:
-            with path.open("rb") as f:
-                head = f.read(12)
-        except OSError as e:
-            raise InputError(f"the store {path} cannot be read: {e.strerror}") from e
-        if head[8:] != b"DUCK":
-            raise InputError(f"{path} is no store: qifsql did not write it; name another file")
-    return path
+OPTIONS = AttackOptions

@@ -7,12 +7,8 @@ from typing import Literal, Unpack, get_args
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import (
-    Attack,
-    BoundAttack,
-    Options,
-    refuse,
-)
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings

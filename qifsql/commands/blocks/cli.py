@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from qifsql.adversary.options import Joining, Knowledge
 from qifsql.options import runtime
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Others,
@@ -18,7 +18,8 @@ from qifsql.options.groups import (
 def blocks(
     data: Data,
     others: Others,
-    adversary: Adversary,
+    adversary: Knowledge,
+    joining: Joining,
     output: Output,
     limits: Limits,
     smallest: Annotated[
@@ -48,12 +49,12 @@ def blocks(
     show.check(output)
     order, n = order_of(smallest, largest, revealing)
     source = others.source(data)
+    adversary["where"] = data.where
     with limits.settings() as settings:
         result = run(
             source,
-            **others.arguments(),
-            **adversary.arguments(),
-            where=data.where,
+            **adversary,
+            **joining,
             order=order,
             limit=n if limit is None else limit,
             settings=settings,

@@ -13,12 +13,8 @@ from typing import Any, Unpack, cast
 import polars as pl
 
 from qifsql.adversary.models import Model
-from qifsql.adversary.spec import (
-    Attack,
-    ColumnRoles,
-    Options,
-    refuse,
-)
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, ColumnRoles, refuse
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check import coverage
 from qifsql.commands.check.coverage import Coverage

@@ -6,17 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import groups, runtime, types
-from qifsql.options.groups import (
-    ATTACK,
-    DATA,
-    RUN,
-    Adversary,
-    Data,
-    Limits,
-    Others,
-    Output,
-)
+from qifsql.commands.check.spec import CheckOptions
+from qifsql.data.option import ATTACK, RUN
+from qifsql.options import groups, runtime
+from qifsql.options.groups import Data, Limits, Others, Output
 
 NOT_MET = 4  # the exit code
 
@@ -26,30 +19,6 @@ Policy = Annotated[
         "--policy",
         help="The TOML file of the levels (see above).",
         rich_help_panel=ATTACK,
-    ),
-]
-Baseline = Annotated[
-    Path | None,
-    typer.Option(
-        "--baseline",
-        help="The result of the last release (.json .parquet .csv), instead of the policy's.",
-        rich_help_panel=DATA,
-    ),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        help="Groups of people within which every rule that names no others must hold.",
-        rich_help_panel=ATTACK,
-    ),
-]
-Population = Annotated[
-    str | None,
-    typer.Option(
-        "--population",
-        help="A file of everybody who may be in the release.",
-        rich_help_panel=DATA,
     ),
 ]
 Junit = Annotated[
@@ -67,15 +36,9 @@ def check(
     data: Data,
     others: Others,
     policy: Policy,
-    adversary: Adversary,
+    options: CheckOptions,
     output: Output,
     limits: Limits,
-    baseline: Baseline = None,
-    by: Groups = None,
-    population: Population = None,
-    prior: groups.Prior = None,
-    target: groups.Targets = None,
-    member: groups.Member = None,
     junit: Junit = None,
 ) -> None:
     """Check a release against levels; exit code 4 when one is not met.
@@ -123,18 +86,17 @@ def check(
     if junit is not None:
         check_ending(junit, (".xml",))
     source = others.source(data)
-    options: dict[str, Any] = adversary.arguments() | others.arguments()
-    options = {name: value for name, value in options.items() if not _left_out(context, name)}
-    options |= {"by": by, "prior": prior, "member": member, "where": data.where}
-    options |= {"target": types.targets(target, options["qids"]), "population": population}
-    levels = read(policy, **options)
+    baseline = options.pop("baseline", None)
+    adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
+    adversary["where"] = data.where
+    levels = read(policy, **adversary)
     inputs = [path for dataset in source for path in dataset.paths]
     inputs += [str(f) for f in (policy, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
     with limits.settings() as settings:
-        result = run(source, policy, **options, baseline=baseline, settings=settings)
+        result = run(source, policy, baseline=baseline, settings=settings, **adversary)
     title = f"qifsql: {groups.named(source)} against {policy.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
     if not _table(output):  # a table ends with it

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from qifsql.data.option import ATTACK, DATA, DETAILS
 from qifsql.options import groups, roles, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.types import hierarchies, names
@@ -20,7 +21,7 @@ class Knowledge:
         typer.Option(
             "--people",
             help="A row per person in all releases, with raw values.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ]
     qids: Annotated[
@@ -46,7 +47,7 @@ class Knowledge:
             "--key",
             help="Only people whose key is in every release: one name, or that of the people and "
             "one per release.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
 
@@ -67,13 +68,13 @@ class Reading:
         typer.Option(
             "--suppressed",
             help="Records of which every cell is *: candidates (may be anybody's) or ignored.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = "candidates"
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Refuse people in no class or several.", rich_help_panel=groups.ATTACK
+            "--strict", help="Refuse people in no class or several.", rich_help_panel=ATTACK
         ),
     ] = False
 
@@ -87,7 +88,7 @@ class Detail:
         typer.Option(
             "--truth",
             help="The people's column of their true secret: how often is she right?",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = None
     confidence: Annotated[
@@ -95,7 +96,7 @@ class Detail:
         typer.Option(
             "--confidence",
             help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = None
     progressive: Annotated[
@@ -103,7 +104,7 @@ class Detail:
         typer.Option(
             "--progressive",
             help="A row for the first release, the first two, and so on.",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = False
     records: Annotated[
@@ -111,7 +112,7 @@ class Detail:
         typer.Option(
             "--records",
             help="Write one row per person: .parquet or .csv.",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = None
 

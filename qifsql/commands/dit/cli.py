@@ -6,16 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import ATTACK, DETAILS, RUN
 from qifsql.options import roles, runtime
 from qifsql.options.details import Charts
-from qifsql.options.groups import (
-    ATTACK,
-    DETAILS,
-    RUN,
-    Data,
-    Limits,
-    Output,
-)
+from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.types import names
 
 RELEASES = "How releases are made"

@@ -14,12 +14,8 @@ from sqlglot import exp
 from qifsql.adversary import bind as binding
 from qifsql.adversary import names
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.spec import (
-    NULL_RULES,
-    Attribute,
-    BoundAttack,
-    NullRule,
-)
+from qifsql.adversary.options import NULL_RULES, NullRule
+from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import (
     SOURCE,

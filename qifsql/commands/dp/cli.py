@@ -5,15 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import ATTACK, DATA
 from qifsql.options import roles, runtime
 from qifsql.options.details import Charts
-from qifsql.options.groups import (
-    ATTACK,
-    DATA,
-    Data,
-    Limits,
-    Output,
-)
+from qifsql.options.groups import Data, Limits, Output
 
 
 @dataclass(frozen=True)

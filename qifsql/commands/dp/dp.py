@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql.adversary.spec import NullRule
+from qifsql.adversary.options import NullRule
 from qifsql.commands.dp import bind, epsilons, scenario
 from qifsql.commands.dp.bind import PREDICATES, Request
 from qifsql.commands.dp.count import Counts, count

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import DATA, RUN
 from qifsql.options import groups, roles, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.types import names
@@ -20,7 +21,7 @@ class Drawn:
         typer.Option(
             "--fraction",
             help="The share of the population that the file is: 0.01 or 1/100.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
     population_size: Annotated[
@@ -28,7 +29,7 @@ class Drawn:
         typer.Option(
             "--population-size",
             help="Or: how many people the population has.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
     weight: Annotated[
@@ -36,7 +37,7 @@ class Drawn:
         typer.Option(
             "--weight",
             help="Or: sampling weights, how many people each record stands for.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
 
@@ -67,7 +68,7 @@ def estimate(
         typer.Option(
             "--key",
             help="With --records: the column that identifies a person.",
-            rich_help_panel=groups.RUN,
+            rich_help_panel=RUN,
         ),
     ] = None,
     records: Annotated[
@@ -75,7 +76,7 @@ def estimate(
         typer.Option(
             "--records",
             help="Write the risk of every record, in input order: .parquet or .csv.",
-            rich_help_panel=groups.RUN,
+            rich_help_panel=RUN,
         ),
     ] = None,
 ) -> None:

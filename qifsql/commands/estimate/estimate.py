@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.spec import Attack, NullRule
+from qifsql.adversary.options import NullRule
+from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import (
     CAUTIONS,
     caution,

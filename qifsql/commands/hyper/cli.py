@@ -1,12 +1,12 @@
 """``qifsql hyper``."""
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
-from qifsql.options import groups, runtime
+from qifsql.adversary.options import Belief, Joining, Knowledge
+from qifsql.options import runtime
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Others,
@@ -18,14 +18,15 @@ from qifsql.options.groups import (
 def hyper(
     data: Data,
     others: Others,
-    adversary: Adversary,
+    adversary: Knowledge,
+    joining: Joining,
+    belief: Belief,
     output: Output,
     limits: Limits,
     show_: Annotated[
         str,
         typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper."),
     ] = "hyper",
-    prior: groups.Prior = None,
 ) -> None:
     """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
     from qifsql.commands.hyper.hyper import hyper as run
@@ -37,9 +38,17 @@ def hyper(
     show.check(output)
     source = others.source(data)
     large = output.out if output.out and output.out.suffix.casefold() in STREAMED else None
-    options = adversary.arguments() | {"show": show_, "prior": prior} | others.arguments()
+    adversary["where"] = data.where
     with limits.settings() as settings:
-        result = run(source, **options, where=data.where, out=large, settings=settings)
+        result = run(
+            source,
+            **adversary,
+            **joining,
+            **belief,
+            show=cast("Any", show_),
+            out=large,
+            settings=settings,
+        )
     runtime.remarks(result.notes, quiet=limits.quiet)
     if large is not None:
         runtime.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)

@@ -13,7 +13,8 @@ from typing import Literal, Unpack, get_args
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import opened

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
+from qifsql.data.option import DATA
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    DATA,
-    Limits,
-)
+from qifsql.options.groups import Limits
 
 
 def init(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import ATTACK, DATA, DETAILS
 from qifsql.errors import InputError, quoted
 from qifsql.options import groups, roles, runtime
 from qifsql.options.groups import Data, Limits, Output
@@ -45,7 +46,7 @@ class Partition:
         typer.Option(
             "--population",
             help="The people who may be in the release: k-map and delta-presence.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
     suppressed: Annotated[
@@ -54,7 +55,7 @@ class Partition:
             "--suppressed",
             help="Records with * as every quasi-identifier: block (like any other), everyone "
             "(their block is everyone) or out.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = "block"
     skew: Annotated[
@@ -62,7 +63,7 @@ class Partition:
         typer.Option(
             "--skew",
             help="Skewness bites where a value is so many times as likely as in the release.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = "2"
 
@@ -138,7 +139,7 @@ def levels(
             "--show-blocks",
             help="Show the worst blocks: their quasi-identifiers, and values that fewer than 10 "
             "people of a block have.",
-            rich_help_panel=groups.DETAILS,
+            rich_help_panel=DETAILS,
         ),
     ] = False,
     enforce: Annotated[

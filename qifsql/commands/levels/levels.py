@@ -12,12 +12,8 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from qifsql.adversary.spec import (
-    Attack,
-    BoundAttack,
-    Options,
-    refuse,
-)
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.hierarchy import Hierarchy
 from qifsql.commands.levels.run import SCHEMA, Run

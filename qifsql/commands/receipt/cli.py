@@ -1,8 +1,8 @@
 """``qifsql receipt``."""
 
-from qifsql.options import groups, runtime, types
+from qifsql.commands.receipt.spec import ReceiptOptions
+from qifsql.options import runtime
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Output,
@@ -11,11 +11,9 @@ from qifsql.options.groups import (
 
 def receipt(
     data: Data,
-    adversary: Adversary,
+    options: ReceiptOptions,
     output: Output,
     limits: Limits,
-    target: groups.Targets = None,
-    key: groups.Key = None,
 ) -> None:
     """What a release gives away of one person: the fewest facts that single the person out."""
     from qifsql.commands.receipt.receipt import receipt as run
@@ -24,12 +22,10 @@ def receipt(
     from qifsql.results.result import Result
 
     show.check(output)
-    dataset, options = data.dataset(), adversary.arguments()
-    target_values = types.targets(target, options["qids"])
+    dataset = data.dataset()
+    options["where"] = data.where
     with limits.settings() as settings:
-        result = run(
-            dataset, **options, key=key, where=data.where, target=target_values, settings=settings
-        )
+        result = run(dataset, settings=settings, **options)
     runtime.remarks(result.learnt.notes, quiet=limits.quiet)
 
     def render(*_: object) -> list[Part]:

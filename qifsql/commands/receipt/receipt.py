@@ -11,7 +11,8 @@ from typing import Unpack
 
 import polars as pl
 
-from qifsql.adversary.spec import Attack, Options
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
+from qifsql.adversary.options import Joining, Knowledge, Worth
 from qifsql.options import runtime
-from qifsql.options.details import Gains
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Others,
@@ -18,8 +17,9 @@ from qifsql.options.groups import (
 def records(
     data: Data,
     others: Others,
-    adversary: Adversary,
-    gains: Gains,
+    adversary: Knowledge,
+    joining: Joining,
+    worth: Worth,
     limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
     measures: Annotated[
@@ -30,10 +30,17 @@ def records(
     """Write one row per record, in input order: block size, success, best guess, singled out."""
     from qifsql.commands.records.records import records as run
 
-    options = adversary.arguments() | gains.arguments() | {"measures": measures or ()}
-    options |= others.arguments()
+    adversary["where"] = data.where
     with limits.settings() as settings:
         notes: list[str] = []
-        options |= {"where": data.where, "told": notes.append}
-        n = run(others.source(data), out, **options, settings=settings)
+        n = run(
+            others.source(data),
+            out,
+            **adversary,
+            **joining,
+            **worth,
+            measures=measures or (),
+            told=notes.append,
+            settings=settings,
+        )
     runtime.remarks([*notes, f"{n:,} records written to {out}"], quiet=limits.quiet)

@@ -8,12 +8,8 @@ from typing import Unpack
 from sqlglot import exp
 
 from qifsql.adversary.gains import OF_VALUES
-from qifsql.adversary.spec import (
-    Attack,
-    BoundAttack,
-    Options,
-    refuse,
-)
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, opened

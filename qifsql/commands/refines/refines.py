@@ -13,12 +13,8 @@ from dataclasses import dataclass, replace
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import (
-    Attack,
-    Attribute,
-    BoundAttack,
-    NullRule,
-)
+from qifsql.adversary.options import NullRule
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import DATA, DETAILS, RUN
 from qifsql.errors import InputError
 from qifsql.options import runtime
-from qifsql.options.groups import DATA, DETAILS, RUN
 from qifsql.options.types import assigned
 
 Results = Annotated[

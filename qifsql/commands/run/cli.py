@@ -5,13 +5,10 @@ from typing import Annotated
 
 import typer
 
+from qifsql.data.option import RUN
 from qifsql.errors import InputError, several
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    RUN,
-    Limits,
-    Output,
-)
+from qifsql.options.groups import Limits, Output
 
 NOT_MET = 4  # the exit code where a level of a policy is not met
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from qifsql.adversary.options import Joining, Knowledge
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Others,
@@ -17,7 +17,8 @@ from qifsql.options.groups import (
 def shell(
     data: Data,
     others: Others,
-    adversary: Adversary,
+    adversary: Knowledge,
+    joining: Joining,
     limits: Limits,
     init_only: Annotated[
         bool, typer.Option("--init-only", help="Print the statements, open nothing.")
@@ -37,12 +38,12 @@ def shell(
     from qifsql.presentation import listings, terminal
 
     people = sys.stdout.isatty()
+    adversary["where"] = data.where
     with limits.settings() as settings:
         statements = run(
             others.source(data),
-            **others.arguments(),
-            **adversary.arguments(),
-            where=data.where,
+            **adversary,
+            **joining,
             init_only=init_only,
             export=export,
             show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,

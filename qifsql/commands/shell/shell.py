@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, BoundAttack, Options
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.counting.join import check_keys
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source

@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, types
-from qifsql.options.details import Gains
+from qifsql.commands.sql.spec import SqlOptions
+from qifsql.options import groups
 from qifsql.options.groups import (
-    Adversary,
     Data,
     Limits,
     Others,
@@ -18,11 +17,8 @@ def sql(
     model: groups.Model,
     data: Data,
     others: Others,
-    adversary: Adversary,
-    gains: Gains,
+    adversary: SqlOptions,
     limits: Limits,
-    target: groups.Targets = None,
-    member: groups.Member = None,
     step: Annotated[
         str | None, typer.Option("--step", help="Stop after this step and show its rows.")
     ] = None,
@@ -32,16 +28,12 @@ def sql(
     from qifsql.commands.sql.sql import sql as run
     from qifsql.options import show
 
-    options = adversary.arguments() | gains.arguments() | others.arguments()
-    target_values = types.targets(target, options["qids"])
+    adversary["where"] = data.where
     with limits.settings() as settings:
         text = run(
             model,
             others.source(data),
-            **options,
-            member=types.single(member),
-            where=data.where,
-            target=target_values,
+            **adversary,
             step=step,
             language=dialect,
             settings=settings,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from qifsql.adversary.spec import Attack, Options
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack, cast
 
-from qifsql.adversary.spec import Attack, Options, refuse
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.sweep import cost
 from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.releases import sets

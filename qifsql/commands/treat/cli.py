@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, roles, runtime
+from qifsql.data.option import DATA
+from qifsql.options import roles, runtime
 from qifsql.options.details import Summary
 from qifsql.options.groups import Data, Limits
 from qifsql.options.types import names
@@ -15,7 +16,7 @@ Out = Annotated[
 ]
 Key = Annotated[
     str,
-    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=groups.DATA),
+    typer.Option("--key", help="The column that identifies a person.", rich_help_panel=DATA),
 ]
 
 

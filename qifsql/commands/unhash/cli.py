@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import groups, runtime
+from qifsql.data.option import ATTACK, DATA, RUN
+from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
 
@@ -16,11 +17,11 @@ class Dictionary:
 
     column: Annotated[
         str,
-        typer.Option("--column", "-c", help="The column of hashes.", rich_help_panel=groups.DATA),
+        typer.Option("--column", "-c", help="The column of hashes.", rich_help_panel=DATA),
     ]
     hash_: Annotated[
         str,
-        typer.Option("--hash", help="md5, sha1 or sha256.", rich_help_panel=groups.ATTACK),
+        typer.Option("--hash", help="md5, sha1 or sha256.", rich_help_panel=ATTACK),
     ]
     pattern: Annotated[
         list[str] | None,
@@ -29,7 +30,7 @@ class Dictionary:
             "-p",
             help="What may have been hashed, as in '[0-9][A-Z][0-9]{2}': classes, \\d, {n}, {m,n}, "
             "?, (), |. Repeatable.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     candidates: Annotated[
@@ -38,31 +39,27 @@ class Dictionary:
             "--candidates",
             help="A file of further candidates: .txt with one on each line, or the column "
             "candidate of CSV or Parquet.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     salt: Annotated[
         str,
-        typer.Option(
-            "--salt", help="Text hashed before the candidate.", rich_help_panel=groups.ATTACK
-        ),
+        typer.Option("--salt", help="Text hashed before the candidate.", rich_help_panel=ATTACK),
     ] = ""
     salt_after: Annotated[
         str,
-        typer.Option("--salt-after", help="Text hashed after it.", rich_help_panel=groups.ATTACK),
+        typer.Option("--salt-after", help="Text hashed after it.", rich_help_panel=ATTACK),
     ] = ""
     most: Annotated[
         int,
-        typer.Option(
-            "--max", help="Refuse more candidates than this.", rich_help_panel=groups.ATTACK
-        ),
+        typer.Option("--max", help="Refuse more candidates than this.", rich_help_panel=ATTACK),
     ] = 1_000_000_000
     mapping: Annotated[
         Path | None,
         typer.Option(
             "--mapping",
             help="Write what was found for each hash: .parquet or .csv. It names people.",
-            rich_help_panel=groups.RUN,
+            rich_help_panel=RUN,
         ),
     ] = None
 

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, roles, runtime
+from qifsql.data.option import ATTACK, DATA
+from qifsql.options import roles, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.types import names, numbers
 
@@ -18,7 +19,7 @@ def unicity(
         typer.Option(
             "--key",
             help="The pseudonym: all records of a person have the same.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ],
     qids: Annotated[
@@ -32,7 +33,7 @@ def unicity(
         typer.Option(
             "--points",
             help="How many records of a person are known: 1,2,3,4.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = "1,2,3,4",
     draws: Annotated[
@@ -40,7 +41,7 @@ def unicity(
         typer.Option(
             "--draws",
             help="Draws of a person and records, where not all can be compared.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = 10_000,
 ) -> None:

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, roles, runtime
+from qifsql.data.option import ATTACK
+from qifsql.options import roles, runtime
 from qifsql.options.details import Charts
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.roles import Hierarchies, Secrets
@@ -30,7 +31,7 @@ class Changes:
             "-c",
             help="drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
             "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable, one each time.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     until: Annotated[
@@ -40,7 +41,7 @@ class Changes:
             help="Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
             "crs.deterministic<=0.05, k>=5, l>=2. Repeatable. Named changes are then the only "
             "candidates.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     policy: Annotated[
@@ -48,7 +49,7 @@ class Changes:
         typer.Option(
             "--policy",
             help="The same for the rules of a policy, as in check.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     hierarchy: Hierarchies = None

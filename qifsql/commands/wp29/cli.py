@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import ATTACK, DATA
 from qifsql.options import groups, roles, runtime, types
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.types import names
@@ -30,7 +31,7 @@ class Questions:
         typer.Option(
             "--threshold",
             help="Answer yes or no: yes where somebody's chance is at least this, such as 0.2.",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
     null: groups.Null = "distinct"
@@ -54,7 +55,7 @@ class Linkable:
         typer.Option(
             "--register",
             help="Linkability: a register of names, or another release, as in link.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
     register_where: roles.RegisterWhere = None
@@ -64,7 +65,7 @@ class Linkable:
         typer.Option(
             "--key",
             help="Linkability: the pseudonym that all records of a person share, as in unicity.",
-            rich_help_panel=groups.DATA,
+            rich_help_panel=DATA,
         ),
     ] = None
     points: Annotated[
@@ -72,7 +73,7 @@ class Linkable:
         typer.Option(
             "--points",
             help="With a key: how many records of a person are known (default: 1,2,3,4).",
-            rich_help_panel=groups.ATTACK,
+            rich_help_panel=ATTACK,
         ),
     ] = None
 

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, NullRule
+from qifsql.adversary.options import NullRule
+from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.link.link import Linked, link
 from qifsql.commands.unicity.unicity import (

@@ -394,16 +394,20 @@ def test_hostile_names_stay_on_one_line(here: Path):
 def test_every_option_of_the_functions_has_a_key():
     import inspect
 
-    from qifsql.adversary.spec import Options
+    from qifsql.adversary.options import Options
+    from qifsql.commands.attack.spec import AttackOptions
+    from qifsql.commands.check.spec import CheckOptions
+    from qifsql.commands.sweep.spec import SweepOptions
 
     managed = {"settings", "source", "model", "options", "workspace", "keep", "restart", "explain"}
-    managed |= {"told", "policy", "baseline"}
-    for name, function in [("attack", qifsql.attack), ("sweep", qifsql.sweep),
-                           ("check", qifsql.check)]:  # fmt: skip
-        parameters = set(inspect.signature(function).parameters) - managed
-        assert parameters <= forms.ENTRIES[name].keys()
-    assert set(Options.__annotations__) <= forms.ATTACK.keys()
+    managed |= {"told", "policy"}
+    for name, function, options in [("attack", qifsql.attack, AttackOptions),
+                                    ("sweep", qifsql.sweep, SweepOptions),
+                                    ("check", qifsql.check, CheckOptions)]:  # fmt: skip
+        parameters = {*inspect.signature(function).parameters, *options.__annotations__}
+        assert parameters - managed <= forms.of_entry(name).keys()
+    assert set(Options.__annotations__) <= forms.of_entry("attack").keys()
     from qifsql.commands.sweep.sweep import REFUSED
 
-    assert set(Options.__annotations__) - set(REFUSED) <= forms.SWEEP.keys()
-    assert not set(REFUSED) & forms.SWEEP.keys()
+    assert set(Options.__annotations__) - set(REFUSED) <= forms.of_entry("sweep").keys()
+    assert not set(REFUSED) & forms.of_entry("sweep").keys()

@@ -13,7 +13,7 @@ linked from the release before, by the law of so many steps at once.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -31,13 +31,14 @@ from qifsql.commands.attack.keyless.rows import (
     standing,
 )
 from qifsql.commands.attack.keyless.spec import Request, specify
+from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, several
+from qifsql.errors import several
 from qifsql.query.plan import Plan, Step
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 from qifsql.results.result import Result
@@ -61,9 +62,8 @@ def attack(
     model: str | Sequence[str],
     source: Source,
     *,
-    link: str | Sequence[str],
     settings: Settings | None = None,
-    **options: Any,
+    **options: Unpack[AttackOptions],
 ) -> Result:
     """Attack releases that are linked by rules; the options are those of ``qifsql.attack``.
 
@@ -78,40 +78,22 @@ def attack(
         InputError: What was asked for does not fit the data, or attacks without a key.
         EngineError: Memory or disk ran out.
     """
-    return _run(_question(model, source, link=link, **options), settings)
+    return _run(specify(model, source, options), settings)
 
 
 def fit(
-    model: str | Sequence[str], source: Source, settings: Settings | None = None, **options: Any
+    model: str | Sequence[str],
+    source: Source,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
 ) -> None:
     """Look up every name of an attack without a key, without attacking; InputError where wrong."""
-    question = _question(model, source, **options)
+    question = specify(model, source, options)
     with open_engine(settings, sources=_sources(question)) as engine:
         catalogs, sequence = _opened(engine, question)
         aim(question.models[0], question.target, sequence, catalogs[0])
         for k, rule in _tables(question.rules):
             transition_tables.listed(rule.table, sequence[0].drift[k - 1], catalogs[0])
-
-
-def _question(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    link: str | Sequence[str],
-    presence: float | str | None = None,
-    truth: str | Sequence[str] = (),
-    one_to_one: bool = False,
-    progressive: bool = False,
-    **options: Any,
-) -> Request:
-    """What is asked; InputError where that is not for attacks without a key."""
-    if progressive:
-        raise InputError("an attack without a key is not progressive; run it with fewer releases")
-    for name in ("measures", "histogram", "unit", "population", "store"):
-        if options.pop(name, None):
-            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
-    options |= {"link": link, "presence": presence, "truth": truth, "one_to_one": one_to_one}
-    return specify(model, source, **options)
 
 
 def _run(request: Request, settings: Settings | None) -> Result:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.models import model as model_of
-from qifsql.adversary.spec import Options, refuse
+from qifsql.adversary.spec import check_names, refuse
 from qifsql.adversary.transitions import Rule, probability, rules
+from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.errors import InputError, several
@@ -18,7 +19,7 @@ REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
 IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One question, or several, about releases that are linked without a key."""
 
@@ -52,17 +53,14 @@ class Request:
         }
 
 
-def specify(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    link: str | Sequence[str],
-    presence: float | str | None,
-    truth: str | Sequence[str],
-    one_to_one: bool = False,
-    **options: Unpack[Options],
-) -> Request:
-    """The question; InputError where it cannot be asked without a key."""
+def specify(model: str | Sequence[str], source: Source, options: AttackOptions) -> Request:
+    """Return the question; InputError where it cannot be asked without a key."""
+    check_names(options, AttackOptions)
+    if options.get("progressive"):
+        raise InputError("an attack without a key is not progressive; run it with fewer releases")
+    for name in ("measures", "histogram", "unit", "population", "store"):
+        if options.get(name):
+            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
     refuse(options, "an attack without a key (link)", *REFUSED)
     if options.get("gain") not in IDENTITY:
         raise InputError("an attack without a key (link) does not take gain; leave it out")
@@ -71,14 +69,14 @@ def specify(
     if options.get("absent", "null") not in ABSENT_RULES:
         raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
     models, datasets = _models(model), _datasets(source)
-    keys, truths = _names(options.get("key")), _names(truth)
+    keys, truths = _names(options.get("key")), _names(options.get("truth"))
     for what, names in (("key", keys), ("truth", truths)):
         if len(names) not in (0, 1, len(datasets)):
             raise InputError(
                 f"{several(len(names), what)} for {several(len(datasets), 'dataset')}; name one "
                 "for all of them, or one for each"
             )
-    law = rules(link)
+    law = rules(options.get("link") or ())
     if keys and not truths and not any(rule.kind == "stay" and rule.stay is None for rule in law):
         raise InputError(
             "with link rules the key is what stay=? is learned from; leave it out, or name it as "
@@ -90,19 +88,20 @@ def specify(
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     target = options.get("target") or {}
+    presence = options.get("presence")
     return Request(
-        models,
-        datasets,
-        law,
-        probability(1 if presence is None else presence, "presence"),
-        one_to_one,
-        _names(options.get("qids")) or tuple(target),
-        secrets,
-        keys,
-        truths,
-        options.get("where"),
-        options.get("absent", "null"),
-        target,
+        models=models,
+        datasets=datasets,
+        rules=law,
+        presence=probability(1 if presence is None else presence, "presence"),
+        one_to_one=options.get("one_to_one", False),
+        qids=_names(options.get("qids")) or tuple(target),
+        secrets=secrets,
+        keys=keys,
+        truth=truths,
+        where=options.get("where"),
+        absent=options.get("absent", "null"),
+        target=target,
     )
 
 

@@ -1,0 +1,204 @@
+"""What an adversary knows and wants, as people write it: options of most functions."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, TypedDict, get_args
+
+from qifsql.data.collection import ABSENT_RULES, Absent
+from qifsql.data.option import (
+    DATA,
+    DETAILS,
+    GROUPS,
+    NAME,
+    NAMES,
+    NUMBERS,
+    TARGET,
+    TEXT,
+    TEXTS,
+    Option,
+    one_of,
+)
+
+NullRule = Literal["distinct", "drop"]
+NULL_RULES = get_args(NullRule)
+UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
+
+
+class Knowledge(TypedDict, total=False):
+    """What she knows of everybody, and what she wants.
+
+    ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
+    ``decade=birth_year//10``; of a collection ``2:school`` is that of the second dataset, and
+    ``school`` that of every dataset that has it. ``secret``: one or several secrets (sensitive
+    attributes), as columns or named expressions; of a collection they are those of the focal
+    dataset. ``weight``: a column or expression >= 0, her prior on records. ``where``: a SQL
+    condition; other records are left out. ``null``: ``distinct`` (a missing value is a value) or
+    ``drop`` (such records are left out).
+    """
+
+    qids: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+            "NAME=EXPRESSION. Repeatable.",
+            flags=("--qids", "-q"),
+        ),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
+            flags=("--secret", "-s"),
+        ),
+    ]
+    weight: Annotated[
+        str | None,
+        Option(form=TEXT, help="A column or expression >= 0: the adversary's prior on records."),
+    ]
+    where: Annotated[str | None, Option(form=TEXT, typed=False)]
+    null: Annotated[
+        NullRule,
+        Option(
+            form=one_of(*NULL_RULES),
+            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+            panel=DATA,
+        ),
+    ]
+
+
+class Joining(TypedDict, total=False):
+    """How the people of a collection are found in its datasets.
+
+    ``key``: the column that identifies a person, one for all datasets or one for each. ``wave``:
+    the column that makes a collection of one long table, ``year`` or ``year=2018,2019``.
+    ``absent``: ``null`` (not being in a dataset is like a missing value) or ``distinct``.
+    """
+
+    key: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            form=NAMES,
+            help="The column that identifies a person: one for all datasets, or one for each.",
+            panel=DATA,
+        ),
+    ]
+    wave: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="The column of a long table whose values are the datasets: year, or "
+            "year=2018,2019 with the focal one first.",
+            panel=DATA,
+        ),
+    ]
+    absent: Annotated[
+        Absent,
+        Option(
+            form=one_of(*ABSENT_RULES),
+            help="A person who is not in a dataset: null (as if values were missing) or distinct.",
+            panel=DATA,
+        ),
+    ]
+
+
+class Belief(TypedDict, total=False):
+    """``prior``: a file of what she believed of the secret before the release.
+
+    It has a column named like the secret (or ``value``) and ``probability``.
+    """
+
+    prior: Annotated[
+        str | Path | None,
+        Option(
+            form=TEXT,
+            help="A file of what the adversary believed of the secret: a column named like it, "
+            "and probability.",
+        ),
+    ]
+
+
+class Worth(Belief, total=False):
+    """``gain``: what a guess is worth: gain functions (``qifsql.adversary.gains``), a row each."""
+
+    gain: Annotated[
+        str | Sequence[str],
+        Option(
+            form=TEXTS,
+            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE "
+            "(its line * is for all values that no line names), matrix:FILE, sql:EXPRESSION over "
+            "guess and secret. Repeatable.",
+        ),
+    ]
+
+
+class Target(TypedDict, total=False):
+    """``target``: who is attacked: quasi-identifier -> value (None: missing)."""
+
+    target: Annotated[
+        Mapping[str, object] | None,
+        Option(
+            form=TARGET,
+            help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
+            "(not in that dataset). A name that holds = may stand in double quotes. Repeatable.",
+        ),
+    ]
+
+
+class Person(Target, total=False):
+    """Who is attacked, and who is in the release.
+
+    ``member``: for membership, a flag, a column or named expression that says who is in the
+    release.
+    """
+
+    member: Annotated[
+        str | None,
+        Option(
+            form=NAME,
+            help="Membership: the flag, a column or NAME=EXPRESSION, that says who is in the "
+            "release.",
+        ),
+    ]
+
+
+class Distribution(TypedDict, total=False):
+    """How success is spread over the people.
+
+    ``by``: a column or named expression whose values are groups of people. ``thresholds``: count
+    people whose success is at least that. ``quantiles``: the success that these shares of the
+    people do not exceed.
+    """
+
+    by: Annotated[
+        str | None,
+        Option(
+            form=GROUPS,
+            help="Groups of people: a column or NAME=EXPRESSION; who carries the risk.",
+            panel=DETAILS,
+        ),
+    ]
+    thresholds: Annotated[
+        float | Sequence[float | str],
+        Option(
+            form=NUMBERS,
+            help="Count people whose success is at least that, such as 0.5. Repeatable.",
+            panel=DETAILS,
+            flags=("--threshold",),
+        ),
+    ]
+    quantiles: Annotated[
+        float | Sequence[float | str],
+        Option(
+            form=NUMBERS,
+            help="The success that this share of the people do not exceed, such as 0.9. "
+            "Repeatable.",
+            panel=DETAILS,
+            flags=("--quantile",),
+        ),
+    ]
+
+
+class Options(Knowledge, Joining, Worth, Person, Distribution, total=False):
+    """What an adversary knows and wants: options of an attack."""

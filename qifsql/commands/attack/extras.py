@@ -1,0 +1,78 @@
+"""What an attack tells beside success: measures, details, and where counts are kept."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from qifsql.commands.attack.spec import AttackOptions
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import check_file
+from qifsql.errors import InputError
+from qifsql.results.assessment import MEASURES, chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """Measures by name (beside ``bayes``), a histogram, the gains' unit, who may be in the release.
+
+    ``store`` is the DuckDB file that keeps the counts for another time. ``progressive``: a
+    collection is attacked with one dataset more each time.
+    """
+
+    measures: tuple[str, ...] = ()
+    histogram: bool = False
+    unit: str | None = None
+    population: Dataset | None = None
+    store: Path | None = None
+    progressive: bool = False
+
+    @classmethod
+    def of(cls, options: AttackOptions, population: str | Path | Dataset | None) -> "Extras":
+        """Return the same from what people write; the population of another role is left out."""
+        names = chosen(options.get("measures", ()))
+        if population is not None and "risks" not in names:
+            names = tuple(m for m in MEASURES if m in names or m == "risks")
+        store, progressive = options.get("store"), options.get("progressive", False)
+        if progressive and (store or population):
+            raise InputError("a progressive attack takes no store and no population; leave it out")
+        return cls(
+            measures=names,
+            histogram=options.get("histogram", False),
+            unit=options.get("unit"),
+            population=None if population is None else Dataset.open(population),
+            store=None if store is None else _store(Path(store)),
+            progressive=progressive,
+        )
+
+    @property
+    def files(self) -> tuple[Dataset | Path, ...]:
+        """What is opened beside the data: the population, and the store."""
+        return tuple(file for file in (self.population, self.store) if file is not None)
+
+    def plain(self) -> dict[str, object]:
+        """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
+        fields: dict[str, object] = {
+            "measures": list(self.measures),
+            "histogram": self.histogram,
+            "unit": self.unit,
+            "population": self.population.name if self.population else None,
+            "store": str(self.store) if self.store else None,
+            "progressive": self.progressive,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+
+def _store(path: Path) -> Path:
+    """The file of a store: a new one, or one that DuckDB has written."""
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
+        raise InputError(f"the store {path} {what}; name a file such as counts.duckdb")
+    if path.exists():
+        check_file(path)
+        try:
+            with path.open("rb") as f:
+                head = f.read(12)
+        except OSError as e:
+            raise InputError(f"the store {path} cannot be read: {e.strerror}") from e
+        if head[8:] != b"DUCK":
+            raise InputError(f"{path} is no store: qifsql did not write it; name another file")
+    return path

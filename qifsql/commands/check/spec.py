@@ -1,0 +1,53 @@
+"""What can be asked of a check, beside its policy."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import DATA, NAME, TEXT, Form, Option, one_of
+
+
+def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
+    """Rules as a policy has them; what they say is read as a policy."""
+    rules = isinstance(content, list) and all(isinstance(rule, dict) for rule in content)
+    return tuple(content) if rules and content else None
+
+
+class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
+    """The adversary, where that wins over what the policy says, and the last release."""
+
+    by: Annotated[
+        str | None,
+        Option(
+            form=NAME,
+            help="Groups of people within which every rule that names no others must hold.",
+        ),
+    ]
+    population: Annotated[
+        str | Path | Dataset | None,
+        Option(form=TEXT, help="A file of everybody who may be in the release.", panel=DATA),
+    ]
+    baseline: Annotated[
+        str | Path | None,
+        Option(
+            form=TEXT,
+            help="The result of the last release (.json .parquet .csv), instead of the policy's.",
+            panel=DATA,
+        ),
+    ]
+
+
+class CheckEntry(CheckOptions, total=False):
+    """What may stand in a check of a study, too: its policy, or the rules themselves."""
+
+    policy: Annotated[str, Option(form=TEXT)]
+    rule: Annotated[
+        list[Mapping[str, Any]],
+        Option(form=Form("a list of rules; write [[check.rule]]", _rules)),
+    ]
+    unnamed: Annotated[str, Option(form=one_of(*UNNAMED))]
+
+
+OPTIONS = CheckEntry

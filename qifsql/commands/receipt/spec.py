@@ -1,0 +1,12 @@
+"""What can be asked of a receipt."""
+
+from typing import Annotated
+
+from qifsql.adversary.options import Knowledge, Target
+from qifsql.data.option import TEXT, Option
+
+
+class ReceiptOptions(Knowledge, Target, total=False):
+    """What is known of one person, and the key of the records."""
+
+    key: Annotated[str | None, Option(form=TEXT, help="The column that identifies a person.")]
