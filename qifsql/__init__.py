@@ -33,8 +33,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.dp.dp import dp as dp
     from qifsql.commands.estimate.estimate import Estimates as Estimates
     from qifsql.commands.estimate.estimate import estimate as estimate
-    from qifsql.commands.explain.explain import Explanation as Explanation
     from qifsql.commands.explain.explain import explain as explain
+    from qifsql.commands.explain.result import Explanation as Explanation
     from qifsql.commands.hyper.hyper import Hyper as Hyper
     from qifsql.commands.hyper.hyper import hyper as hyper
     from qifsql.commands.init.init import init as init
@@ -84,7 +84,7 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Dataset": "data.dataset",
     "Description": "commands.describe.describe",
     "Estimates": "commands.estimate.estimate",
-    "Explanation": "commands.explain.explain",
+    "Explanation": "commands.explain.result",
     "Hyper": "commands.hyper.hyper",
     "Levels": "commands.levels.levels",
     "Linked": "commands.link.link",

@@ -125,6 +125,11 @@ def starved(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(text in words for text in STARVATION)
 
 
+def large(n: int) -> str:
+    """Return a count in words: all digits where they can be read."""
+    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
+
+
 def several(n: int, thing: str) -> str:
     """How many things: ``1 line``, ``2 lines``, ``2 people``."""
     if n != 1 and thing == "person":

@@ -21,7 +21,6 @@ GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
 IN_NO_RULE = "secret (in no rule)"
 LEFT_OUT = "left out"  # of a release
 NAMED = 40  # names of columns that are listed in a remark
-ROLES = (QID, SECRET, KEY, WEIGHT, GROUP, MEMBER, FILTER, WAVE, LINK, IN_NO_RULE)
 SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, IN_NO_RULE})
 """Roles of columns that the adversary knows, wants to know, or that say who somebody is.
 

@@ -48,15 +48,15 @@ class Side:
 
     def step(self, name: str) -> Step:
         """The records that can be linked: those that miss nothing."""
-        columns = [exp.alias_(_plain(q), f"qid_{i}") for i, q in enumerate(self.qids, 1)]
-        columns += [exp.alias_(_plain(self.key), "key")] if self.key else []
+        columns = [exp.alias_(plain(q), f"qid_{i}") for i, q in enumerate(self.qids, 1)]
+        columns += [exp.alias_(plain(self.key), "key")] if self.key else []
         doc = f"One row per record of the {name} that misses no quasi-identifier."
         return Step(name, doc, self.rows(*columns).where(self.complete))
 
     def keyed(self, name: str) -> Step:
         """The keys of all records."""
         assert self.key is not None  # noqa: S101 - asked only where there is a truth
-        query = self.rows(exp.alias_(_plain(self.key), "key"))
+        query = self.rows(exp.alias_(plain(self.key), "key"))
         return Step(name, "One row per record: the key of its person.", query)
 
     def rows(self, *columns: exp.Expr) -> exp.Select:
@@ -212,7 +212,7 @@ def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> N
     )
 
 
-def _plain(attribute: Attribute) -> exp.Expr:
+def plain(attribute: Attribute) -> exp.Expr:
     """The attribute with one missing value and one zero; what has a list of values as its text."""
     tree = normal(attribute)
     return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree

@@ -19,7 +19,6 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.spreading import query
 
 NOWHERE = 2**31 - 1  # the place of the missing value where there is none
-LARGE = ("HUGEINT", "UHUGEINT", "BIGNUM")  # numbers that Parquet cannot hold
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal
 
 from qifsql.data.expressions import FLOATING
-from qifsql.data.types import INTEGERS, family, nested
+from qifsql.data.types import INTEGERS, family, nested, scale_of
 from qifsql.errors import ColumnError, quoted
 
 Kind = Literal["whole", "decimal", "floating", "date", "timestamp", "time", "text", "other"]
@@ -57,7 +57,7 @@ def domain(type_: str) -> Domain:
     if kind in INTEGERS and kind != "UHUGEINT":
         return Domain("whole", "HUGEINT")
     if kind == "DECIMAL":
-        return Domain("decimal", f"DECIMAL(38,{_scale(type_)})")
+        return Domain("decimal", f"DECIMAL(38,{scale_of(type_)})")
     if kind in FLOATING:
         return Domain("floating", "DOUBLE")
     if kind in ("VARCHAR", "ENUM"):
@@ -77,7 +77,7 @@ def together(raw: Domain, cells: Domain) -> Domain | None:
             return Domain("floating", "DOUBLE")
         if raw.kind == cells.kind == "whole":
             return raw
-        scale = max(_scale(d.type) for d in (raw, cells))
+        scale = max(scale_of(d.type) for d in (raw, cells))
         return Domain("decimal", f"DECIMAL(38,{scale})")
     return raw if raw == cells else None
 
@@ -128,7 +128,7 @@ def exact(text: str) -> Fraction:
 
 def scale(domain: Domain) -> int:
     """How many digits behind the point the numbers of a domain have at most."""
-    return _scale(domain.type)
+    return scale_of(domain.type)
 
 
 def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:
@@ -148,8 +148,3 @@ def _iso(
         return read(text).isoformat()
     except ValueError:
         return None
-
-
-def _scale(type_: str) -> int:
-    match = re.fullmatch(r"DECIMAL\([0-9]+, ?([0-9]+)\)", type_)
-    return int(match[1]) if match else 0

@@ -36,9 +36,18 @@ TOKEN = re.compile(
 )
 
 
+class LineError(InputError):
+    """What is wrong with a part of the data; ``route`` leads to it."""
+
+    route: Route = ()
+
+
 @dataclass(frozen=True)
 class Lines:
-    """Where the parts of a TOML file stand; lines are counted from 1."""
+    """Where the parts of a TOML file stand; lines are counted from 1.
+
+    Without a file, errors name no line: whoever catches one looks up its route.
+    """
 
     file: str
     numbers: Mapping[Route, int] = field(default_factory=dict)
@@ -53,9 +62,12 @@ class Lines:
             path = path[:-1]
         return self.numbers.get(path, 1)
 
-    def wrong(self, message: str, *path: Step) -> InputError:
-        """The error that says what is wrong there, to be raised."""
-        return InputError(f"{self.file}, line {self.of(*path)}: {message}")
+    def wrong(self, message: str, *path: Step) -> LineError:
+        """Return the error that says what is wrong there."""
+        place = f"{self.file}, line {self.of(*path)}: " if self.file else ""
+        error = LineError(f"{place}{message}")
+        error.route = path
+        return error
 
 
 def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:

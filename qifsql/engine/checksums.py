@@ -18,8 +18,6 @@ BLOCK = 2**20  # bytes that are read at a time
 HEADER = 2**13  # bytes that the header of a page may take, at first
 LONGEST = 2**26  # bytes beyond which a header is no header
 
-Chunk = tuple[int, int]  # where a column chunk begins in its file, and its bytes
-
 
 def check_gzip(path: str) -> None:
     """Read a gzip file to its end, with all its members; DatasetError where one is damaged."""

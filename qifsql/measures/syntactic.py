@@ -62,14 +62,6 @@ class Level:
             return (Decimal(self.part) / self.whole).ln()
 
 
-def distinct_l(counts: Counts) -> int:
-    """Distinct l-diversity: how many values occur in the block, from 1.
-
-    Source: Machanavajjhala et al. 2007, distinct l-diversity.
-    """
-    return sum(n > 0 for n in counts.values())
-
-
 def entropy_l(counts: Sequence[int]) -> float:
     """Entropy l-diversity: exp(H), H = -sum q ln q the entropy of the shares q of the values.
 
@@ -172,20 +164,11 @@ def enhanced_beta(counts: Counts, totals: Counts) -> float:
     """Enhanced beta-likeness: the largest gain (q - p) / p, at most -ln p of the rarest value.
 
     What pyCANON reports: above that no gain is kept anyway. But a block in which the gain of a
-    value is beyond -ln p of that very value keeps no beta at all (``breaks_enhanced``). Source: Cao
-    and Karras 2012, enhanced beta-likeness.
+    value is beyond -ln p of that very value keeps no beta at all. Source: Cao and
+    Karras 2012, enhanced beta-likeness.
     """
     rarest = Level(sum(totals.values()), min(totals.values()), logarithm=True)
     return min(float(basic_beta(counts, totals)), rarest.value)
-
-
-def breaks_enhanced(counts: Counts, totals: Counts, beta: Fraction) -> bool:
-    """Whether the gain of a value is above min(beta, -ln p). Source: as ``enhanced_beta``."""
-    everybody = sum(totals.values())
-    return any(
-        x - 1 > beta or Level(everybody, totals[v], logarithm=True).beyond(x - 1) < 0
-        for v, x in _factors(counts, totals).items()
-    )
 
 
 def delta_disclosure(counts: Counts, totals: Counts) -> float:

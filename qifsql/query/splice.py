@@ -29,7 +29,7 @@ def splice(
 ) -> exp.Select:
     """The query of ``template`` for ``width`` quasi-identifiers and one secret."""
     query = template.query.copy()
-    _spread_tallies(query, tallies, names or {})
+    _spread_tallies(query, tallies)
     _spread_qids(query, width, template.name)
     for node in list(query.find_all(exp.Column)):
         if node.name == "secret" and secret is not None:
@@ -106,9 +106,9 @@ def _in_join(node: exp.Expr) -> bool:
     return join is not None and join.args.get("on") is not None
 
 
-def _spread_tallies(query: exp.Select, tallies: Sequence[Tally], names: Mapping[str, str]) -> None:
+def _spread_tallies(query: exp.Select, tallies: Sequence[Tally]) -> None:
     for item in [e for e in query.expressions if e.alias == "tally"]:
-        _replace(query, item, [_count(item, t, names) for t in tallies])
+        _replace(query, item, [_count(item, t) for t in tallies])
     for array in list(query.find_all(exp.Array)):
         for item in list(array.expressions):
             if any(c.name == "tally" for c in item.find_all(exp.Column)):
@@ -131,7 +131,7 @@ def _named(item: exp.Expr, tally: Tally) -> exp.Expr:
     return item.transform(change)
 
 
-def _count(item: exp.Expr, tally: Tally, names: Mapping[str, str]) -> exp.Expr:
+def _count(item: exp.Expr, tally: Tally) -> exp.Expr:
     """The definition of one tally: the same for another secret and another of its values."""
     j, code = tally
     changed = item.copy()

@@ -93,8 +93,11 @@ def read(file: str | Path, **options: object) -> Policy:
 
     Raises InputError with the line of what is wrong.
     """
-    path = Path(file)
-    data, lines = parse(path)
+    return parsed(*parse(file), Path(file), **options)
+
+
+def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: object) -> Policy:
+    """Return the policy that the data of a file are; LineError leads to what is wrong."""
     _check_keys(data, ("adversary", "rule", "baseline", "unnamed"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: option for name, option in options.items() if option}

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.transitions import rules as rules_of
 from qifsql.data.dataset import Dataset
-from qifsql.data.toml_lines import Step, parse
+from qifsql.data.toml_lines import LineError, Lines, Step, parse
 from qifsql.errors import InputError
 from qifsql.results import baseline, policy
 from qifsql.results.policy import Policy
-from qifsql.study import rules
 from qifsql.study.entry import Entry
 from qifsql.study.read import Reader
-from qifsql.study.rules import RuleError
 from qifsql.study.sources import Sources, gain_file, resolved
 
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
@@ -99,11 +98,9 @@ class Files:
             for name in ("prior", "population"):
                 if name in levels.adversary and name not in options:
                     files += Dataset.open(levels.adversary[name]).paths
-        except RuleError as e:
-            wrong(str(e), *entry.place, key, *e.place)
-            return None
         except InputError as e:
-            wrong(str(e), *entry.place, key)
+            inside = e.route[1:] if key == "rule" and isinstance(e, LineError) else ()
+            wrong(str(e), *entry.place, key, *inside)
             return None
         last = options.get("baseline", levels.baseline)
         if last is not None:
@@ -152,4 +149,5 @@ def policy_of(options: Mapping[str, Any]) -> Policy:
     adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **adversary)
-    return rules.read(options["rule"], adversary, unnamed=options.get("unnamed"))
+    data = {name: options[name] for name in ("rule", "unnamed") if name in options}
+    return policy.parsed(data | {"rule": list(data["rule"])}, Lines(""), Path(), **adversary)

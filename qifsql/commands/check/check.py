@@ -151,9 +151,20 @@ def check(
         EngineError: memory or disk ran out.
 
     """
-    origin = Origin.now(settings, "check")
     refuse(options, "check", "gain", "thresholds", "quantiles")
     levels = policies.read(policy, population=population, **options)
+    return against(levels, source, baseline=baseline, settings=settings)
+
+
+def against(
+    levels: Policy,
+    source: Source,
+    *,
+    baseline: str | Path | None = None,
+    settings: Settings | None = None,
+) -> Verdict:
+    """Return the verdict on a release, by a policy that is read already; see ``check``."""
+    origin = Origin.now(settings, "check")
     last_release = _baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
     results = []

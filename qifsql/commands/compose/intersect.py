@@ -66,8 +66,7 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     r = release.number
     tables = tables.doing("reading releases", release.title)
     read_release(tables, release)
-    every = [raw.number for raw in bound.raws]
-    points = read_points(tables, release, every)
+    points = read_points(tables, release)
     tables = tables.doing("locating people", release.title)
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
     tables.make("reached", query("reached", points=f"points_{r}", found=f"found_{r}"))
@@ -143,7 +142,7 @@ def cross(
             tables.make("guesses", query("guesses", **names))
         if i == last or every:
             crossed.steps.append(
-                _count(tables, names, bound, truth=truth and i == last, bayes=crossed.bayes)
+                _count(tables, names, truth=truth and i == last, bayes=crossed.bayes)
             )
         tables.drop(f"at_{i - 1}", f"told_{i - 1}", f"shared_{i - 1}", f"standing_{i}")
     tables.drop(f"shared_{last}")
@@ -172,9 +171,7 @@ def _step(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool)
     tables.drop("present")
 
 
-def _count(
-    tables: Tables, names: Mapping[str, str], bound: Bound, *, truth: bool, bayes: bool
-) -> Step:
+def _count(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool) -> Step:
     (summary,) = rows(tables, query("summary", **names))
     return Step(
         summary,

@@ -1,7 +1,5 @@
 """Reading people and releases: the generated steps, where names of the user's files stand."""
 
-from collections.abc import Sequence
-
 from sqlglot import exp
 
 from qifsql.counting.releases import Bound, Release
@@ -199,7 +197,7 @@ def read_release(tables: Tables, release: Release) -> None:
     tables.drop(counted, f"coded_{r}", *(g.names["cells"] for g, _ in release.cells))
 
 
-def read_points(tables: Tables, release: Release, every: Sequence[int]) -> str:
+def read_points(tables: Tables, release: Release) -> str:
     """Make ``points_r``, the different values of people in a release's columns.
 
     Returns the table that says which of them each point is (``point``, ``own``).

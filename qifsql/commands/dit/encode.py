@@ -33,16 +33,12 @@ ROWS = 4_000_000  # different people in all trees of a batch whose targets have 
 
 @dataclass(frozen=True)
 class People:
-    """The tables ``coded``, ``different``, ``targets`` and ``aimed`` of a dataset.
-
-    ``name`` is that of the dataset, ``filtered`` whether a filter leaves records out.
-    """
+    """The tables ``coded``, ``different``, ``targets`` and ``aimed`` of the dataset ``name``."""
 
     name: str
     scales: tuple[Scale, ...]
     coded: Coded
     secret: Attribute
-    filtered: bool
 
 
 def code(engine: Engine, attack: BoundAttack) -> People:
@@ -62,7 +58,7 @@ def code(engine: Engine, attack: BoundAttack) -> People:
             "another secret"
         )
     coded = Coded(name, len(qid_scales), records, (secret,))
-    return People(name, qid_scales, coded, attack.secrets[0], attack.where is not None)
+    return People(name, qid_scales, coded, attack.secrets[0])
 
 
 def aim(passes: Passes, people: People, question: Question) -> list[int]:

@@ -57,11 +57,6 @@ class Question:
         more = {"hierarchy": self.hierarchy} | elsewhere | stand
         return options | drawn | {name: value for name, value in more.items() if value is not None}
 
-    @property
-    def built_in(self) -> bool:
-        """Whether releases are made here."""
-        return self.method in (MONDRIAN, MDAV)
-
 
 def numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
     """Whole numbers from 1, as they are listed: ``2,5,10``; none where nothing is given."""

@@ -3,6 +3,8 @@
 Thesis Eq. 6.11 defines it by a recursion over all records. It is the Poisson binomial
 distribution, b(k) = Σ over sets of k true answers; here it is found exactly for few records, and
 otherwise from its characteristic function, at a cost that does not depend on their number.
+Folding one binomial into the next would be shorter, but takes numpy, which is not in the core: in
+Python the windows of two groups of millions are 10^9 products.
 """
 
 import math

@@ -19,8 +19,9 @@ def explain(
     ] = None,
 ) -> None:
     """Explain a measure: formula, worked example, whether bigger is worse, range, source."""
+    from qifsql.commands.explain import view
     from qifsql.commands.explain.explain import explain as run
-    from qifsql.commands.explain.explain import frame
+    from qifsql.commands.explain.result import frame
     from qifsql.options import show
     from qifsql.presentation.parts import Part
     from qifsql.results.result import Result
@@ -30,45 +31,11 @@ def explain(
         explanations = (
             run(settings=settings) if measure is None else (run(measure, settings=settings),)
         )
+    one = explanations[0]
 
     def render(*_: object) -> list[Part]:
-        from qifsql.presentation import listings
-        from qifsql.presentation.parts import Heading, Table
+        return view.listed(explanations) if measure is None else view.explained(one)
 
-        if measure is None:
-            heads = ("measure", "what it is", "columns of results")
-            return [
-                listings.rows(
-                    heads, [(e.name, e.title, ", ".join(e.columns)) for e in explanations]
-                )
-            ]
-        one = explanations[0]
-        parts = {
-            "meaning": one.meaning,
-            "formula": one.formula,
-            "where": "\n".join(one.symbols),
-            "direction": one.direction,
-            "range": one.range,
-            "notes": "\n".join(one.notes),
-            "example": "\n".join(one.example),
-            "columns": ", ".join(one.columns),
-            "also called": ", ".join(one.aliases),
-            "source": "\n".join((one.source, *one.works)),
-        }
-        sheet = Table.of(["", ""])
-        for name, text in parts.items():
-            if text:
-                sheet.add_row(name, text)
-        return [Heading(one.title), sheet]
-
-    title = (
-        "qifsql: what the measures mean" if measure is None else f"qifsql: {explanations[0].name}"
-    )
-    show.show(
-        show.Shown(
-            result=Result(frame=frame(explanations), origin=explanations[0].origin),
-            title=title,
-            view=render,
-        ),
-        output,
-    )
+    result = Result(frame=frame(explanations), origin=one.origin)
+    title = "what the measures mean" if measure is None else one.name
+    show.show(show.Shown(result=result, title=f"qifsql: {title}", view=render), output)

@@ -6,18 +6,16 @@ of a small table of the samples (thesis Table 3.2), so it cannot differ from wha
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, overload
 
-import polars as pl
-
 from qifsql.commands.blocks.blocks import blocks
 from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
 from qifsql.commands.explain.examples.sample import Sample
+from qifsql.commands.explain.result import Explanation
 from qifsql.data.bundled import bundled
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -25,51 +23,6 @@ from qifsql.results.storage import Origin
 
 TABLE = "thesis_table_3_2.csv"
 QIDS, BY, SECRET = "age", "gender", "illness"
-
-SCHEMA: dict[str, pl.DataType] = {
-    "measure": pl.String(),
-    "title": pl.String(),
-    "meaning": pl.String(),
-    "formula": pl.String(),
-    "symbols": pl.String(),
-    "direction": pl.String(),
-    "range": pl.String(),
-    "notes": pl.String(),
-    "columns": pl.List(pl.String()),
-    "aliases": pl.List(pl.String()),
-    "example": pl.String(),
-    "source": pl.String(),
-    "works": pl.String(),
-}
-"""The columns of explanations as a table; symbols, lines of the example and works are joined by
-semicolons."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What one measure means.
-
-    ``direction`` says whether bigger is worse for the people, ``range`` which values there are and
-    in which unit, ``symbols`` what stands in the formula, ``works`` what ``source`` cites,
-    ``columns`` which columns of results carry the measure. ``example`` starts with the counts it
-    is made from; the last number of its last line is the measure. ``origin`` has the SQL that gave
-    the counts.
-    """
-
-    name: str
-    title: str
-    meaning: str
-    formula: str
-    symbols: tuple[str, ...]
-    direction: str
-    range: str
-    source: str
-    works: tuple[str, ...]
-    notes: tuple[str, ...]
-    columns: tuple[str, ...]
-    aliases: tuple[str, ...]
-    example: tuple[str, ...]
-    origin: Origin = field(repr=False, compare=False)
 
 
 @overload
@@ -100,18 +53,6 @@ def explain(
     if name is not None:
         return _explained(name, sample, origin)
     return tuple(_explained(each, sample, origin) for each in _texts())
-
-
-def frame(explanations: Sequence[Explanation]) -> pl.DataFrame:
-    """Explanations as a table (``SCHEMA``), one row each."""
-    rows = [
-        {name: getattr(e, name, None) for name in SCHEMA}
-        | {"measure": e.name, "columns": list(e.columns), "aliases": list(e.aliases)}
-        | {name: "; ".join(getattr(e, name)) for name in ("symbols", "example", "works")}
-        | {"notes": " ".join(e.notes)}
-        for e in explanations
-    ]
-    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:

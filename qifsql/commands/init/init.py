@@ -1,5 +1,6 @@
 """A study to begin with: commented, with the columns of a dataset and guesses at their roles."""
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,6 @@ from qifsql.errors import (
     unwritable,
 )
 from qifsql.results.storage import Origin, whole
-from qifsql.study.rules import toml
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
@@ -134,3 +134,8 @@ def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:
     if dataset.format == "duckdb":
         table, file = f"{dataset.table}@", dataset.paths[0]
     return table + (file if Path(file).is_absolute() else os.path.relpath(file, folder))
+
+
+def toml(value: str | float | Sequence[Any]) -> str:
+    """Return a text, a number, a truth value or a list of them as JSON has it, which TOML reads."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

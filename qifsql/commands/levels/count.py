@@ -23,7 +23,6 @@ from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
 
 ORDINARY, EVERYONE, OUT = "block", "everyone", "out"
-SUPPRESSED = (ORDINARY, EVERYONE, OUT)
 STAR = "*"
 BITS_63 = 2**63
 

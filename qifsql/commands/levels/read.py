@@ -22,9 +22,9 @@ from qifsql.commands.levels.steps import (
     double,
     number,
     row,
-    together,
 )
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
+from qifsql.query.compiler import union
 
 CLOSE, LEAST = 1e-9, 1e-12  # how far apart scores are that are compared exactly
 LARGEST = 700  # of which exp is a floating number
@@ -69,7 +69,7 @@ def find_levels(
         columns = ("part", "whole", "logarithm", "blocks", "people")
         parts.append(exp.select(*_named(name, j), *columns).from_(near))
     by: dict[tuple[str, int], list[tuple[Any, ...]]] = {(n, j): [] for n, j, _ in questions}
-    for j, name, *line in tables.rows(steps.plan(together(parts))):
+    for j, name, *line in tables.rows(steps.plan(union(parts))):
         by[name, j].append(tuple(line))
     return {(name, j): _worst(name, lines, thresholds) for (name, j), lines in by.items()}
 
@@ -84,7 +84,7 @@ def _scores(
         inputs = _height(height, j)
         worst = steps.need("worst", j, width, inputs=inputs, instead=instead(name), suffix=name)
         parts.append(exp.select(*_named(name, j), "score").from_(worst))
-    return {(name, j): score for j, name, score in tables.rows(steps.plan(together(parts)))}
+    return {(name, j): score for j, name, score in tables.rows(steps.plan(union(parts)))}
 
 
 def _height(height: Mapping[int, int], j: int) -> dict[str, Row]:
@@ -131,7 +131,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
     near, clear = (steps.need(n, j, width, inputs=inputs) for n in ("near_entropy", "clearly"))
     kinds = exp.select("counts", "blocks", "people").from_(near)
     every = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
-    rows = tables.rows(steps.plan(together([kinds, every])))
+    rows = tables.rows(steps.plan(union([kinds, every])))
     close = {tuple(line[0]): line[1:] for line in rows if line[0] is not None}
     ((_, blocks, people),) = (line for line in rows if line[0] is None)
     for kind, (b, p) in close.items():
@@ -219,7 +219,7 @@ def worst_blocks(
             if i == j:
                 actual = look(steps, secrets[j], (name, j), level, height)
                 parts.append(exp.select(_named(name, j)[1], exp.Star()).from_(actual))
-        tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(together(parts)))
+        tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(union(parts)))
         lines = tables.dicts("worst_counts", j, secrets[j].width)
         blocks |= {(line.pop("measure"), j): line for line in lines}
     for (name, j), level in levels.items():

@@ -129,11 +129,6 @@ def listed(columns: Sequence[str], values: Sequence[Sequence[exp.Expr]]) -> exp.
     return exp.select(*(exp.column(c, "listed") for c in columns)).from_(table)
 
 
-def together(queries: Sequence[exp.Select]) -> exp.Query:
-    """All rows of all queries."""
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-
-
 def _inlined(query: exp.Select, rows: Mapping[str, Row]) -> exp.Select:
     """The query with the values of one-row tables in their place, and without joins of these.
 

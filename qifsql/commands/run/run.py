@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check.check import Verdict, check
+from qifsql.commands.check.check import Verdict, against
 from qifsql.commands.run import outputs, view
 from qifsql.commands.run.cache import (
     Cache,
@@ -34,10 +34,9 @@ from qifsql.presentation.files import Shown
 from qifsql.presentation.parts import Part
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
-from qifsql.study import rules
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
-from qifsql.study.files import OF_CHECKS
+from qifsql.study.files import policy_of
 from qifsql.study.spec import Study
 
 Tell = Callable[[str], None]
@@ -179,17 +178,12 @@ class _Run:
 
     def _verdict(self, entry: Entry) -> Verdict:
         """A check: against its policy, or against the rules of the study."""
-        options = {n: v for n, v in entry.options.items() if n not in OF_CHECKS}
-        last = entry.options.get("baseline")
+        policy, last = policy_of(entry.options), entry.options.get("baseline")
+        verdict = against(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
-            policy = entry.options["policy"]
-            return check(entry.source, policy, baseline=last, settings=self.settings, **options)
-        unnamed = entry.options.get("unnamed")
-        rule_tables = entry.options["rule"]
-        with rules.policy_file(rule_tables, self.settings.temp, unnamed=unnamed) as policy:
-            verdict = check(entry.source, policy, baseline=last, settings=self.settings, **options)
+            return verdict
         spec = {**verdict.origin.spec, "policy": str(self.study.path)}
-        paths = tuple(path for path in verdict.origin.paths if path != str(policy))
+        paths = tuple(path for path in verdict.origin.paths if path != str(policy.file))
         return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
 
     def _together(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:

@@ -16,7 +16,6 @@ PER_ROW = 80e-9  # seconds of one thread per row of a table of no attribute
 MORE = 1.43  # times as many for each attribute that is left
 VALUED = 3.0  # times as many where the values of a secret are counted one by one
 ANSWERS = 50e-9  # seconds of one thread per person and attribute, when all subsets are there
-CODING = 22e-9  # seconds per person and attribute
 
 
 PLAN: dict[str, pl.DataType] = {

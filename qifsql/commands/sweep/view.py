@@ -48,7 +48,7 @@ def sweep(frame: pl.DataFrame, details: Tables, *, explain: bool = False) -> lis
     """The answers of a sweep, question by question."""
     parts: list[Part] = []
     for row, excerpt in questions(frame, details):
-        parts += [Heading(_question(row)), *answers(row, excerpt)]
+        parts += [Heading(_question(row)), *answers(excerpt)]
     if explain and "plan" in details:
         parts += [Heading(said("The plan, and what it cost")), _plan(details["plan"])]
     return parts
@@ -68,7 +68,7 @@ def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
     return excerpts
 
 
-def answers(row: Row, tables: Tables) -> list[Part]:
+def answers(tables: Tables) -> list[Part]:
     """The answers to one question."""
     parts: list[Part] = [best(tables["best"])] if "best" in tables else []
     if "releases" in tables:
@@ -257,7 +257,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         parts += drawn("success", partial(charts.success, frame))
     for row, excerpt in questions(frame, tables):
         parts.append(Heading(words.goal(row)))
-        parts += answers(row, {k: t for k, t in excerpt.items() if k in ("best", "releases")})
+        parts += answers({k: t for k, t in excerpt.items() if k in ("best", "releases")})
     if "histogram" in tables and "best" in tables:
         parts += drawn("histograms", partial(charts.histograms, tables))
     return said("Every adversary"), parts
@@ -270,5 +270,5 @@ def remedies(stored: Stored) -> list[Part]:
     if "shapley" in tables and tables["shapley"].height:
         parts += drawn("shapley", partial(charts.shapley, tables["shapley"]))
     for row, excerpt in questions(stored.frame, tables) if tables else ():
-        parts += [Heading(words.goal(row)), *answers(row, excerpt)]
+        parts += [Heading(words.goal(row)), *answers(excerpt)]
     return parts

@@ -11,6 +11,8 @@ r"""Patterns of identifiers: a small part of regular expressions.
 ``(P)``                P as one part
 =====================  ===========================================================================
 
+The parser of ``re`` is private (``re._parser``) and changes with Python, so this has its own.
+
 A pattern says the whole identifier, and finitely many of them. What has no end (``*``, ``+``,
 ``{2,}``) or does not say which characters there are (``.``, ``[^...]``) is refused.
 """

@@ -24,7 +24,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, large, quoted, several
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.storage import (
@@ -165,17 +165,12 @@ def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Au
 
 def _too_many(candidates: int, most: int) -> InputError:
     return InputError(
-        f"{_large(candidates)} candidates would be hashed, more than {most:,}; narrow the patterns,"
+        f"{large(candidates)} candidates would be hashed, more than {most:,}; narrow the patterns,"
         f" or allow them with --max {candidates}"
         if candidates < 10**15
-        else f"{_large(candidates)} candidates would be hashed, which takes years; narrow the "
+        else f"{large(candidates)} candidates would be hashed, which takes years; narrow the "
         "patterns"
     )
-
-
-def _large(n: int) -> str:
-    """A count in words: all digits where they can be read."""
-    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
 
 
 def _place(path: Path, sources: tuple[str, ...]) -> Path:

@@ -20,6 +20,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import (
     DatasetError,
     InputError,
+    large,
     quoted,
     several,
 )
@@ -113,7 +114,7 @@ def unicity(
                 row |= {"unicity": right / draws, "low": low, "high": high}
                 row |= {"method": "sampled", "draws": draws}
                 notes.append(
-                    f"for {n} points {_large(lengths.sets(n))} sets would be compared, more than "
+                    f"for {n} points {large(lengths.sets(n))} sets would be compared, more than "
                     f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
                 )
             rows.append(row)
@@ -166,8 +167,3 @@ def _count(engine: Engine, bound: BoundAttack) -> tuple[int, int]:
             "name another column"
         )
     return int(records), int(without)
-
-
-def _large(n: int) -> str:
-    """A count in words: all digits where they can be read."""
-    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"

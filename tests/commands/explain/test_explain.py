@@ -35,17 +35,14 @@ from qifsql.commands.compose import measures
 from qifsql.commands.dp.scenario import SCENARIO
 from qifsql.commands.dp.tradeoff import TRADEOFF
 from qifsql.commands.estimate import estimate
-from qifsql.commands.explain.examples.catalogue import (
-    BELIEF,
-    EXAMPLES,
-    PENALTY,
-    WEIGHT,
-)
+from qifsql.commands.explain.examples.catalogue import EXAMPLES
 from qifsql.commands.explain.examples.levels import SKEW
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.examples.subsets import STUDENT, THRESHOLD, UNSEEN
-from qifsql.commands.explain.explain import SCHEMA as FIELDS
-from qifsql.commands.explain.explain import Explanation, explain, frame
+from qifsql.commands.explain.examples.success import BELIEF, PENALTY, WEIGHT
+from qifsql.commands.explain.explain import explain
+from qifsql.commands.explain.result import SCHEMA as FIELDS
+from qifsql.commands.explain.result import Explanation, frame
 from qifsql.commands.link.link import CONFIDENCE, LINKED
 from qifsql.commands.sweep import estimates, result
 from qifsql.commands.sweep.coarsen import COARSEN_FIRST

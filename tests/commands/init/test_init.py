@@ -13,8 +13,8 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.init import init
+from qifsql.commands.init.init import toml
 from qifsql.errors import DatasetError, OutputError
-from qifsql.study.rules import toml
 
 
 @pytest.fixture

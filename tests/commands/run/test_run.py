@@ -50,17 +50,17 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is computed from now on, by the names of the functions."""
     calls: list[str] = []
 
-    def spy(name: str) -> None:
+    def spy(name: str, kind: str) -> None:
         real = getattr(running, name)
 
         def called(*arguments: Any, **options: Any) -> Any:
-            calls.append(name)
+            calls.append(kind)
             return real(*arguments, **options)
 
         monkeypatch.setattr(running, name, called)
 
-    for name in ("attack", "sweep", "check"):
-        spy(name)
+    for name, kind in {"attack": "attack", "sweep": "sweep", "against": "check"}.items():
+        spy(name, kind)
     return calls
 
 

@@ -10,7 +10,7 @@ from qifsql.adversary import names, roles
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.adversary.transitions import Rule
-from qifsql.counting.matching_columns import condition, person_key, typed
+from qifsql.counting.matching_columns import condition, person_key, plain, typed
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
@@ -144,12 +144,6 @@ def releases(
         )
         sequence.append(release)
     return tuple(sequence)
-
-
-def plain(attribute: Attribute) -> exp.Expr:
-    """The attribute with one missing value and one zero; what has a list of values as its text."""
-    tree = normal(attribute)
-    return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree
 
 
 def _linking(rule: Rule, schema: Schema) -> Attribute:

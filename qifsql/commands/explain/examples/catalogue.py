@@ -5,277 +5,30 @@ and where its formula comes from is said in ``measures.toml``. The last number o
 is the measure itself.
 """
 
-import math
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 
-from qifsql.commands.explain.examples import distribution, linking, releases
-from qifsql.commands.explain.examples.levels import PROMISES
-from qifsql.commands.explain.examples.noisy import NOISY
-from qifsql.commands.explain.examples.sample import (
-    Lines,
-    Sample,
-    Values,
-    counted,
-    entropy,
-    equal,
-    number,
-    over,
-    persons,
-    plus,
-    tries,
+from qifsql.commands.explain.examples import (
+    distribution,
+    levels,
+    linking,
+    noisy,
+    releases,
+    subsets,
+    success,
 )
-from qifsql.commands.explain.examples.subsets import SUBSETS
+from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-WORTH, TRIES, PENALTY = 4, 2, Fraction(1, 2)  # the gain functions of the example
-WEIGHT, BELIEF = 2, Fraction(3, 4)  # what other adversaries believe
+MODULES = (success, distribution, subsets, levels, noisy, linking, releases)
+EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
+    name: example
+    for module in MODULES
+    for name, example in vars(module).items()
+    if getattr(example, "__module__", "") == module.__name__ and not name.startswith("_")
+}
+"""The worked example of each measure by its name: the functions of these modules."""
 
 
 def table(sample: Sample) -> Lines:
-    """The counts from which an example is made."""
+    """Return the counts from which an example is made."""
     head = f"{persons(sample.people)}; {sample.qid} is known, {sample.secret} is the secret"
-    return head, *_shown(sample.blocks)
-
-
-def _attack(sample: Sample) -> Lines:
-    return (equal(f"records: {plus(sample.sizes.values())}", sample.people),)
-
-
-def _blocks(sample: Sample) -> Lines:
-    sizes = ", ".join(f"{block} has {persons(n)}" for block, n in sample.sizes.items())
-    return sizes, f"blocks: {len(sample.sizes)}"
-
-
-def _deterministic(sample: Sample) -> Lines:
-    n, secret, values = sample.people, sample.secret, len(sample.values)
-    alone = [size for size in sample.sizes.values() if size == 1]
-    certain = [sum(v.values()) for v in sample.blocks.values() if len(v) == 1]
-    return (
-        f"whose record, before, among {persons(n)}: {int(n == 1)}",
-        f"whose record, after, people alone in their block: {over(alone, n)}",
-        f"{secret}, before, with {values} different values: {int(values == 1)}",
-        f"{secret}, after, people in blocks with one value: {over(certain, n)}",
-    )
-
-
-def _probabilistic(sample: Sample) -> Lines:
-    n, (value, most) = sample.people, next(iter(sample.values.items()))
-    return (
-        f"whose record, before: {over([1], n)}",
-        f"whose record, after, one right guess in each block: {over([len(sample.blocks)], n)}",
-        f"{sample.secret}, before, guessing {value} for everybody: {over([most], n)}",
-        f"{sample.secret}, after, guessing the likeliest in each block: {over(sample.modes, n)}",
-    )
-
-
-def _additive(sample: Sample) -> Lines:
-    n, before, after, n_blocks = sample.people, *_success(sample)
-    return (
-        f"whose record: {n_blocks}/{n} - 1/{n} = {over([n_blocks - 1], n)}",
-        f"{sample.secret}: {after}/{n} - {before}/{n} = {over([after - before], n)}",
-    )
-
-
-def _multiplicative(sample: Sample) -> Lines:
-    n, before, after, n_blocks = sample.people, *_success(sample)
-    return (
-        equal(f"whose record: {n_blocks}/{n} over 1/{n}", n_blocks),
-        f"{sample.secret}: {after}/{n} over {before}/{n} = {over([after], before)}",
-    )
-
-
-def _min_entropy_leakage(sample: Sample) -> Lines:
-    before, after, n_blocks = _success(sample)
-    return (
-        equal(f"whose record: log2({n_blocks})", math.log2(n_blocks)) + " bits",
-        equal(f"{sample.secret}: log2({after}/{before})", math.log2(after / before)) + " bits",
-    )
-
-
-def _worst_case(sample: Sample) -> Lines:
-    each = ", ".join(f"{block} {chance}" for block, chance in sample.chances.items())
-    return (
-        f"whose record, in the smallest block: {over([1], min(sample.sizes.values()))}",
-        f"{sample.secret}, chance of the best guess: {each}",
-        f"the largest of them: {number(max(sample.chances.values()))}",
-    )
-
-
-def _singled_out(sample: Sample) -> Lines:
-    alone = [block for block, size in sample.sizes.items() if size == 1]
-    return f"blocks of one person: {', '.join(alone) or 'none'}", f"people: {len(alone)}"
-
-
-def _certain(sample: Sample) -> Lines:
-    certain = {block: sum(n.values()) for block, n in sample.blocks.items() if len(n) == 1}
-    return (
-        f"blocks with one value of {sample.secret}: {', '.join(certain) or 'none'}",
-        f"people in them: {sum(certain.values())}",
-    )
-
-
-def _shannon(sample: Sample) -> Lines:
-    n, before = sample.people, entropy(sample.values)
-    inner = [(sum(values.values()), entropy(values)) for values in sample.blocks.values()]
-    after = math.fsum(size / n * bits for size, bits in inner)
-    mean = plus(f"{size}/{n}·{number(bits)}" for size, bits in inner)
-    gone = equal(f"{number(before)} - {number(after)}", before - after)
-    return (
-        f"before: {_bits(sample.values)}",
-        *(f"after, {block}: {_bits(values)}" for block, values in sample.blocks.items()),
-        equal(f"after, on average: {mean}", after) + " bits",
-        f"learned about {sample.secret}: {gone} bits",
-    )
-
-
-def _guessing(sample: Sample) -> Lines:
-    n, sizes = sample.people, sample.sizes.values()
-    after = Fraction(sum(size * (size + 1) // 2 for size in sizes), n)
-    before = Fraction(tries(sample.values), n)
-    return (
-        equal(f"whose record, before: ({n} + 1)/2", Fraction(n + 1, 2)),
-        equal(f"whose record, after: ({plus(f'{k}·{k + 1}/2' for k in sizes)})/{n}", after),
-        equal(f"{sample.secret}, before: ({_guesses(sample.values)})/{n}", before),
-        *(equal(f"{block}: {_guesses(v)}", tries(v)) for block, v in sample.blocks.items()),
-        f"{sample.secret}, after: {over(map(tries, sample.blocks.values()), n)}",
-    )
-
-
-def _capacity(sample: Sample) -> Lines:
-    total = sample.values
-    best = [
-        max((Fraction(n, total[v]), f"{n}/{total[v]}") for v, n in values.items())
-        for values in sample.blocks.values()
-    ]
-    terms = equal(plus(text for _, text in best), sum(share for share, _ in best))
-    return (
-        f"whose record, one for each block: {len(best)}",
-        f"{sample.secret}, in all: {counted(total)}",
-        f"{sample.secret}, largest share of the people with one value, by block: {terms}",
-    )
-
-
-def _gain(sample: Sample) -> Lines:
-    n, most, modes = sample.people, max(sample.values.values()), plus(sample.modes)
-    net, cost = [_net(values) for values in sample.blocks.values()], number(PENALTY)
-    after = Fraction(WORTH * sum(sample.modes), n)
-    several = [sum(list(values.values())[:TRIES]) for values in sample.blocks.values()]
-    paid = number(_net(sample.values))
-    return (
-        f"worth:{WORTH}, a right guess earns {WORTH}: "
-        + equal(f"before {WORTH}·{most}/{n}", Fraction(WORTH * most, n))
-        + equal(f", after {WORTH}·({modes})/{n}", after),
-        f"tries:{TRIES}, right within {TRIES} guesses: "
-        f"before {over([sum(list(sample.values.values())[:TRIES])], n)}, after {over(several, n)}",
-        f"penalty:{cost}, people guessed right less {cost} times people guessed wrong, or 0 for "
-        f"no guess: " + equal(f"before {paid}/{n}", _net(sample.values) / n),
-        equal(f"penalty:{cost}, after: ({plus(map(number, net))})/{n}", sum(net) / n),
-    )
-
-
-def _prior(sample: Sample) -> Lines:
-    name, heavy = sample.part
-    weights = {
-        block: {v: n + (WEIGHT - 1) * heavy.blocks.get(block, {}).get(v, 0) for v, n in b.items()}
-        for block, b in sample.blocks.items()
-    }
-    whole = sum(sum(b.values()) for b in weights.values())
-    first = next(iter(next(iter(sample.blocks.values()))))
-    others = [value for value in sample.values if value != first]
-    belief = {first: BELIEF if others else Fraction(1)}
-    belief |= {value: (1 - BELIEF) / len(others) for value in others}
-    best = [
-        max(belief[v] * Fraction(n, sample.values[v]) for v, n in b.items())
-        for b in sample.blocks.values()
-    ]
-    return (
-        f"everybody alike, after: {over(sample.modes, sample.people)}",
-        f"weight {WEIGHT} for {name}, 1 for others:",
-        *_shown(weights),
-        f"weights, after: {over([max(b.values()) for b in weights.values()], whole)}",
-        f"a prior file with {', '.join(f'{v} {p}' for v, p in belief.items())}, before: "
-        f"{number(max(belief.values()))}",
-        "prior file, after, largest belief in a value times share of its people in the block: "
-        + equal(plus(best), sum(best)),
-    )
-
-
-def _hyper(sample: Sample) -> Lines:
-    n, merged = sample.people, dict[str, list[str]]()
-    for block, values in sample.blocks.items():
-        inner = {v: Fraction(k, sample.sizes[block]) for v, k in sorted(values.items())}
-        merged.setdefault(", ".join(f"{v} {p}" for v, p in inner.items()), []).append(block)
-    outer = {inner: sum(sample.sizes[b] for b in alike) for inner, alike in merged.items()}
-    parts = [(outer[inner], sample.chances[alike[0]]) for inner, alike in merged.items()]
-    total = sum(Fraction(size, n) * chance for size, chance in parts)
-    return (
-        f"prior: {', '.join(f'{value} {k}/{n}' for value, k in sample.values.items())}",
-        *(f"{' and '.join(b)}: outer {outer[i]}/{n}, inner {i}" for i, b in merged.items()),
-        "each outer times the largest of its inner, summed: "
-        + equal(plus(f"{size}/{n}·{chance}" for size, chance in parts), total),
-    )
-
-
-def _refinement(sample: Sample) -> Lines:
-    qid, by = sample.qid, sample.by
-    finer = {f"{qid} {b}, {by} {group}": n for (b, group), n in sample.cells.items()}
-    best = over([max(values.values()) for values in finer.values()], sample.people)
-    return (
-        f"knowing {qid}: {over(sample.modes, sample.people)}",
-        *_shown(finer),
-        f"knowing {qid} and {by}: {best}",
-    )
-
-
-EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {**SUBSETS, **NOISY, **PROMISES} | {
-    example.__name__.removeprefix("_"): example
-    for example in (
-        *(_attack, _blocks, _deterministic, _probabilistic, _additive, _multiplicative),
-        *(_min_entropy_leakage, _worst_case, _singled_out, _certain, _shannon, _guessing),
-        *(
-            _capacity,
-            _gain,
-            distribution.risks,
-            distribution.prosecutor,
-            distribution.journalist,
-            distribution.marketer,
-        ),
-        *(
-            distribution.histogram,
-            distribution.thresholds,
-            distribution.quantiles,
-            distribution.groups,
-        ),
-        *(_prior, _hyper, _refinement),
-        *(linking.population_uniques, linking.individual_risk, linking.link_vulnerability),
-        *(linking.recovered, linking.linked, linking.unicity, linking.wp29),
-        *(releases.composition, releases.generalisation),
-    )
-}
-"""The worked example of each measure by its name."""
-
-
-def _success(sample: Sample) -> tuple[int, int, int]:
-    """People whose secret is guessed right before and after, and people found in their blocks."""
-    return max(sample.values.values()), sum(sample.modes), len(sample.blocks)
-
-
-def _net(values: Values) -> Fraction:
-    """People guessed right less the penalty for those guessed wrong, or 0: no guess."""
-    right = max(values.values())
-    return max(Fraction(), right - PENALTY * (sum(values.values()) - right))
-
-
-def _bits(values: Values) -> str:
-    size = sum(values.values())
-    terms = plus(f"{n}/{size}·log2({size}/{n})" for n in values.values())
-    return equal(terms, entropy(values)) + " bits"
-
-
-def _guesses(values: Values) -> str:
-    """The number of each guess times the people it is right about."""
-    return plus(f"{i}·{n}" for i, n in enumerate(values.values(), 1))
-
-
-def _shown(blocks: Mapping[str, Values]) -> Lines:
-    return tuple(f"{block}: {counted(values)}" for block, values in blocks.items())
+    return head, *shown(sample.blocks)

@@ -1,17 +1,20 @@
-"""Worked examples of syntactic levels: what all blocks of a small table keep, and whom it fails."""
+"""Worked examples of syntactic levels: what all blocks of a small table keep, and whom it fails.
+
+The level of each block is that of ``measures.syntactic``; the release has the worst of them.
+"""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 
 from qifsql.commands.explain.examples.sample import (
     Lines,
     Sample,
+    Values,
     counted,
     equal,
     number,
     persons,
-    plus,
 )
 from qifsql.measures import syntactic
 
@@ -27,75 +30,59 @@ def average_class_size(sample: Sample) -> Lines:
 
 def l_entropy(sample: Sample) -> Lines:
     """The block whose values are least uncertain."""
-    entropies = {b: syntactic.entropy_l(list(v.values())) for b, v in sample.blocks.items()}
-    lines = [
-        equal(f"{b}: exp({_nats(v)})", entropies[b]) for b, v in sample.blocks.items() if len(v) > 1
-    ]
-    alone = [f"{b}: one value, exp(0) = 1" for b, v in sample.blocks.items() if len(v) == 1]
-    return (*lines, *alone, f"the smallest of them: {number(min(entropies.values()))}")
+    return _worst(sample, lambda values, _: syntactic.entropy_l(list(values.values())), min)
 
 
 def l_recursive_c(sample: Sample) -> Lines:
     """The most frequent value against the others, in blocks that have several."""
-    several = {b: v for b, v in sample.blocks.items() if len(v) >= LEAST_L}
-    ratios = [syntactic.recursive_ratio(v, LEAST_L) for v in several.values()]
-    lines = [
-        f"{b}, l = {LEAST_L}: the most frequent value over the others "
-        + equal(f"{ratio.part}/{ratio.whole}", Fraction(ratio.part, ratio.whole))
-        for (b, _), ratio in zip(several.items(), ratios, strict=True)
-    ]
-    lines += [f"{b}: one value, no c is enough" for b in sample.blocks if b not in several]
-    most = max((Fraction(r.part, r.whole) for r in ratios), default=Fraction())
-    return (*lines, f"the largest c that is reached: {number(most)}")
+
+    def ratio(values: Values, _: Values) -> Fraction:
+        level = syntactic.recursive_ratio(values, LEAST_L)
+        return Fraction(level.part, level.whole) if level.whole else Fraction()
+
+    head = f"l = {LEAST_L}: the most frequent value over the others; 0 where no c is enough"
+    return head, *_worst(sample, ratio)
 
 
 def t_equal(sample: Sample) -> Lines:
     """Half the sum of the differences of the shares."""
-    return _largest(sample, lambda v: syntactic.variational(v, _totals(sample)), _differences)
+    return _worst(sample, syntactic.variational)
 
 
 def t_ordered(sample: Sample) -> Lines:
     """The differences of the shares up to each value."""
-    totals = _totals(sample)
-    lines = _largest(sample, lambda v: syntactic.ordered(v, totals))
-    return (f"{sample.secret} in the order {', '.join(totals)}", *lines)
+    order = ", ".join(sorted(sample.values))
+    return f"{sample.secret} in the order {order}", *_worst(sample, syntactic.ordered)
 
 
 def t_hierarchical(sample: Sample) -> Lines:
     """Half way between the distance of values and that of pairs of values."""
-    totals = _totals(sample)
-    pairs = {value: f"pair {i // 2 + 1}" for i, value in enumerate(totals)}
+    pairs = {value: f"pair {i // 2 + 1}" for i, value in enumerate(sorted(sample.values))}
     hierarchy = ", ".join(f"{value} below {pair}" for value, pair in pairs.items())
-    lines = _largest(sample, lambda v: syntactic.hierarchical(v, totals, [pairs]))
-    return (f"a hierarchy of two levels: {hierarchy}", *lines)
+    lines = _worst(sample, lambda v, totals: syntactic.hierarchical(v, totals, [pairs]))
+    return f"a hierarchy of two levels: {hierarchy}", *lines
 
 
 def alpha(sample: Sample) -> Lines:
     """The largest share of a value."""
-    return _largest(sample, syntactic.alpha)
+    return _worst(sample, lambda values, _: syntactic.alpha(values))
 
 
 def basic_beta(sample: Sample) -> Lines:
     """The largest relative gain of a value."""
-    return _largest(sample, lambda v: syntactic.basic_beta(v, _totals(sample)), _factors)
+    return _worst(sample, syntactic.basic_beta)
 
 
 def enhanced_beta(sample: Sample) -> Lines:
     """The same, not above minus the logarithm of the rarest value's share."""
-    totals, n = _totals(sample), sample.people
-    rare = min(totals.values())
-    most = max(syntactic.enhanced_beta(v, totals) for v in sample.blocks.values())
-    return (
-        *basic_beta(sample),
-        equal(f"-ln of the share of the rarest value: -ln({rare}/{n})", math.log(n / rare)),
-        f"the smaller of both: {number(most)}",
-    )
+    rare, n = min(sample.values.values()), sample.people
+    log = equal(f"-ln of the share of the rarest value: -ln({rare}/{n})", math.log(n / rare))
+    return f"basic beta, but at most {log}", *_worst(sample, syntactic.enhanced_beta)
 
 
 def delta_disclosure(sample: Sample) -> Lines:
     """The logarithm of the largest factor between shares, either way."""
-    totals = _totals(sample)
-    return _largest(sample, lambda v: syntactic.delta_disclosure(v, totals), _factors)
+    return _worst(sample, syntactic.delta_disclosure)
 
 
 def k_map(sample: Sample) -> Lines:
@@ -123,70 +110,24 @@ def delta_presence(sample: Sample) -> Lines:
 
 def bites(sample: Sample) -> Lines:
     """Whom homogeneity, background knowledge and skewness bite."""
-    totals, sizes = _totals(sample), sample.sizes
-    one = [sizes[b] for b, v in sample.blocks.items() if len(v) == 1]
-    two = [sizes[b] for b, v in sample.blocks.items() if len(v) == 2]
-    skewed = [
-        sizes[b] for b, v in sample.blocks.items() if syntactic.basic_beta(v, totals) + 1 >= SKEW
-    ]
+    blocks = sample.blocks.values()
+    one, two = (sum(sum(v.values()) for v in blocks if len(v) == n) for n in (1, 2))
+    gains = [(syntactic.basic_beta(v, sample.values), sum(v.values())) for v in blocks]
     return (
-        f"homogeneity, people in blocks of one value: {sum(one)}",
-        f"background knowledge, people in blocks of two values: {sum(two)}",
+        f"homogeneity, people in blocks of one value: {one}",
+        f"background knowledge, people in blocks of two values: {two}",
         f"skewness, people in blocks where a value is at least {SKEW} times as likely as among "
-        f"all: {sum(skewed)}",
+        f"all: {sum(n for gain, n in gains if gain + 1 >= SKEW)}",
     )
 
 
-PROMISES: dict[str, Callable[[Sample], Lines]] = {
-    example.__name__: example
-    for example in (
-        *(average_class_size, l_entropy, l_recursive_c, t_equal, t_ordered, t_hierarchical),
-        *(alpha, basic_beta, enhanced_beta, delta_disclosure, k_map, delta_presence, bites),
-    )
-}
-"""The worked example of each level by its name."""
-
-
-def _totals(sample: Sample) -> dict[str, int]:
-    """How many people have each value, in the order of the values."""
-    return dict(sorted(sample.values.items()))
-
-
-def _largest(
+def _worst(
     sample: Sample,
-    level: Callable[[Mapping[str, int]], Fraction | float],
-    terms: Callable[[Sample, str], str] | None = None,
+    level: Callable[[Values, Values], Fraction | float],
+    worst: Callable[..., Fraction | float] = max,
 ) -> Lines:
-    """The level of each block, and the largest of them."""
-    levels = {block: level(values) for block, values in sample.blocks.items()}
-    lines = [
-        equal(f"{b}: {terms(sample, b) if terms else counted(sample.blocks[b])}", x)
-        for b, x in levels.items()
-    ]
-    return (*lines, f"the largest of them: {number(max(levels.values()))}")
-
-
-def _differences(sample: Sample, block: str) -> str:
-    """Half the sum of the differences, written out."""
-    size, n = sample.sizes[block], sample.people
-    terms = plus(
-        f"|{sample.blocks[block].get(v, 0)}/{size} - {k}/{n}|" for v, k in _totals(sample).items()
-    )
-    return f"({terms})/2"
-
-
-def _factors(sample: Sample, block: str) -> str:
-    """How many times as likely each value is, written out."""
-    size, n = sample.sizes[block], sample.people
-    totals = _totals(sample)
-    each = ", ".join(
-        f"{v} {number(Fraction(k * n, size * totals[v]))} times"
-        for v, k in sample.blocks[block].items()
-    )
-    return f"{each}, so"
-
-
-def _nats(values: Mapping[str, int]) -> str:
-    """The entropy, written out."""
-    size = sum(values.values())
-    return plus(f"{n}/{size}·ln({size}/{n})" for n in values.values())
+    """Return the level of each block, and the worst of them."""
+    totals = dict(sorted(sample.values.items()))
+    levels = {block: level(values, totals) for block, values in sample.blocks.items()}
+    lines = [equal(f"{b}: {counted(sample.blocks[b])}", x) for b, x in levels.items()]
+    return *lines, f"the worst of them: {number(worst(levels.values()))}"

@@ -13,6 +13,7 @@ from qifsql.commands.explain.examples.sample import (
     persons,
     plus,
 )
+from qifsql.measures.uniqueness import Sizes, zayatz
 
 HALF = Fraction(1, 2)  # the share of the population that the people of the table are
 PRESENCE = Fraction(9, 10)  # of those of one release who are in the next
@@ -63,38 +64,26 @@ def unicity(sample: Sample) -> Lines:
 
 def population_uniques(sample: Sample) -> Lines:
     """The people are half of a population: Zayatz's estimate."""
-    people = sample.people
-    blocks = Counter(sorted(sample.sizes.values()))
-    once = {
-        j: j * Fraction(math.comb(2 * people - j, people - 1), math.comb(2 * people, people))
-        for j in blocks
-    }
-    likely = sum((n * once[j] for j, n in blocks.items()), Fraction())
-    chance = blocks[1] * once.get(1, Fraction()) / likely
-    sums = " + ".join(f"{n}·{once[j]}" for j, n in blocks.items())
-    first = f"{blocks[1]}·{once.get(1, 0)}"
+    sizes = Sizes(Counter(sample.sizes.values()), HALF)
     return (
-        f"{persons(people)} are drawn from {2 * people}: the fraction is {HALF}",
-        *(f"once({j}), just one of {persons(j)} is drawn: {once[j]}" for j in blocks),
-        equal(f"alone in the population, too: {first}/({sums})", chance),
-        equal(
-            f"unique in the population, by Zayatz: {blocks[1]}/({HALF})·{chance}",
-            blocks[1] / HALF * chance,
-        ),
+        f"{persons(sample.people)} are drawn from {sizes.population}: the fraction is {HALF}",
+        f"alone in their block: {sizes.alone}",
+        f"unique in the population, by Zayatz: {number(zayatz(sizes).number or 0)}",
     )
 
 
 def individual_risk(sample: Sample) -> Lines:
     """The people are half of a population: from f - 1 to f the risk is 1/(f - 1) less the last."""
     blocks = Counter(sorted(sample.sizes.values()))
-    risks = [math.log(2)]
-    lines = [f"each stands for two; alone in a block: the logarithm of 2 = {number(risks[0])}"]
+    risks = {1: math.log(2)}  # each stands for two
     for size in range(2, max(blocks) + 1):
-        risks.append(1 / (size - 1) - risks[-1])
-        lines.append(f"one of {size}: 1/{size - 1} - {number(risks[-2])} = {number(risks[-1])}")
-    parts = " + ".join(f"{n * size}·{number(risks[size - 1])}" for size, n in blocks.items())
-    total = math.fsum(n * size * risks[size - 1] for size, n in blocks.items())
-    return (*lines, equal(f"right links expected: {parts}", total))
+        risks[size] = 1 / (size - 1) - risks[size - 1]
+    parts = plus(f"{n * size}·{number(risks[size])}" for size, n in blocks.items())
+    total = math.fsum(n * size * risks[size] for size, n in blocks.items())
+    return (
+        "each stands for two; alone in a block: ln 2; one of f: 1/(f - 1) less the risk of f - 1",
+        equal(f"right links expected: {parts}", total),
+    )
 
 
 def link_vulnerability(sample: Sample) -> Lines:

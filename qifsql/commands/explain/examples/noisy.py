@@ -4,7 +4,6 @@ As in ``examples``, every number is made from the counts of a small table.
 """
 
 import math
-from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from qifsql.commands.explain.examples.sample import (
@@ -21,7 +20,8 @@ from qifsql.commands.explain.examples.sample import (
 RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
 
-def _privacy_loss(sample: Sample) -> Lines:
+def privacy_loss(sample: Sample) -> Lines:
+    """The first group is counted with noise."""
     name, part = sample.part
     inside, n = part.values, sample.people
     outside = {v: k - inside.get(v, 0) for v, k in sample.values.items()}
@@ -44,7 +44,8 @@ def _privacy_loss(sample: Sample) -> Lines:
     )
 
 
-def _utility(sample: Sample) -> Lines:
+def utility(sample: Sample) -> Lines:
+    """The noisy count, as a guess of who is in it."""
     name, part = sample.part
     yes, n = part.people, sample.people
     no = n - yes
@@ -57,7 +58,8 @@ def _utility(sample: Sample) -> Lines:
     )
 
 
-def _scenario(sample: Sample) -> Lines:
+def scenario(sample: Sample) -> Lines:
+    """The share of the uncertainty about the secret that the quasi-identifier takes away."""
     n, before = sample.people, entropy(sample.values)
     blocks = sample.blocks.values()
     after = math.fsum(sum(values.values()) / n * entropy(values) for values in blocks)
@@ -69,11 +71,13 @@ def _scenario(sample: Sample) -> Lines:
     )
 
 
-def _semantic(_sample: Sample) -> Lines:
+def semantic(_sample: Sample) -> Lines:
+    """How far beliefs move at epsilon ln 3."""
     return ("epsilon ln 3: e^ε = 3", equal("(3 - 1)/(3 + 1)", Fraction(2, 4)))
 
 
-def _differentiability(sample: Sample) -> Lines:
+def differentiability(sample: Sample) -> Lines:
+    """The guess of naive Bayes with one person and without."""
     block, inside = next(iter(sample.blocks.items()))
     value, before = next(iter(inside)), sample.values
     left = {v: n - (v == value) for v, n in inside.items()}
@@ -87,8 +91,7 @@ def _differentiability(sample: Sample) -> Lines:
     return (
         f"released as it is; one of {block} with {value} is looked at",
         head,
-        f"the guess with them: {_believed(p)}",
-        f"the guess without them: {_believed(q)}",
+        "half the differences of the guess with them and without them:",
         equal(f"({gaps})/2", total / 2),
     )
 
@@ -98,17 +101,3 @@ def _bayes(values: Values, inside: Values) -> dict[str, Fraction]:
     weights = {v: Fraction(n * (inside.get(v, 0) + 1), n + 2) for v, n in values.items()}
     total = sum(weights.values())
     return {v: weight / total for v, weight in weights.items()}
-
-
-def _believed(p: Mapping[str, Fraction]) -> str:
-    return ", ".join(f"{v} {number(x)}" for v, x in p.items())
-
-
-NOISY: Mapping[str, Callable[[Sample], Lines]] = {
-    "privacy_loss": _privacy_loss,
-    "utility": _utility,
-    "scenario": _scenario,
-    "semantic": _semantic,
-    "differentiability": _differentiability,
-}
-"""The worked example of each measure of noisy counts by its name."""

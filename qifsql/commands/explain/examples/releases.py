@@ -3,13 +3,7 @@
 import math
 from fractions import Fraction
 
-from qifsql.commands.explain.examples.sample import (
-    Lines,
-    Sample,
-    equal,
-    over,
-    persons,
-)
+from qifsql.commands.explain.examples.sample import Lines, Sample, equal, over, persons
 
 
 def composition(sample: Sample) -> Lines:

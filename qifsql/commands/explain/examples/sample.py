@@ -1,10 +1,11 @@
 """A small table as counts, and sums over it written out, for worked examples."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from qifsql.measures import entropy as measures
 
 Values = Mapping[str, int]  # people who have each value of the secret
 Lines = tuple[str, ...]
@@ -86,8 +87,7 @@ class Sample:
 
 def entropy(values: Values) -> float:
     """Shannon entropy of the values, in bits."""
-    size = sum(values.values())
-    return math.fsum(n / size * math.log2(size / n) for n in values.values())
+    return measures.entropy((n, 1) for n in values.values())
 
 
 def tries(values: Values) -> int:
@@ -121,6 +121,11 @@ def plus(parts: Iterable[object]) -> str:
 def counted(values: Values) -> str:
     """How many people have each value: ``3 yes, 2 no``."""
     return ", ".join(f"{n} {value}" for value, n in values.items())
+
+
+def shown(blocks: Mapping[str, Values]) -> Lines:
+    """A line for each block: ``age 25: 3 yes, 2 no``."""
+    return tuple(f"{block}: {counted(values)}" for block, values in blocks.items())
 
 
 def persons(n: int) -> str:

@@ -4,7 +4,7 @@ What makes the blocks of the sample is one quasi-identifier, what makes its grou
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from qifsql.commands.explain.examples.sample import (
@@ -22,21 +22,25 @@ STUDENT = Fraction(2262, 1000)  # 97.5 % of Student's t with 9 degrees of freedo
 UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
 
 
-def _smallest(sample: Sample) -> Lines:
+def k(sample: Sample) -> Lines:
+    """The smallest block."""
     return _each(sample.sizes), f"k, the smallest: {min(sample.sizes.values())}"
 
 
-def _fewest(sample: Sample) -> Lines:
+def l(sample: Sample) -> Lines:  # noqa: E743 - the name of the measure
+    """The block of the fewest values."""
     values = {block: len(counts) for block, counts in sample.blocks.items()}
     each = ", ".join(f"{block} has {n}" for block, n in values.items())
     return f"different values of {sample.secret}: {each}", f"l, the fewest: {min(values.values())}"
 
 
-def _subset(sample: Sample) -> Lines:
+def subset(sample: Sample) -> Lines:
+    """The numbers of the subsets of two quasi-identifiers."""
     return f"{sample.qid}: 1", f"{sample.by}: 2", f"{sample.qid} and {sample.by}: 1 + 2 = 3"
 
 
-def _shapley(sample: Sample) -> Lines:
+def shapley(sample: Sample) -> Lines:
+    """What each of two quasi-identifiers adds, first and last."""
     before, one, other, both = _values(sample)
     return (
         *_shown(sample),
@@ -45,13 +49,15 @@ def _shapley(sample: Sample) -> Lines:
     )
 
 
-def _interaction(sample: Sample) -> Lines:
+def interaction(sample: Sample) -> Lines:
+    """What both add together beyond what each adds."""
     before, one, other, both = _values(sample)
     terms = f"{number(both)} - {number(one)} - {number(other)} + {number(before)}"
     return *_shown(sample), equal(terms, both - one - other + before)
 
 
-def _borders(sample: Sample) -> Lines:
+def borders(sample: Sample) -> Lines:
+    """The smallest sets above a threshold, and the largest below."""
     names, (before, *_) = [*_modes(sample)], _values(sample)
     value = dict(zip(names, _values(sample), strict=True))
     risky = {name for name in names if value[name] >= THRESHOLD}
@@ -68,7 +74,8 @@ def _borders(sample: Sample) -> Lines:
     return *_shown(sample), f"threshold: {number(THRESHOLD)}", *lines
 
 
-def _saved(sample: Sample) -> Lines:
+def saved(sample: Sample) -> Lines:
+    """What dropping or coarsening a quasi-identifier takes away."""
     _, one, other, both = _values(sample)
     blocks = list(dict.fromkeys(block for block, _ in sample.cells))
     groups = sorted({group for _, group in sample.cells})
@@ -86,7 +93,8 @@ def _saved(sample: Sample) -> Lines:
     )
 
 
-def _sampled(sample: Sample) -> Lines:
+def sampled(sample: Sample) -> Lines:
+    """The blocks but the first, as if they had been drawn."""
     parts = list(zip(sample.sizes.values(), sample.modes, strict=True))[1:]
     if len(parts) < 2:
         return ("blocks are too few to leave some out, all are drawn: sampled 1, error 0",)
@@ -108,7 +116,8 @@ def _sampled(sample: Sample) -> Lines:
     )
 
 
-def _plan(sample: Sample) -> Lines:
+def plan(sample: Sample) -> Lines:
+    """The quasi-identifier of the smallest groups comes first."""
     sizes = {
         sample.qid: list(sample.sizes.values()),
         sample.by: [group.people for group in sample.groups.values()],
@@ -124,20 +133,6 @@ def _plan(sample: Sample) -> Lines:
         f"{first} comes first: 2 subsets begin with it, {len(sample.cells)} rows",
         f"{last} comes last: 1 subset begins with it, rows: {len(sizes[last])}",
     )
-
-
-SUBSETS: dict[str, Callable[[Sample], Lines]] = {
-    "k": _smallest,
-    "l": _fewest,
-    "subset": _subset,
-    "shapley": _shapley,
-    "interaction": _interaction,
-    "borders": _borders,
-    "saved": _saved,
-    "sampled": _sampled,
-    "plan": _plan,
-}
-"""The worked example of each word of a sweep by its name."""
 
 
 def _modes(sample: Sample) -> dict[str, list[int]]:

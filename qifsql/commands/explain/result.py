@@ -1,0 +1,65 @@
+"""An explanation, and several as a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "measure": pl.String(),
+    "title": pl.String(),
+    "meaning": pl.String(),
+    "formula": pl.String(),
+    "symbols": pl.String(),
+    "direction": pl.String(),
+    "range": pl.String(),
+    "notes": pl.String(),
+    "columns": pl.List(pl.String()),
+    "aliases": pl.List(pl.String()),
+    "example": pl.String(),
+    "source": pl.String(),
+    "works": pl.String(),
+}
+"""The columns of explanations as a table; symbols, lines of the example and works are joined by
+semicolons."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one measure means.
+
+    ``direction`` says whether bigger is worse for the people, ``range`` which values there are and
+    in which unit, ``symbols`` what stands in the formula, ``works`` what ``source`` cites,
+    ``columns`` which columns of results carry the measure. ``example`` starts with the counts it
+    is made from; the last number of its last line is the measure. ``origin`` has the SQL that gave
+    the counts.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    formula: str
+    symbols: tuple[str, ...]
+    direction: str
+    range: str
+    source: str
+    works: tuple[str, ...]
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    aliases: tuple[str, ...]
+    example: tuple[str, ...]
+    origin: Origin = field(repr=False, compare=False)
+
+
+def frame(explanations: Sequence[Explanation]) -> pl.DataFrame:
+    """Explanations as a table (``SCHEMA``), one row each."""
+    rows = [
+        {name: getattr(e, name, None) for name in SCHEMA}
+        | {"measure": e.name, "columns": list(e.columns), "aliases": list(e.aliases)}
+        | {name: "; ".join(getattr(e, name)) for name in ("symbols", "example", "works")}
+        | {"notes": " ".join(e.notes)}
+        for e in explanations
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
