@@ -25,7 +25,7 @@ from qifsql.measures import utility
 from qifsql.measures.utility import Mass
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 BATCH = 100_000  # pairs of masses that are read at a time
 WIDTHS = 1000  # different widths of cells of which records are cut exactly
@@ -160,16 +160,16 @@ def _column(
     make_spans(tables, column, exp.select("cell").from_("held"))
     names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
     tables.make("units", units(scale, 1))
-    tables.make("contained", spread("contained", names=names, folder="compare"))
+    tables.make("contained", splice("compare/contained", tables=names))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
     lengths = [n for (n,) in tables.rows(widths)]
     parts = utility.parts(lengths) if len(lengths) <= WIDTHS else utility.PARTS
-    (row,) = tables.rows(spread("lost", names=names, folder="compare"))
+    (row,) = tables.rows(splice("compare/lost", tables=names))
     _, generalised, outside, suppressed, listed, spanned = row
     cells = tables.count("held")
     tables.drop("units")
     tables.make("units", units(scale, parts))
-    tables.make("shares", spread("shares", names=names, folder="compare"))
+    tables.make("shares", splice("compare/shares", tables=names))
     distances = utility.distances(
         _masses(tables, names), original=original, release=records, parts=parts
     )
@@ -193,7 +193,7 @@ def _column(
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
     """The masses of all values, however many."""
-    plan = Plan((), spread("masses", names=names, folder="compare"))
+    plan = Plan((), splice("compare/masses", tables=names))
     for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
         for people, mass, values in frame.iter_rows():
             yield Mass(int(people), int(mass), int(values))

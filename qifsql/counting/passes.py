@@ -4,7 +4,7 @@ They are sent by one stream, whose thread works while the main thread hears Ctrl
 statement is made once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,14 +15,14 @@ from qifsql.counting.scales import Secret, own_name, own_table
 from qifsql.data.relation import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan
-from qifsql.query.spreading import number, query
+from qifsql.query.splice import Numbers, splice
 
 TABLES = (
     *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
     *("carried", "poles", "groups"),  # of MDAV
 )
-Numbers = Mapping[str, int | Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Passes:
 
     def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
         """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
-        return query(
-            file,
-            width=self.coded.width,
+        return splice(
+            file if "/" in file else f"anonymise/{file}",
+            places=range(1, self.coded.width + 1),
             secrets=len(self.coded.secrets),
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
             numbers=numbers,

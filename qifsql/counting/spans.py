@@ -23,7 +23,7 @@ from qifsql.data.relation import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
 
@@ -80,7 +80,7 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
         tables.make(f"raw_values_{j}", source.select("NULL AS leaf"))
     else:
         _make_ordered(tables, raw, source)
-    tables.make(f"places_{j}", spread("places", names={"raw_values": f"raw_values_{j}"}))
+    tables.make(f"places_{j}", splice("cells/places", tables={"raw_values": f"raw_values_{j}"}))
     tables.drop(f"counted_values_{j}", f"raw_values_{j}")
 
 
@@ -112,10 +112,12 @@ def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
     _parse(tables, column, mode, kind)
-    queries = [spread(name, names=names, domain=kind) for name in ("listed", "begun", "absent")]
+    queries = [
+        splice(f"cells/{name}", tables=names, domain=kind) for name in ("listed", "begun", "absent")
+    ]
     tables.make(names["members"], exp.union(exp.union(queries[0], queries[1]), queries[2]))
-    tables.make(names["ranges"], spread("ranges", names=names, domain=kind))
-    tables.make(names["spans"], spread("spans", names=names))
+    tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=kind))
+    tables.make(names["spans"], splice("cells/spans", tables=names))
     tables.drop(names["parsed"], names["ranges"])
 
 
@@ -123,10 +125,10 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
     """Make the table of what each cell says, from text or from types."""
     names = column.names
     if mode != "text":
-        tables.make(names["parsed"], spread(f"parsed_{mode}", names=names, domain=kind))
+        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
         return
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
-    unread = spread("unread", names=names)
+    unread = splice("cells/unread", tables=names)
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
@@ -139,7 +141,7 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
         )
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
-    tables.make(names["parsed"], spread("parsed_text", names=names, domain=kind))
+    tables.make(names["parsed"], splice("cells/parsed_text", tables=names, domain=kind))
     tables.drop(names["readings"])
     path.unlink()
 

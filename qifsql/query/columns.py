@@ -24,6 +24,14 @@ def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> e
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
+def number(value: int) -> exp.Expr:
+    """A whole number as a literal of its own size: a literal of SQL has 64 bits."""
+    literal: exp.Expr = exp.Literal.number(abs(value))
+    if abs(value) >= 2**63:
+        literal = exp.cast(exp.Literal.string(str(abs(value))), "HUGEINT", dialect="duckdb")
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
 def same_block(left: str, right: str, width: int) -> exp.Expr:
     """The condition of a join: rows of both tables are about the same block."""
     return exp.and_(

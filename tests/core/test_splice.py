@@ -269,7 +269,7 @@ def test_a_tally_is_repeated_where_it_is_selected_grouped_and_listed() -> None:
 def test_a_renamed_table_answers_to_its_old_name() -> None:
     sql = "SELECT a.x, b.y, t.z FROM a JOIN b ON a.x = b.x JOIN c AS t ON t.x = a.x"
     assert equal(
-        spliced(sql, names={"a": "a_1", "b": "b", "c": "c_1"}),
+        spliced(sql, tables={"a": "a_1", "b": "b", "c": "c_1"}),
         "SELECT a.x, b.y, t.z FROM a_1 AS a JOIN b ON a.x = b.x JOIN c_1 AS t ON t.x = a.x",
     )
 
@@ -277,7 +277,7 @@ def test_a_renamed_table_answers_to_its_old_name() -> None:
 def test_a_table_is_renamed_in_subqueries_too() -> None:
     sql = "SELECT x FROM (SELECT a.x FROM a WHERE a.x IN (SELECT x FROM a)) AS q"
     assert equal(
-        spliced(sql, names={"a": "a_1"}),
+        spliced(sql, tables={"a": "a_1"}),
         "SELECT x FROM (SELECT a.x FROM a_1 AS a WHERE a.x IN (SELECT x FROM a_1 AS a)) AS q",
     )
 
@@ -285,7 +285,7 @@ def test_a_table_is_renamed_in_subqueries_too() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_splicing_leaves_the_template_as_it_was(name: str) -> None:
     before = load(name).query.sql("duckdb")
-    splice(load(name), width=3, secret=2, names={"cells": "cells_2"}, tallies=TALLIES)
+    splice(load(name), width=3, secret=2, tables={"cells": "cells_2"}, tallies=TALLIES)
     assert load(name).query.sql("duckdb") == before
 
 
@@ -342,7 +342,7 @@ def have(con: duckdb.DuckDBPyConnection, table: str, *, width: int, weighted: bo
         load(file),
         width=0 if prior else width,
         secret=int(number[1:] or 1),
-        names={read: f"{prior}{read}{number}" for read in tables(load(file).query) - set(GIVEN)},
+        tables={read: f"{prior}{read}{number}" for read in tables(load(file).query) - set(GIVEN)},
         tallies=TALLIES,
     )
     for read in tables(query):

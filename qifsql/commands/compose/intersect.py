@@ -17,7 +17,6 @@ from qifsql.counting.releases import Bound, Release
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, several
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 
 LIMIT = 2**120  # sums of products of frequencies, times people, stay below: the engine adds exactly
 
@@ -49,7 +48,7 @@ class Step:
 
 def query(name: str, **names: str) -> exp.Select:
     """The query of a template, its tables called ``names``."""
-    return splice(load(f"compose/{name}"), width=0, names=names)
+    return splice(f"compose/{name}", tables=names)
 
 
 def rows(tables: Tables, tree: exp.Query) -> list[Row]:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.counting.spans import Generalised, width
 from qifsql.engine.tables import Tables
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 ROUNDS = 40  # of cutting at most
 MOST = 4_000_000  # boxes that classes may become when cells with gaps are written out
@@ -81,7 +81,7 @@ def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> 
             exp.alias_(exp.to_table(column.names["spans"]), alias, table=True), on=on
         )
         if column in written:
-            covered = spread("covered", names=column.names).subquery(f"covered_{j}")
+            covered = splice("cells/covered", tables=column.names).subquery(f"covered_{j}")
             boxes = boxes.join(covered, on=f"{alias}.id = covered_{j}.id")
             boxes = boxes.select(f"covered_{j}.place AS place_{j}")
         else:
@@ -93,7 +93,7 @@ def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> 
     rest = [c.raw.number for c in release.columns if c not in written]
     everywhere = exp.select("1::BIGINT AS node")
     names = {"boxes": "boxes_alone"}
-    tables.make("nodes", spread("nodes", over=keys, names=names) if keys else everywhere)
+    tables.make("nodes", splice("cells/nodes", places=keys, tables=names) if keys else everywhere)
     for name, columns in (
         ("boxes", ["class", *(f"{end}_{j}" for j in rest for end in ("low", "least", "high"))]),
         ("points", ["point", *(f"place_{j}" for j in rest)]),
@@ -113,11 +113,12 @@ def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
         names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
         more = _cuts(tables, names, rest if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
-        tables.make("uncut", spread("uncut", over=rest, names=names))  # before it meets all boxes
-        tables.make(met[-1], spread("met", over=rest, names=names))
+        # Before it meets all boxes.
+        tables.make("uncut", splice("cells/uncut", places=rest, tables=names))
+        tables.make(met[-1], splice("cells/met", places=rest, tables=names))
         if more:
             for name in ("points", "boxes"):
-                query = spread(f"cut_{name}", over=rest, names=names)
+                query = splice(f"cells/cut_{name}", places=rest, tables=names)
                 tables.make(_deep(name, depth + 1), query)
         tables.drop("cuts", "uncut", *names.values())
         if not more:
@@ -134,9 +135,9 @@ def _cuts(tables: Tables, names: dict[str, str], rest: Sequence[int]) -> int:
     if not rest:
         tables.make("cuts", exp.select("0::BIGINT AS node").where("FALSE"))
         return 0
-    tables.make("loads", spread("loads", names=names))
-    tables.make("sides", spread("sides", over=rest, names=names))
-    tables.make("cuts", spread("cuts", over=rest))
+    tables.make("loads", splice("cells/loads", tables=names))
+    tables.make("sides", splice("cells/sides", places=rest, tables=names))
+    tables.make("cuts", splice("cells/cuts", places=rest))
     tables.drop("loads", "sides")
     return tables.count("cuts")
 
@@ -152,7 +153,7 @@ def _fill(tables: Tables, release: Located, column: Generalised) -> None:
     j, table = column.raw.number, release.name("found")
     tables.make("ids", exp.select("class", f"id_{j} AS id").from_(release.name("classes")))
     names = dict(column.names) | {"met": table, "points": release.name("points")}
-    tables.make("filled", spread("filled", over=[j], names=names))
+    tables.make("filled", splice("cells/filled", places=[j], tables=names))
     tables.drop(table, "ids")
     tables.make(table, exp.select("*").from_("filled"))
     tables.drop("filled")

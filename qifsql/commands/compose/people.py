@@ -6,7 +6,6 @@ from qifsql.counting.releases import Bound
 from qifsql.data.expressions import identifier
 from qifsql.query.columns import unique
 from qifsql.query.plan import Plan
-from qifsql.query.spread import named
 
 
 def plan(bound: Bound, *, bayes: bool) -> Plan:
@@ -24,8 +23,8 @@ def plan(bound: Bound, *, bayes: bool) -> Plan:
     query = exp.select().from_("everybody")
     for i in range(1, last + 1):
         place, size = (
-            named(f"whereabouts_{i}", f"place_{i}"),
-            named(f"spot_sizes_{i}", f"sizes_{i}"),
+            exp.table_(f"whereabouts_{i}", alias=f"place_{i}"),
+            exp.table_(f"spot_sizes_{i}", alias=f"sizes_{i}"),
         )
         query = query.join(place, on=f"everybody.point = place_{i}.point")
         query = query.join(size, on=f"place_{i}.spot = sizes_{i}.spot", join_type="left")
@@ -35,10 +34,12 @@ def plan(bound: Bound, *, bayes: bool) -> Plan:
             (f"effective_{i}", f"sizes_{i}.effective"),
         ]
     query = query.join(
-        named(f"at_{last}", "at_last"), on="everybody.point = at_last.point", join_type="left"
+        exp.table_(f"at_{last}", alias="at_last"),
+        on="everybody.point = at_last.point",
+        join_type="left",
     )
     query = query.join(
-        named(f"told_{last}", "told"), on="at_last.alike = told.alike", join_type="left"
+        exp.table_(f"told_{last}", alias="told"), on="at_last.alike = told.alike", join_type="left"
     )
     query = query.join("guesses", on="told.alike = guesses.alike", join_type="left")
     query = query.join("secret_values", on="guesses.guess = secret_values.code", join_type="left")

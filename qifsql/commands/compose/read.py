@@ -19,7 +19,7 @@ from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.query.microdata import normal
-from qifsql.query.spread import named, spread
+from qifsql.query.splice import splice
 
 
 def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
@@ -48,8 +48,8 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         coded = coded.select("people.position", *(["people.key"] if bound.key else []))
     tables.make("coded", coded)
     tables.drop("people")
-    tables.make("points", spread("points", over=numbers))
-    crowd = spread("crowd", over=numbers)
+    tables.make("points", splice("cells/points", places=numbers))
+    crowd = splice("cells/crowd", places=numbers)
     tables.make("crowd", crowd)
     if keyed:
         columns = ["position", "truth", *(["key"] if bound.key else [])]
@@ -190,8 +190,8 @@ def read_release(tables: Tables, release: Release) -> None:
     )
     same = exp.and_("NOT coded.suppressed", *(f"coded.{i} = classes.{i}" for i in ids))
     secrets = exp.select("classes.class", "coded.secret", "sum(coded.records)::BIGINT AS records")
-    secrets = secrets.from_(named(f"coded_{r}", "coded")).join(
-        named(f"classes_{r}", "classes"), on=same
+    secrets = secrets.from_(exp.table_(f"coded_{r}", alias="coded")).join(
+        exp.table_(f"classes_{r}", alias="classes"), on=same
     )
     tables.make(f"class_secrets_{r}", secrets.group_by("classes.class", "coded.secret"))
     gone = exp.select("secret", "sum(records)::BIGINT AS records").from_(f"coded_{r}")
@@ -211,5 +211,5 @@ def read_points(tables: Tables, release: Release, every: Sequence[int]) -> str:
     tables.make(f"points_{r}", exp.select("row_number() OVER () AS point", "*").from_(different))
     same = exp.and_(*(f"points.{p} = own.{p}" for p in places))
     mapped = exp.select("points.point", "own.point AS own").from_("points")
-    tables.make(f"own_{r}", mapped.join(named(f"points_{r}", "own"), on=same))
+    tables.make(f"own_{r}", mapped.join(exp.table_(f"points_{r}", alias="own"), on=same))
     return f"own_{r}"

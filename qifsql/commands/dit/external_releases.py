@@ -34,8 +34,7 @@ from qifsql.errors import (
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
-from qifsql.query.spread import spread
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 WHOLE = 0  # the number of the release with everybody
 LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
@@ -164,9 +163,9 @@ class Outside:
             "targets": own_name("targets"),
         }
         name = f"spotted_{raw.number}"
-        self.passes.keep(name, query("dit/spotted", tables=tables, numbers=numbers))
+        self.passes.keep(name, splice("dit/spotted", tables=tables, numbers=numbers))
         names = {**release_column.names, "spotted": name}
-        covers = spread("covers", names=names, folder="dit")
+        covers = splice("dit/covers", tables=names)
         self.tables.make(f"covers_{raw.number}", covers)
 
     def _column(self, raw: Raw) -> Generalised:

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale
-from qifsql.query.spreading import number
+from qifsql.query.columns import number
 
 TALLIED = (
     *("parted", "pieces", "front", "front_next", "beneath", "kinds", "held", "cells"),

@@ -83,7 +83,7 @@ class _Counter:
 
     def make(self, name: str, **names: str) -> None:
         """Keep what a file of ``sql/dp`` makes; ``names`` of what it reads instead."""
-        query = splice(load(f"dp/{name}"), width=0, names=names)
+        query = splice(f"dp/{name}", tables=names)
         self.keep(name, Plan((), query))
 
 

@@ -15,7 +15,6 @@ from qifsql.errors import InputError
 from qifsql.query import microdata, render
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 
 SUBSETS = 100_000_000  # sets of points that are compared, at most
 SUSPECTS = 5_000_000_000  # people with the rarest point of a draw who are looked at, at most
@@ -89,7 +88,7 @@ class Trails:
         return draws - int(hidden)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(load(f"unicity/{name}"), width=len(self.bound.qids))
+        return splice(f"unicity/{name}", width=len(self.bound.qids))
 
     def _keep(self, name: str, plan: Plan) -> None:
         self.engine.keep(name, plan, "reading points", self.bound.dataset.name, catalog=LOADED)

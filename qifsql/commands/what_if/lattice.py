@@ -23,7 +23,7 @@ from qifsql.measures import utility
 from qifsql.query import microdata
 from qifsql.query.plan import Plan
 from qifsql.query.render import keeping
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 HEX = 13  # digits of a lot: 52 bits
 
@@ -116,7 +116,7 @@ class States:
         seeded = exp.alias_(exp.Literal.string(str(seed)), "seed")
         alike = exp.select("*", text, seeded).from_(query.subquery("coded"))
         self.tables.make("alike", alike)
-        return spread("lots", folder="compare")
+        return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
         """The attack on the changed release; DatasetError where a sample keeps nobody."""
@@ -164,8 +164,8 @@ class States:
             states = exp.select(f"state_{state} AS state", "people", "position").from_(f"codes_{j}")
             self.tables.make("states", states)
             self.tables.make("units", units(scale, 1))
-            self.tables.make("contained", spread("merged", folder="compare"))
-            (row,) = self.tables.rows(spread("lost", folder="compare"))
+            self.tables.make("contained", splice("compare/merged"))
+            (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             records, _, _, _, listed, spanned = row
             by_distance = scale.by_distance
@@ -178,7 +178,7 @@ class States:
         """Whether values that are alike in one state are alike in the other."""
         steps = exp.select(f"state_{finer} AS finer", f"state_{coarser} AS coarser")
         self.tables.make("steps", steps.from_(f"codes_{j}"))
-        ((split,),) = self.tables.rows(spread("splits", folder="compare"))
+        ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
         return not split
 

@@ -215,11 +215,11 @@ class Chain:
 
     def query(self, name: str, **names: str) -> exp.Select:
         """The query of a template, tables renamed."""
-        return splice(load(f"keyless/{name}"), width=self.width, names=names)
+        return splice(f"keyless/{name}", width=self.width, tables=names)
 
     def of_secret(self, name: str, secret: int) -> exp.Select:
         """The query of a template about the secret of that number."""
-        return splice(load(f"keyless/{name}"), width=self.width, secret=secret)
+        return splice(f"keyless/{name}", width=self.width, secret=secret)
 
     def step(self, name: str, **names: str) -> Step:
         """A template as a step of its name."""
