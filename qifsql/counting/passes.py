@@ -41,6 +41,8 @@ class Coded:
 class Passes:
     """Statements about a coded release; ``statements`` has each once.
 
+    Apart from ``Tables``: they are sent over one connection, thousands of times.
+
     ``look`` is told how many records are in open parts; ``names`` are the tables that files name.
     """
 
