@@ -92,6 +92,12 @@ class Passes:
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.keeping(plan, name, LOADED))
 
+    def keep_empty(self, name: str, columns: Sequence[str]) -> None:
+        """Make a table of the engine's own without rows, with columns of whole numbers."""
+        zero = exp.cast(exp.Literal.number(0), "BIGINT")
+        zeros = [exp.alias_(zero.copy(), column, quoted=True) for column in columns]
+        self.keep(name, exp.select(*zeros).where("FALSE"))
+
     def plan(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> Plan:
         """The same as a plan of its own."""
         return Plan((), self.query(file, numbers, **tables))
@@ -125,7 +131,7 @@ class Passes:
         ``sides`` is the file that says who is on which side; there is none where nothing can be.
         """
         if not wishes.of_secret:
-            self.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
+            self.keep_empty("refused", ["part"])
             return
         key = ("judge", sides, *tables.items())
         if key not in self._texts:

@@ -23,6 +23,7 @@ from qifsql.data.relation import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
+from qifsql.query.columns import equal
 from qifsql.query.splice import splice
 
 HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
@@ -75,7 +76,7 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
     """
     j = raw.number
     tables.make(f"counted_values_{j}", values)
-    source = exp.select("value", "people").from_(f"counted_values_{j}")
+    source = exp.select("value", "people").from_(exp.table_(f"counted_values_{j}"))
     if raw.hierarchy is None:
         tables.make(f"raw_values_{j}", source.select("NULL AS leaf"))
     else:
@@ -96,7 +97,8 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
     text = exp.cast(exp.column("value"), "VARCHAR")
     same = exp.EQ(this=text, expression=exp.column("label", table="leaves"))
     tables.make(f"raw_values_{j}", source.select("leaf").join(listed, on=same, join_type="left"))
-    outside = exp.select("count(*)", "sum(people)::BIGINT").from_(f"raw_values_{j}")
+    raw_values = exp.table_(f"raw_values_{j}")
+    outside = exp.select("count(*)", "sum(people)::BIGINT").from_(raw_values)
     ((values, people),) = tables.rows(outside.where("leaf IS NULL AND value IS NOT NULL"))
     if values:
         raise ColumnError(
@@ -183,10 +185,8 @@ def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
     query = exp.select().from_(classes)
     for column in columns:
         alias = f"spans_{column.raw.number}"
-        on = f"{classes}.id_{column.raw.number} = {alias}.id"
-        query = query.join(
-            exp.alias_(exp.to_table(column.names["spans"]), alias, table=True), on=on
-        )
+        cell = equal(exp.column(f"id_{column.raw.number}", classes), exp.column("id", alias))
+        query = query.join(exp.table_(column.names["spans"], alias=alias), on=cell)
         factor = exp.cast(exp.column("width", table=alias), "DOUBLE")
         product = exp.Mul(this=product, expression=factor)
     total = exp.func("coalesce", exp.Sum(this=product), exp.Literal.number(0))

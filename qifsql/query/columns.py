@@ -32,16 +32,20 @@ def number(value: int) -> exp.Expr:
     return exp.Neg(this=literal) if value < 0 else literal
 
 
+def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:
+    """The condition that two values are there and equal."""
+    return exp.EQ(this=one, expression=other)
+
+
+def same(one: exp.Expr, other: exp.Expr) -> exp.NullSafeEQ:
+    """The condition that two values are equal, or both missing."""
+    return exp.NullSafeEQ(this=one, expression=other)
+
+
 def same_block(left: str, right: str, width: int) -> exp.Expr:
     """The condition of a join: rows of both tables are about the same block."""
-    return exp.and_(
-        *(
-            exp.NullSafeEQ(
-                this=exp.column(f"qid_{i}", left), expression=exp.column(f"qid_{i}", right)
-            )
-            for i in range(1, width + 1)
-        )
-    )
+    names = [f"qid_{i}" for i in range(1, width + 1)]
+    return exp.and_(*(same(exp.column(name, left), exp.column(name, right)) for name in names))
 
 
 def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:

@@ -31,6 +31,7 @@ from qifsql.errors import (
     quoted,
     several,
 )
+from qifsql.query.columns import equal
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
@@ -204,9 +205,11 @@ class Outside:
             )
             query_ = query_.join(named, on=same)
             spotted = exp.alias_(exp.to_table(f"spotted_{j}"), spot, table=True)
-            query_ = query_.join(spotted, on=f"{spot}.target = targets.target")
-            on = f"{covers}.id = {cells}.id AND {covers}.place = {spot}.place"
-            query_ = query_.join(exp.to_table(covers), on=on, join_type="left")
+            target = equal(exp.column("target", spot), exp.column("target", "targets"))
+            query_ = query_.join(spotted, on=target)
+            cell = equal(exp.column("id", covers), exp.column("id", cells))
+            place = equal(exp.column("place", covers), exp.column("place", spot))
+            query_ = query_.join(exp.to_table(covers), on=exp.and_(cell, place), join_type="left")
             held = exp.column("id", covers).is_(exp.null()).not_()
             bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
             pattern = exp.Add(this=pattern, expression=bit)

@@ -76,10 +76,8 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     ``moved`` has the values with distances that lie elsewhere then, by the value that is gone;
     of those without distances ``alone`` has the values that may go, and ``nominal`` all.
     """
-    columns = ("lonely_spot", "attribute", "spot_of_all", "spot")
-    passes.keep("moved", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
-    held = ("attribute", "spot", "code", "people", '"values"')
-    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in held)).where("FALSE"))
+    passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
+    passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
         if scale.interval:
             _move(passes, i, scale)

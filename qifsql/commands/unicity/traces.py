@@ -121,7 +121,7 @@ def _hidden(size: int) -> exp.Select:
             this=exp.column("person", f"others_{i}"), expression=exp.column("person", "others")
         )
         on = exp.and_(same, _has(f"others_{i}", i))
-        query = query.join(f"paths AS others_{i}", on=on, join_type="semi")
+        query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
     return query
 
 

@@ -105,9 +105,8 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
 def check_keys(chain: Chain, key: str) -> None:
     """Refuse a key that a release has several records of."""
     for release in chain.releases:
-        keyed = Step(
-            "keyed", "One row per record.", exp.select("key").from_(f"people_{release.number}")
-        )
+        keys = exp.select("key").from_(exp.table_(f"people_{release.number}"))
+        keyed = Step("keyed", "One row per record.", keys)
         plan = Plan((keyed,), load("collection/repeated").query)
         ((keys, records, _),) = chain.tables.answer(plan, "checking keys")
         if keys:
@@ -192,9 +191,8 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
         chain.tables.make(name, Plan((placed,), exp.select("key", "kind").from_("own")))
     weighed = chain.weighed([(i, i + 1)])
-    totals = Step(
-        "totals", load("keyless/totals").doc, exp.select("*").from_(f"totals_{i}_{i + 1}")
-    )
+    query = exp.select("*").from_(exp.table_(f"totals_{i}_{i + 1}"))
+    totals = Step("totals", load("keyless/totals").doc, query)
     chain.tables.make("tied", Plan((*weighed, totals), chain.query("tied")))
     chain.tables.make("paired", Plan((*weighed, totals), chain.query("paired")))
     plan = Plan((totals,), chain.query("best_links"))

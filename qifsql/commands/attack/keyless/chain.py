@@ -61,7 +61,7 @@ class Chain:
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
         self.tables.make(f"given_{i}", plan)
-        counted = exp.select(exp.Count(this=exp.Star())).from_(f"given_{i}")
+        counted = exp.select(exp.Count(this=exp.Star())).from_(exp.table_(f"given_{i}"))
         ((records,),) = self.tables.answer(counted, "counting records")
         if not records:
             after = " under the filter (where)" if release.where is not None else ""
@@ -71,11 +71,12 @@ class Chain:
 
     def _number(self) -> None:
         """Give numbers to what must match exactly, then to the kinds of records."""
-        every = [exp.select("exact").from_(f"given_{r.number}") for r in self.releases]
+        numbers = range(1, self.last + 1)
+        every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
         union: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
         doc = "One row per record of any release: what must match exactly."
         self.tables.make("exacts", Plan((Step("matched", doc, union),), self.query("exacts")))
-        for i in range(1, self.last + 1):
+        for i in numbers:
             names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
             self.tables.make(f"people_{i}", self.query("people", **names))
             self.tables.drop(f"given_{i}")
@@ -185,7 +186,7 @@ class Chain:
     ) -> exp.Select:
         earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:
-            kinds = exp.select("*").from_(f"kinds_{earlier}")
+            kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))
             earlier_kinds = kinds.where(_among(sources)).subquery("mine")
         query = exp.select().from_(earlier_kinds)
         same = exp.EQ(this=exp.column("exact", "mine"), expression=exp.column("exact", "theirs"))

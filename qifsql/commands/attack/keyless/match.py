@@ -156,7 +156,7 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
 def _check_pairs(chain: Chain, earlier: int, later: int) -> None:
     """Refuse what would take too long."""
     spots = exp.cast(exp.func("COALESCE", exp.Sum(this=exp.column("spots")), 0), "BIGINT")
-    counted = exp.select(spots).from_(f"totals_{earlier}_{later}")
+    counted = exp.select(spots).from_(exp.table_(f"totals_{earlier}_{later}"))
     ((pairs,),) = chain.tables.answer(counted, "counting candidates")
     if pairs > PAIRS:
         raise InputError(

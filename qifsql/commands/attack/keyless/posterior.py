@@ -119,7 +119,7 @@ class Outcomes:
             states = f"states_{later - 1}"
             final = later == chain.last
             steps = [
-                Step("states", "One row per state.", exp.select("*").from_(states)),
+                Step("states", "One row per state.", exp.select("*").from_(exp.table_(states))),
                 *chain.weighed(pairs, states),
                 self._totals(pairs),
                 Step("ways", load("keyless/ways").doc, self._ways(later)),
@@ -145,7 +145,7 @@ class Outcomes:
         )
 
     def _totals(self, pairs: Sequence[tuple[int, int]]) -> Step:
-        every = [exp.select("*").from_(f"totals_{a}_{b}") for a, b in pairs]
+        every = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
         query: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
         return Step("totals", load("keyless/totals").doc, query)
 
