@@ -55,7 +55,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     tables.make("crowd", crowd)
     if keyed:
         columns = ["position", "truth", *(["key"] if bound.key else [])]
-        point = _equal([f"place_{j}" for j in numbers], "coded", "points")
+        point = exp.and_(*_equal([f"place_{j}" for j in numbers], "coded", "points"))
         query = exp.select("point", *columns).from_("coded").join("points", on=point)
         tables.make("everybody", query)
     tables.drop("coded")
@@ -87,9 +87,9 @@ def _load(tables: Tables, bound: Bound) -> None:
     tables.make("people", query)
 
 
-def _equal(columns: Sequence[str], one: str, other: str) -> exp.Expr:
-    """The condition that columns of two tables are equal."""
-    return exp.and_(*(equal(exp.column(c, one), exp.column(c, other)) for c in columns))
+def _equal(columns: Sequence[str], one: str, other: str) -> list[exp.Expr]:
+    """The conditions that columns of two tables are equal."""
+    return [equal(exp.column(c, one), exp.column(c, other)) for c in columns]
 
 
 def _key(key: Column) -> exp.Expr:
@@ -197,7 +197,7 @@ def read_release(tables: Tables, release: Release) -> None:
         f"classes_{r}",
         exp.select("row_number() OVER () AS class", "*").from_(summed.subquery("summed")),
     )
-    in_class = exp.and_("NOT coded.suppressed", _equal(ids, "coded", "classes"))
+    in_class = exp.and_("NOT coded.suppressed", *_equal(ids, "coded", "classes"))
     secrets = exp.select("classes.class", "coded.secret", "sum(coded.records)::BIGINT AS records")
     secrets = secrets.from_(exp.table_(f"coded_{r}", alias="coded")).join(
         exp.table_(f"classes_{r}", alias="classes"), on=in_class
@@ -221,6 +221,6 @@ def read_points(tables: Tables, release: Release, every: Sequence[int]) -> str:
     tables.make(f"points_{r}", exp.select("row_number() OVER () AS point", "*").from_(different))
     mapped = exp.select("points.point", "own.point AS own").from_("points")
     release_points = exp.table_(f"points_{r}", alias="own")
-    mapped = mapped.join(release_points, on=_equal(places, "points", "own"))
+    mapped = mapped.join(release_points, on=exp.and_(*_equal(places, "points", "own")))
     tables.make(f"own_{r}", mapped)
     return f"own_{r}"
