@@ -8,7 +8,7 @@ from qifsql.counting.constraints import Wishes
 from qifsql.counting.scales import Secret, measured, own_name
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.plan import Plan, Step
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 
 def fit_secret(wishes: Wishes, secret: Secret) -> None:
@@ -44,11 +44,11 @@ def refused(
     for j, secret in enumerate(secrets, 1):
         name = f"sided_{j}"
         doc = "One row per side and value of a secret: how many have it."
-        counts = query("sided", columns={"secret": f"secrets_{j}"})
+        counts = splice("anonymise/sided", columns={"secret": f"secrets_{j}"})
         steps.append(Step(name, doc, counts, materialized=True))
         tables = {"sided": name, "whole": own_name(f"{whole}_{j}")}
         for file, numbers in _limits(wishes, secret, records):
-            queries.append(query(file, tables=tables, numbers=numbers).distinct())
+            queries.append(splice(f"anonymise/{file}", tables=tables, numbers=numbers).distinct())
     everything: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)
     return Plan(tuple(steps), everything)
 

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from qifsql.adversary.spec import BoundAttack
 from qifsql.data.relation import LOADED
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.plan import Plan
-from qifsql.query.templates import load
+from qifsql.query.splice import splice
 
 
 @dataclass(frozen=True)
@@ -28,16 +26,11 @@ class Spread:
 
 def dictionary(engine: Engine, attack: BoundAttack, attribute: str) -> Spread:
     """Make the dictionary of ``qid_1`` or ``secret_1`` ...; how people are spread over it."""
-    query = load("sweep/dictionary").query.copy()
-    for column in list(query.find_all(exp.Column)):
-        if column.name == "attribute":
-            column.set("this", exp.to_identifier(attribute))
+    query = splice("sweep/dictionary", columns={"attribute": attribute})
     plan = microdata.plan(attack, microdata.microdata(attack), query)
     name = f"dictionary_{attribute}"
     where = attack.dataset.name
     engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
-    spread = load("sweep/spread").query.copy()
-    for table in list(spread.find_all(exp.Table)):
-        table.replace(exp.table_(name, db="main", catalog=LOADED))
+    spread = splice("sweep/spread", tables={"dictionary": f"{LOADED}.main.{name}"})
     ((values, people, most, together),) = engine.rows(Plan((), spread), "encoding", where)
     return Spread(values, people or 0, most or 0, int(together or 0))

@@ -23,9 +23,10 @@ from qifsql.data.types import NUMBERS, family, nested
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
+from qifsql.query.columns import same
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 BATCH = 100_000  # pairs of masses that are read at a time
 WIDTHS = 1000  # different widths of cells of which records are cut exactly
@@ -85,9 +86,9 @@ def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> l
         )
         kind = raw.type if raw.hierarchy is None and measured(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
-        tables.make(f"positions_{j}", exp.select("place", at).from_(f"places_{j}"))
+        tables.make(f"positions_{j}", exp.select("place", at).from_(exp.table_(f"places_{j}")))
         ends = exp.select("count(*)", "max(position) - min(position)", "max(isfinite(position))")
-        ((values, apart, _),) = tables.rows(ends.from_(f"positions_{j}"))
+        ((values, apart, _),) = tables.rows(ends.from_(exp.table_(f"positions_{j}")))
         scales.append(_scale(raw, values, apart))
     return scales
 
@@ -112,30 +113,28 @@ def lost(
         for j, (_, a) in cells.items()
     ]
     rows = rows_of(file.attack, [*columns, exp.alias_(exp.true(), "there")]).subquery("rows")
-    query = exp.select(*(f"cell_{j}" for j in cells), "count(*) AS records").from_(rows)
-    keys = [f"cell_{j}" for j in cells]
+    keys = [exp.column(f"cell_{j}") for j in cells]
+    query = exp.select(*keys, "count(*) AS records").from_(rows)
     tables.make(counted, query.group_by(*keys) if keys else query)
-    ((records,),) = tables.rows(exp.select("coalesce(sum(records), 0)::BIGINT").from_(counted))
+    total = exp.select("coalesce(sum(records), 0)::BIGINT").from_(exp.table_(counted))
+    ((records,),) = tables.rows(total)
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
     sizes = (original, records)
     losses = []
-    hidden = exp.select("coalesce(sum(records), 0)::BIGINT").from_(counted)
+    hidden = total
     for scale in scales:
         cell = cells.get(scale.raw.number)
         if cell is None:
             losses.append(_gone(tables, file, scale, sizes))
             continue
         losses.append(_column(tables, file, cell[0], (scale, *sizes)))
-        on = f"{counted}.cell_{scale.raw.number} IS NOT DISTINCT FROM hidden.cell"
-        everything = exp.select("cells.cell").from_(
-            exp.alias_(exp.to_table(cell[0].names["cells"]), "cells", table=True)
-        )
-        spans = exp.alias_(exp.to_table(cell[0].names["spans"]), "spans", table=True)
+        everything = exp.select("cells.cell")
+        everything = everything.from_(exp.table_(cell[0].names["cells"], alias="cells"))
+        spans = exp.table_(cell[0].names["spans"], alias="spans")
         everything = everything.join(spans, on="cells.id = spans.id").where("spans.everything")
         alias = f"hidden_{scale.raw.number}"
-        hidden = hidden.join(
-            everything.subquery(alias), on=on.replace("hidden.", f"{alias}."), join_type="semi"
-        )
+        on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
+        hidden = hidden.join(everything.subquery(alias), on=on, join_type="semi")
     suppressed = int(tables.rows(hidden)[0][0]) if cells else records
     for g, _ in cells.values():
         tables.drop(g.names["cells"], g.names["spans"], g.names["members"])
@@ -155,21 +154,21 @@ def _column(
     """What one column of a release has lost."""
     scale, original, records = of
     j, r = scale.raw.number, file.number
-    held = exp.select(f"cell_{j} AS cell", "sum(records)::BIGINT AS records").from_(f"counted_{r}")
-    tables.make("held", held.group_by("1"))
+    held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
+    tables.make("held", held.from_(exp.table_(f"counted_{r}")).group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"))
     names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
     tables.make("units", units(scale, 1))
-    tables.make("contained", spread("contained", names=names, folder="compare"))
+    tables.make("contained", splice("compare/contained", tables=names))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
     lengths = [n for (n,) in tables.rows(widths)]
     parts = utility.parts(lengths) if len(lengths) <= WIDTHS else utility.PARTS
-    (row,) = tables.rows(spread("lost", names=names, folder="compare"))
+    (row,) = tables.rows(splice("compare/lost", tables=names))
     _, generalised, outside, suppressed, listed, spanned = row
     cells = tables.count("held")
     tables.drop("units")
     tables.make("units", units(scale, parts))
-    tables.make("shares", spread("shares", names=names, folder="compare"))
+    tables.make("shares", splice("compare/shares", tables=names))
     distances = utility.distances(
         _masses(tables, names), original=original, release=records, parts=parts
     )
@@ -193,7 +192,7 @@ def _column(
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
     """The masses of all values, however many."""
-    plan = Plan((), spread("masses", names=names, folder="compare"))
+    plan = Plan((), splice("compare/masses", tables=names))
     for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
         for people, mass, values in frame.iter_rows():
             yield Mass(int(people), int(mass), int(values))
@@ -211,7 +210,8 @@ def units(scale: Scale, parts: int) -> exp.Select:
 def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
     """A column that the release has not: every record may have any value."""
     original, records = sizes
-    people = exp.select("people", "1", "count(*)").from_(f"places_{scale.raw.number}")
+    places = exp.table_(f"places_{scale.raw.number}")
+    people = exp.select("people", "1", "count(*)").from_(places)
     masses = (Mass(n, records, times) for n, _, times in tables.rows(people.group_by("people")))
     distances = utility.distances(masses, original=original, release=records, parts=scale.values)
     shares = {"generalised": 1.0, "outside": 0.0, "certainty_penalty": 1.0}

@@ -4,7 +4,7 @@ They are sent by one stream, whose thread works while the main thread hears Ctrl
 statement is made once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,14 +15,14 @@ from qifsql.counting.scales import Secret, own_name, own_table
 from qifsql.data.relation import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan
-from qifsql.query.spreading import number, query
+from qifsql.query.splice import Numbers, splice
 
 TABLES = (
     *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
     *("carried", "poles", "groups"),  # of MDAV
 )
-Numbers = Mapping[str, int | Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Coded:
 
 class Passes:
     """Statements about a coded release; ``statements`` has each once.
+
+    Apart from ``Tables``: they are sent over one connection, thousands of times.
 
     ``look`` is told how many records are in open parts; ``names`` are the tables that files name.
     """
@@ -61,9 +63,9 @@ class Passes:
 
     def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
         """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
-        return query(
-            file,
-            width=self.coded.width,
+        return splice(
+            file if "/" in file else f"anonymise/{file}",
+            places=range(1, self.coded.width + 1),
             secrets=len(self.coded.secrets),
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
             numbers=numbers,
@@ -89,6 +91,12 @@ class Passes:
         """Make the rows of a query a table of the engine's own; how many there are."""
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.keeping(plan, name, LOADED))
+
+    def keep_empty(self, name: str, columns: Sequence[str]) -> None:
+        """Make a table of the engine's own without rows, with columns of whole numbers."""
+        zero = exp.cast(exp.Literal.number(0), "BIGINT")
+        zeros = [exp.alias_(zero.copy(), column, quoted=True) for column in columns]
+        self.keep(name, exp.select(*zeros).where("FALSE"))
 
     def plan(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> Plan:
         """The same as a plan of its own."""
@@ -123,7 +131,7 @@ class Passes:
         ``sides`` is the file that says who is on which side; there is none where nothing can be.
         """
         if not wishes.of_secret:
-            self.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
+            self.keep_empty("refused", ["part"])
             return
         key = ("judge", sides, *tables.items())
         if key not in self._texts:

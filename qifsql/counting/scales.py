@@ -16,7 +16,7 @@ from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.plan import Plan, Step
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 NOWHERE = 2**31 - 1  # the place of the missing value where there is none
 
@@ -75,10 +75,10 @@ def make_scales(engine: Engine, attack: BoundAttack) -> list[Scale]:
         placed = exp.alias_(position(qid.type), "position")
         positions = exp.select("value", "code", "people", placed).from_(table)
         doc = "One row per value: where it is, as a number."
-        plan = Plan((Step("measured", doc, positions),), query("scale"))
+        plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
         engine.keep(scale_table(i), plan, f"measuring qid_{i}", attack.dataset.name, catalog=LOADED)
         engine.drop(f"dictionary_qid_{i}", LOADED)
-        ends = query("ends", tables={"scale": own_name(scale_table(i))})
+        ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
         ((values, missing, least, greatest),) = engine.rows(
             Plan((), ends), "measuring", attack.dataset.name
         )
@@ -92,7 +92,7 @@ def make_secrets(engine: Engine, attack: BoundAttack) -> list[Secret]:
     for j, secret in enumerate(attack.secrets, 1):
         spread = dictionary(engine, attack, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
-        plan = Plan((), query("whole", tables=table))
+        plan = Plan((), splice("anonymise/whole", tables=table))
         engine.keep(f"whole_{j}", plan, "counting secrets", attack.dataset.name, catalog=LOADED)
         total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
         ((before,),) = engine.rows(Plan((), total), "counting secrets", attack.dataset.name)

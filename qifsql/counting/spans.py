@@ -23,7 +23,8 @@ from qifsql.data.relation import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
-from qifsql.query.spread import spread
+from qifsql.query.columns import equal
+from qifsql.query.splice import splice
 
 HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
 
@@ -75,12 +76,12 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
     """
     j = raw.number
     tables.make(f"counted_values_{j}", values)
-    source = exp.select("value", "people").from_(f"counted_values_{j}")
+    source = exp.select("value", "people").from_(exp.table_(f"counted_values_{j}"))
     if raw.hierarchy is None:
         tables.make(f"raw_values_{j}", source.select("NULL AS leaf"))
     else:
         _make_ordered(tables, raw, source)
-    tables.make(f"places_{j}", spread("places", names={"raw_values": f"raw_values_{j}"}))
+    tables.make(f"places_{j}", splice("cells/places", tables={"raw_values": f"raw_values_{j}"}))
     tables.drop(f"counted_values_{j}", f"raw_values_{j}")
 
 
@@ -96,7 +97,8 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
     text = exp.cast(exp.column("value"), "VARCHAR")
     same = exp.EQ(this=text, expression=exp.column("label", table="leaves"))
     tables.make(f"raw_values_{j}", source.select("leaf").join(listed, on=same, join_type="left"))
-    outside = exp.select("count(*)", "sum(people)::BIGINT").from_(f"raw_values_{j}")
+    raw_values = exp.table_(f"raw_values_{j}")
+    outside = exp.select("count(*)", "sum(people)::BIGINT").from_(raw_values)
     ((values, people),) = tables.rows(outside.where("leaf IS NULL AND value IS NOT NULL"))
     if values:
         raise ColumnError(
@@ -112,10 +114,12 @@ def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
     _parse(tables, column, mode, kind)
-    queries = [spread(name, names=names, domain=kind) for name in ("listed", "begun", "absent")]
+    queries = [
+        splice(f"cells/{name}", tables=names, domain=kind) for name in ("listed", "begun", "absent")
+    ]
     tables.make(names["members"], exp.union(exp.union(queries[0], queries[1]), queries[2]))
-    tables.make(names["ranges"], spread("ranges", names=names, domain=kind))
-    tables.make(names["spans"], spread("spans", names=names))
+    tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=kind))
+    tables.make(names["spans"], splice("cells/spans", tables=names))
     tables.drop(names["parsed"], names["ranges"])
 
 
@@ -123,10 +127,10 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
     """Make the table of what each cell says, from text or from types."""
     names = column.names
     if mode != "text":
-        tables.make(names["parsed"], spread(f"parsed_{mode}", names=names, domain=kind))
+        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
         return
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
-    unread = spread("unread", names=names)
+    unread = splice("cells/unread", tables=names)
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
@@ -139,7 +143,7 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
         )
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
-    tables.make(names["parsed"], spread("parsed_text", names=names, domain=kind))
+    tables.make(names["parsed"], splice("cells/parsed_text", tables=names, domain=kind))
     tables.drop(names["readings"])
     path.unlink()
 
@@ -181,10 +185,8 @@ def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
     query = exp.select().from_(classes)
     for column in columns:
         alias = f"spans_{column.raw.number}"
-        on = f"{classes}.id_{column.raw.number} = {alias}.id"
-        query = query.join(
-            exp.alias_(exp.to_table(column.names["spans"]), alias, table=True), on=on
-        )
+        cell = equal(exp.column(f"id_{column.raw.number}", classes), exp.column("id", alias))
+        query = query.join(exp.table_(column.names["spans"], alias=alias), on=cell)
         factor = exp.cast(exp.column("width", table=alias), "DOUBLE")
         product = exp.Mul(this=product, expression=factor)
     total = exp.func("coalesce", exp.Sum(this=product), exp.Literal.number(0))

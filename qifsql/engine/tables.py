@@ -15,7 +15,9 @@ from qifsql.query.plan import Plan
 class Tables:
     """What makes and drops tables of one engine; ``statements`` are the statements that made them.
 
-    ``what`` and ``where`` say what is being done, for progress and errors.
+    ``what`` and ``where`` say what is being done, for progress and errors. Three stores are apart:
+    ``Counts``, whose tables may stay in a file and are made once, and ``Passes`` and the sweep's
+    ``Worker``, which send statements over one connection each.
     """
 
     engine: Engine
@@ -23,15 +25,20 @@ class Tables:
     where: str
     statements: list[str] = field(default_factory=list)
 
-    def make(self, name: str, query: exp.Query) -> None:
-        """Make a table of the rows of a query."""
-        plan = Plan((), query)
-        self.engine.keep(name, plan, self.what, self.where, catalog=LOADED)
-        self.statements.append(render.keeping(plan, name, LOADED))
+    def make(self, name: str, query: exp.Query | Plan, what: str = "") -> None:
+        """Make a table of the rows of a query or plan."""
+        plan = _plan(query)
+        self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
+        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
 
-    def rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
-        """The rows of a query, which are few."""
-        return self.engine.rows(Plan((), query), self.what, self.where)
+    def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
+        """The rows of a query or plan, which are few and no part of the answer."""
+        return self.engine.rows(_plan(query), what or self.what, self.where)
+
+    def answer(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
+        """The rows of a query or plan that are part of the answer: its statement is one, too."""
+        self.statements.append(render.statement(_plan(query), pretty=True))
+        return self.rows(query, what)
 
     def count(self, name: str) -> int:
         """How many rows a table has."""
@@ -45,3 +52,7 @@ class Tables:
     def doing(self, what: str, where: str | None = None) -> "Tables":
         """The same where something else is being done."""
         return Tables(self.engine, what, where or self.where, self.statements)
+
+
+def _plan(query: exp.Query | Plan) -> Plan:
+    return query if isinstance(query, Plan) else Plan((), query)

@@ -24,16 +24,28 @@ def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> e
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
+def number(value: int) -> exp.Expr:
+    """A whole number as a literal of its own size: a literal of SQL has 64 bits."""
+    literal: exp.Expr = exp.Literal.number(abs(value))
+    if abs(value) >= 2**63:
+        literal = exp.cast(exp.Literal.string(str(abs(value))), "HUGEINT", dialect="duckdb")
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:
+    """The condition that two values are there and equal."""
+    return exp.EQ(this=one, expression=other)
+
+
+def same(one: exp.Expr, other: exp.Expr) -> exp.NullSafeEQ:
+    """The condition that two values are equal, or both missing."""
+    return exp.NullSafeEQ(this=one, expression=other)
+
+
 def same_block(left: str, right: str, width: int) -> exp.Expr:
     """The condition of a join: rows of both tables are about the same block."""
-    return exp.and_(
-        *(
-            exp.NullSafeEQ(
-                this=exp.column(f"qid_{i}", left), expression=exp.column(f"qid_{i}", right)
-            )
-            for i in range(1, width + 1)
-        )
-    )
+    names = [f"qid_{i}" for i in range(1, width + 1)]
+    return exp.and_(*(same(exp.column(name, left), exp.column(name, right)) for name in names))
 
 
 def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:

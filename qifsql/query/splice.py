@@ -1,104 +1,161 @@
-"""The placeholders of ``sql/`` become columns, in the parsed tree.
+"""The placeholders of ``sql/`` become columns, tables and numbers, in the parsed tree.
 
-- ``qid``, the whole tuple, becomes ``qid_1 .. qid_k``. It may stand as a selected column, as a
-  key of GROUP BY, PARTITION BY or ORDER BY, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join;
-  anywhere else the template is refused, because a tuple is not a column there.
+An item is what stands between two commas of SELECT, GROUP BY, ORDER BY, PARTITION BY, USING or a
+list ``[...]``. The item of a placeholder that stands for several columns is repeated, once for each
+of them; in SELECT that is the item of its name (``min(place) AS place``, but not ``place + 1 AS
+x``), elsewhere every item that names it.
+
+- ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may stand alone as an item, but not in a
+  list or in USING, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere else the view
+  is refused, because a tuple is not a column there.
+- ``place``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... of each i of the
+  quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
+- ``number``, in an item of these, becomes i. It must not stand in ``x[number]``: list_extract says
+  the same.
+- ``each(condition)`` becomes the condition for each of them, joined by AND.
+- ``secrets`` becomes ``secrets_1 .. secrets_m``, in items.
+- ``tally`` becomes ``tally_j_c`` of each counted value c of each secret j, in items; where it is
+  defined, ``secret``, ``secret_values`` and the ``code`` of the definition become those of j and c.
+- ``word``, the counters of a block packed in a number, becomes ``word_1 .. word_w`` in items; in an
+  expression it is the first of them.
 - ``secret`` becomes ``secret_j``.
-- ``tally`` becomes one column for each counted value; where it is defined the definition is
-  repeated, and in a list ``[...]`` the element is.
-- Names of steps become the numbered names of their secret.
+- ``added([...])`` becomes the sum of the elements, ``comparable(x)`` becomes ``x`` in the type in
+  which values are compared.
+- A column, a whole number or a table can stand in for any name (``wanted_k``), and the values of a
+  table of one row for its columns, without the join.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
 
 from sqlglot import exp
 
+from qifsql.data.domains import Domain
+from qifsql.data.expressions import with_one_missing
 from qifsql.errors import InternalError
-from qifsql.query.templates import Template
+from qifsql.query.columns import number
+from qifsql.query.templates import Template, load
 
 Tally = tuple[int, int]  # number of the secret, number of its value
+Numbers = Mapping[str, int | Sequence[int]]
+Row = Mapping[str, exp.Expr]  # one row of what is asked: its values by column
+
+PLACES = ("place", "low", "least", "top", "high")
+EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Copy:
+    """One of the items that an item becomes: the ending of its names, and what else differs."""
+
+    ending: str
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    tally: Tally | None = None
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Placeholders that are repeated together."""
+
+    names: Sequence[str]
+    copies: Sequence[_Copy]
+
+    @staticmethod
+    def of(name: str, n: int) -> "_Family":
+        """One placeholder that stands for the columns 1 to n."""
+        return _Family((name,), [_Copy(ending=f"_{i}") for i in range(1, n + 1)])
 
 
 def splice(
-    template: Template,
+    view: Template | str,
     *,
-    width: int,
+    width: int = 0,
     secret: int | None = None,
-    names: Mapping[str, str] | None = None,
-    tallies: Sequence[Tally] = (),
+    tallies: Iterable[Tally] = (),
+    places: Iterable[int] | None = None,
+    secrets: int | None = None,
+    words: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    numbers: Numbers | None = None,
+    tables: Mapping[str, str] | None = None,
+    rows: Mapping[str, Row] | None = None,
+    domain: Domain | None = None,
 ) -> exp.Select:
-    """The query of ``template`` for ``width`` quasi-identifiers and one secret."""
+    """Return the query of a view with its placeholders filled.
+
+    Args:
+        view: A view of ``sql/``, or its name.
+        width: The number of quasi-identifiers that ``qid`` is made of.
+        secret: The number of the secret.
+        tallies: The values that are counted by tallies.
+        places: The numbers of the quasi-identifiers that ``place`` stands for.
+        secrets: The number of secrets that ``secrets`` stands for.
+        words: The number of words of counters.
+        columns: Columns by the names that stand for them.
+        numbers: Whole numbers by the names that stand for them; a sequence has one for each place.
+        tables: Tables by the names that stand for them, by which they are still called.
+        rows: The values of tables of one row. The engine would look for a way to join these by
+            inequalities, which takes sorting.
+        domain: The values of the quasi-identifier that are compared.
+
+    """
+    template = load(view) if isinstance(view, str) else view
     query = template.query.copy()
-    _spread_tallies(query, tallies)
-    _spread_qids(query, width, template.name)
-    for node in list(query.find_all(exp.Column)):
-        if node.name == "secret" and secret is not None:
-            node.set("this", exp.to_identifier(f"secret_{secret}"))
-    _rename_tables(query, names or {})
+    present = {node.name for node in query.find_all(exp.Identifier)}
+    tallied = [_Copy(ending=f"_{j}_{code}", tally=(j, code)) for j, code in tallies]
+    families = [_Family(("tally",), tallied), _Family.of("qid", width)]
+    if places is not None:
+        families.append(_Family(PLACES, _copies(places, numbers or {})))
+    if secrets is not None:
+        families.append(_Family.of("secrets", secrets))
+    if words is not None:
+        families.append(_Family.of("word", words))
+    by_name = {name: f for f in families for name in f.names if name in present}
+    if by_name:
+        _conditions(query, by_name)
+        _repeat(query, by_name)
+    if any(name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)):
+        raise InternalError(f"sql/{template.name}.sql uses qid where a tuple cannot stand")
+    _functions(query, domain)
+    columns = dict(columns or {})
+    if secret is not None:
+        columns["secret"] = f"secret_{secret}"
+    if words is not None:
+        columns["word"] = "word_1"
+    _columns(query, columns, numbers or {}, rows or {})
+    _tables(query, tables or {}, rows or {})
     return query
 
 
-def _rename_tables(query: exp.Select, names: Mapping[str, str]) -> None:
-    for table in list(query.find_all(exp.Table)):
-        new = names.get(table.name)
-        if new and new != table.name:
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
-            table.set("this", exp.to_identifier(new))
+def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
+    lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
+    return [
+        _Copy(ending=f"_{i}", numbers={"number": i, **{n: v[at] for n, v in lists.items()}})
+        for at, i in enumerate(members)
+    ]
 
 
-def _spread_qids(query: exp.Select, width: int, where: str) -> None:
-    for equal in [e for e in query.find_all(exp.NullSafeEQ) if _is_qid(e.this)]:
-        if _is_qid(equal.expression) and _in_join(equal):
-            left, right = equal.this, equal.expression
-            pairs = [
-                exp.NullSafeEQ(this=_qid(left, i), expression=_qid(right, i))
-                for i in range(1, width + 1)
-            ]
-            together = exp.and_(*pairs) if pairs else exp.true()
+def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
+    """Repeat ``each(...)``, and comparisons of tuples in a join."""
+    for node in list(query.find_all(exp.Anonymous)):
+        if node.name.casefold() == "each" and (family := families.get("place")):
+            together = _all(node.expressions[0], family)
+            node.replace(exp.paren(together) if family.copies else together)
+    for equal in list(query.find_all(exp.NullSafeEQ)):
+        if _is_qid(equal.this) and _is_qid(equal.expression) and _in_join(equal):
+            together = _all(equal, families["qid"])
             in_brackets = isinstance(equal.parent, exp.Not)
             equal.replace(exp.paren(together) if in_brackets else together)
-    for node in [c for c in query.find_all(exp.Column) if _is_qid(c)]:
-        parent = node.parent
-        if isinstance(parent, exp.Window) and node.arg_key == "partition_by":
-            items = parent.args["partition_by"]
-            spread = [_qid(node, i) for i in range(1, width + 1)]
-            parent.set("partition_by", [n for x in items for n in (spread if x is node else [x])])
-            continue
-        if isinstance(parent, exp.Ordered) and isinstance(parent.parent, exp.Order):
-            _order(parent, [_qid(node, i) for i in range(1, width + 1)])
-            continue
-        if not isinstance(parent, exp.Select | exp.Group):
-            raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
-        _replace(parent, node, [_qid(node, i) for i in range(1, width + 1)])
-        if isinstance(parent, exp.Group) and not parent.expressions:
-            parent.pop()
-    if any(name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)):
-        raise InternalError(f"sql/{where}.sql uses qid where a tuple cannot stand")
 
 
-def _order(item: exp.Ordered, columns: Sequence[exp.Expr]) -> None:
-    """Order by every column as by the tuple; by nothing where there is none."""
-    same = [item.copy() for _ in columns]
-    for one, column in zip(same, columns, strict=True):
-        one.set("this", column)
-    order = item.parent
-    assert isinstance(order, exp.Order)  # noqa: S101 - the caller has looked
-    _replace(order, item, same)
-    if order.expressions:
-        return
-    if order.this:  # the order of an aggregate: list(x ORDER BY qid)
-        order.replace(order.this)
-    else:
-        order.pop()
+def _all(condition: exp.Expr, family: _Family) -> exp.Expr:
+    conditions = [_one(condition, family, copy) for copy in family.copies]
+    return exp.and_(*conditions) if conditions else exp.true()
 
 
 def _is_qid(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and node.name == "qid"
-
-
-def _qid(column: exp.Expr, i: int) -> exp.Column:
-    return exp.column(f"qid_{i}", table=column.args.get("table"))
 
 
 def _in_join(node: exp.Expr) -> bool:
@@ -106,58 +163,108 @@ def _in_join(node: exp.Expr) -> bool:
     return join is not None and join.args.get("on") is not None
 
 
-def _spread_tallies(query: exp.Select, tallies: Sequence[Tally]) -> None:
-    for item in [e for e in query.expressions if e.alias == "tally"]:
-        _replace(query, item, [_count(item, t) for t in tallies])
-    for array in list(query.find_all(exp.Array)):
-        for item in list(array.expressions):
-            if any(c.name == "tally" for c in item.find_all(exp.Column)):
-                _replace(array, item, [_named(item, t) for t in tallies])
-    for node in [c for c in query.find_all(exp.Column) if c.name == "tally"]:
-        parent = node.parent
-        if isinstance(parent, exp.Select | exp.Group):
-            _replace(parent, node, [exp.column(_tally(t)) for t in tallies])
+def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
+    """Repeat the items of placeholders."""
+    for join in query.find_all(exp.Join):
+        if using := join.args.get("using"):
+            join.set("using", _items(join, using, families))
+    for window in query.find_all(exp.Window):
+        if by := window.args.get("partition_by"):
+            window.set("partition_by", _items(window, by, families))
+    # Lists before what holds them: their items are told apart then.
+    for holder in sorted(query.find_all(*EVERYWHERE), key=lambda node: -node.depth):
+        before = holder.expressions
+        holder.set("expressions", _items(holder, before, families))
+        if before and not holder.expressions:
+            _empty(holder)
 
 
-def _tally(tally: Tally) -> str:
-    return f"tally_{tally[0]}_{tally[1]}"
+def _empty(holder: exp.Expr) -> None:
+    """Leave out what would group or order by nothing."""
+    if isinstance(holder, exp.Order) and holder.this:  # of an aggregate: list(x ORDER BY qid)
+        holder.replace(holder.this)
+    elif isinstance(holder, exp.Group | exp.Order):
+        holder.pop()
 
 
-def _named(item: exp.Expr, tally: Tally) -> exp.Expr:
-    def change(node: exp.Expr) -> exp.Expr:
-        is_tally = isinstance(node, exp.Column) and node.name == "tally"
-        return exp.column(_tally(tally)) if is_tally else node
-
-    return item.transform(change)
-
-
-def _count(item: exp.Expr, tally: Tally) -> exp.Expr:
-    """The definition of one tally: the same for another secret and another of its values."""
-    j, code = tally
-    changed = item.copy()
-    changed.set("alias", exp.to_identifier(_tally(tally)))
-    _each(changed, exp.Column, lambda n: n.name == "secret", f"secret_{j}")
-    _each(changed, exp.Table, lambda n: n.name == "secret_values", f"secret_values_{j}")
-    for equal in changed.find_all(exp.EQ):
-        if equal.this.name == "code":
-            equal.set("expression", exp.Literal.number(code))
-    return changed
+def _items(
+    holder: exp.Expr, items: Sequence[exp.Expr], families: Mapping[str, _Family]
+) -> list[exp.Expr]:
+    expressions: list[exp.Expr] = []
+    for item in items:
+        name = _placeholder(holder, item, families)
+        if name is None:
+            expressions.append(item)
+        else:
+            expressions += [_one(item, families[name], copy) for copy in families[name].copies]
+    return expressions
 
 
-def _each(
-    tree: exp.Expr,
-    kind: type[exp.Expr],
-    test: Callable[[exp.Expr], bool],
-    name: str,
+def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Family]) -> str | None:
+    """Return the placeholder that an item belongs to."""
+    if _is_qid(item.this if isinstance(item, exp.Ordered) else item):
+        return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
+    if isinstance(holder, exp.Select):
+        names = [item.alias_or_name]
+    else:
+        names = [node.name for node in item.find_all(exp.Identifier)]
+    return next((name for name in names if name in families and name != "qid"), None)
+
+
+def _one(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
+    """Return an item as that of one column."""
+    around = exp.paren(item.copy())
+    for column in list(around.find_all(exp.Column)):
+        if column.name in copy.numbers and not column.table:
+            column.replace(number(copy.numbers[column.name]))
+    for node in around.find_all(exp.Identifier):
+        if node.name in family.names:
+            node.set("this", f"{node.name}{copy.ending}")
+        elif copy.tally and node.name in ("secret", "secret_values"):
+            node.set("this", f"{node.name}_{copy.tally[0]}")
+    for equal in around.find_all(exp.EQ) if copy.tally else ():
+        if copy.tally and equal.this.name == "code":
+            equal.set("expression", exp.Literal.number(copy.tally[1]))
+    inner = around.this
+    assert isinstance(inner, exp.Expr)  # noqa: S101 - it was one
+    return inner.pop()
+
+
+def _functions(query: exp.Select, domain: Domain | None) -> None:
+    """Replace what looks like a function: ``added`` and ``comparable``."""
+    for node in list(query.find_all(exp.Anonymous)):
+        name = node.name.casefold()
+        if name == "added":
+            terms = node.expressions[0].expressions
+            node.replace(exp.paren(reduce(lambda a, b: exp.Add(this=a, expression=b), terms)))
+        elif name == "comparable" and domain is not None:
+            cast = exp.cast(node.expressions[0], domain.type, dialect="duckdb")
+            node.replace(with_one_missing(cast) if domain.kind == "floating" else cast)
+
+
+def _columns(
+    query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Row]
 ) -> None:
-    for node in list(tree.find_all(kind)):
-        if test(node):
-            node.set("this", exp.to_identifier(name))
+    if not columns and not numbers and not rows:
+        return
+    for column in list(query.find_all(exp.Column)):
+        value = numbers.get(column.name)
+        if column.table in rows:
+            column.replace(rows[column.table][column.name].copy())
+        elif isinstance(value, int) and not column.table:
+            column.replace(number(value))
+        elif column.name in columns:
+            column.set("this", exp.to_identifier(columns[column.name]))
 
 
-def _replace(parent: exp.Expr, old: exp.Expr, new: Sequence[exp.Expr]) -> None:
-    """Put ``new`` where ``old`` stood in the list of ``parent``."""
-    items: list[exp.Expr] = []
-    for item in parent.expressions:
-        items += new if item is old else [item]
-    parent.set("expressions", items)
+def _tables(query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Row]) -> None:
+    for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
+        join.pop()
+    for table in list(query.find_all(exp.Table)):
+        new = tables.get(table.name, table.name)
+        if new != table.name:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+            for part, value in exp.to_table(new).args.items():
+                if part in ("this", "db", "catalog"):
+                    table.set(part, value)

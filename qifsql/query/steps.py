@@ -154,7 +154,7 @@ class Steps:
             template,
             width=0 if about.prior else len(self.attack.qids),
             secret=about.secret,
-            names=names,
+            tables=names,
             tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
         )
 

@@ -82,12 +82,12 @@ SELECT
     node,
     attribute,
     any_value(size) AS size,
-    min(spot) AS least,
-    max(spot) AS greatest,
-    arg_min(people, spot) AS least_people,
-    arg_max(people, spot) AS greatest_people,
-    list_extract(min(spot, 2), 2) AS second_least,
-    list_extract(max(spot, 2), 2) AS second_greatest,
+    min(spot) AS smallest,
+    max(spot) AS largest,
+    arg_min(people, spot) AS smallest_people,
+    arg_max(people, spot) AS largest_people,
+    list_extract(min(spot, 2), 2) AS second_smallest,
+    list_extract(max(spot, 2), 2) AS second_largest,
     list_concat(
         coalesce(arg_max(spot, below, 2) FILTER (WHERE 2 * below <= size), []),
         coalesce(arg_min(spot, below, 2) FILTER (WHERE 2 * below > size AND below < size), [])
@@ -143,14 +143,14 @@ FROM (
         marks.attribute,
         list_extract(targets.spots, marks.attribute) AS own,
         CASE
-            WHEN list_extract(targets.spots, marks.attribute) = marks.least AND marks.least_people = 1
-            THEN coalesce(marks.second_least, marks.least)
-            ELSE marks.least
+            WHEN list_extract(targets.spots, marks.attribute) = marks.smallest AND marks.smallest_people = 1
+            THEN coalesce(marks.second_smallest, marks.smallest)
+            ELSE marks.smallest
         END AS first,
         CASE
-            WHEN list_extract(targets.spots, marks.attribute) = marks.greatest AND marks.greatest_people = 1
-            THEN coalesce(marks.second_greatest, marks.greatest)
-            ELSE marks.greatest
+            WHEN list_extract(targets.spots, marks.attribute) = marks.largest AND marks.largest_people = 1
+            THEN coalesce(marks.second_largest, marks.largest)
+            ELSE marks.largest
         END AS last,
         marks.size - (items.target > 0)::BIGINT AS size,
         marks.cuts,

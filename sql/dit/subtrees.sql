@@ -103,8 +103,8 @@ CREATE OR REPLACE VIEW cells AS
 SELECT
     held.class,
     held.attribute,
-    min(held.spot) FILTER (WHERE held.spot < kinds.missing) AS least,
-    max(held.spot) FILTER (WHERE held.spot < kinds.missing) AS greatest,
+    min(held.spot) FILTER (WHERE held.spot < kinds.missing) AS smallest,
+    max(held.spot) FILTER (WHERE held.spot < kinds.missing) AS largest,
     bool_or(held.spot = kinds.missing) AS missing
 FROM held JOIN kinds ON held.attribute = kinds.attribute
 WHERE kinds.interval
@@ -133,7 +133,7 @@ WHERE
     held.people > 1
     OR (
         kinds.interval AND listed.spot <> kinds.missing
-        AND cells.least < listed.spot AND listed.spot < cells.greatest
+        AND cells.smallest < listed.spot AND listed.spot < cells.largest
     );
 
 -- One row per subtree, quasi-identifier and place that a target has there.
@@ -182,7 +182,7 @@ FROM (
     JOIN cells ON beneath.class = cells.class AND wanted_cells.attribute = cells.attribute
     WHERE CASE
         WHEN wanted_cells.spot = kinds.missing THEN cells.missing
-        ELSE wanted_cells.spot BETWEEN cells.least AND cells.greatest
+        ELSE wanted_cells.spot BETWEEN cells.smallest AND cells.largest
     END
     UNION ALL
     SELECT
@@ -245,5 +245,5 @@ LEFT JOIN held
 WHERE CASE
     WHEN NOT kinds.interval THEN held.class IS NOT NULL
     WHEN listed.spot = kinds.missing THEN cells.missing
-    ELSE listed.spot BETWEEN cells.least AND cells.greatest
+    ELSE listed.spot BETWEEN cells.smallest AND cells.largest
 END;

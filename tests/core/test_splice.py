@@ -269,7 +269,7 @@ def test_a_tally_is_repeated_where_it_is_selected_grouped_and_listed() -> None:
 def test_a_renamed_table_answers_to_its_old_name() -> None:
     sql = "SELECT a.x, b.y, t.z FROM a JOIN b ON a.x = b.x JOIN c AS t ON t.x = a.x"
     assert equal(
-        spliced(sql, names={"a": "a_1", "b": "b", "c": "c_1"}),
+        spliced(sql, tables={"a": "a_1", "b": "b", "c": "c_1"}),
         "SELECT a.x, b.y, t.z FROM a_1 AS a JOIN b ON a.x = b.x JOIN c_1 AS t ON t.x = a.x",
     )
 
@@ -277,7 +277,7 @@ def test_a_renamed_table_answers_to_its_old_name() -> None:
 def test_a_table_is_renamed_in_subqueries_too() -> None:
     sql = "SELECT x FROM (SELECT a.x FROM a WHERE a.x IN (SELECT x FROM a)) AS q"
     assert equal(
-        spliced(sql, names={"a": "a_1"}),
+        spliced(sql, tables={"a": "a_1"}),
         "SELECT x FROM (SELECT a.x FROM a_1 AS a WHERE a.x IN (SELECT x FROM a_1 AS a)) AS q",
     )
 
@@ -285,7 +285,7 @@ def test_a_table_is_renamed_in_subqueries_too() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_splicing_leaves_the_template_as_it_was(name: str) -> None:
     before = load(name).query.sql("duckdb")
-    splice(load(name), width=3, secret=2, names={"cells": "cells_2"}, tallies=TALLIES)
+    splice(load(name), width=3, secret=2, tables={"cells": "cells_2"}, tallies=TALLIES)
     assert load(name).query.sql("duckdb") == before
 
 
@@ -342,9 +342,69 @@ def have(con: duckdb.DuckDBPyConnection, table: str, *, width: int, weighted: bo
         load(file),
         width=0 if prior else width,
         secret=int(number[1:] or 1),
-        names={read: f"{prior}{read}{number}" for read in tables(load(file).query) - set(GIVEN)},
+        tables={read: f"{prior}{read}{number}" for read in tables(load(file).query) - set(GIVEN)},
         tallies=TALLIES,
     )
     for read in tables(query):
         have(con, read, width=width, weighted=weighted)
     con.execute(f"CREATE TABLE {table} AS {render(query)}")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            "SELECT part, min(place) AS low, x FROM a GROUP BY part, place ORDER BY place DESC",
+            "SELECT part, min(place_1) AS low_1, min(place_4) AS low_4, x FROM a "
+            "GROUP BY part, place_1, place_4 ORDER BY place_1 DESC, place_4 DESC",
+        ),
+        (
+            "SELECT [place + 1][2] AS x, row_number() OVER (PARTITION BY place) AS n FROM a",
+            "SELECT [place_1 + 1, place_4 + 1][2] AS x, "
+            "row_number() OVER (PARTITION BY place_1, place_4) AS n FROM a",
+        ),
+        (
+            "SELECT x FROM a JOIN b USING (place) WHERE each(low <= place OR place = 0)",
+            "SELECT x FROM a JOIN b USING (place_1, place_4) WHERE "
+            "((low_1 <= place_1 OR place_1 = 0) AND (low_4 <= place_4 OR place_4 = 0))",
+        ),
+        (
+            "SELECT added([list_extract(xs, number) * place]) AS x FROM a",
+            "SELECT (list_extract(xs, 1) * place_1 + list_extract(xs, 4) * place_4) AS x FROM a",
+        ),
+        (
+            "SELECT place - wanted_each AS place FROM a WHERE x > wanted_k",
+            "SELECT place_1 - 7 AS place_1, place_4 - 8 AS place_4 FROM a WHERE x > -3",
+        ),
+    ],
+)
+def test_an_item_of_a_place_is_repeated_for_each_quasi_identifier(sql: str, expected: str) -> None:
+    numbers = {"wanted_each": (7, 8), "wanted_k": -3}
+    assert equal(spliced(sql, places=(1, 4), numbers=numbers), expected)
+
+
+def test_a_place_in_a_view_about_one_stands_for_itself() -> None:
+    sql = "SELECT place, min(low) AS low FROM a GROUP BY place"
+    assert equal(spliced(sql), sql)
+
+
+def test_a_word_is_repeated_as_an_item_and_the_first_one_in_an_expression() -> None:
+    assert equal(
+        spliced("SELECT sum(word) AS word, people(word) AS size FROM a", words=2),
+        "SELECT sum(word_1) AS word_1, sum(word_2) AS word_2, people(word_1) AS size FROM a",
+    )
+
+
+def test_a_table_of_one_row_gives_its_values_and_leaves_the_join() -> None:
+    rows = {"bounds": {"k": exp.Literal.number(5)}}
+    assert equal(
+        spliced("SELECT x FROM a CROSS JOIN bounds WHERE x < bounds.k", rows=rows),
+        "SELECT x FROM a WHERE x < 5",
+    )
+
+
+def test_columns_and_full_names_of_tables_stand_in_for_names() -> None:
+    assert equal(
+        spliced("SELECT x, b.y FROM b", columns={"x": "z"}, tables={"b": "memory.main.b_1"}),
+        "SELECT z, b.y FROM memory.main.b_1 AS b",
+    )

@@ -20,7 +20,8 @@ from qifsql.counting.scales import (
 )
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
-from qifsql.query.spreading import number, query
+from qifsql.query.columns import number
+from qifsql.query.splice import splice
 from qifsql.results import release
 
 Shape = Literal["interval", "centroid"]
@@ -115,7 +116,7 @@ def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bo
     else:
         file = "means" if family(scale.attribute.type) in NUMBERS else "medians"
     tables = {"done": own_name("done"), "scale": own_name(scale_table(i))}
-    tree = query(file, columns={"own_place": f"place_{i}"}, tables=tables)
+    tree = splice(f"anonymise/{file}", columns={"own_place": f"place_{i}"}, tables=tables)
     if shape == "centroid" and text:
         tree = exp.select("part", '"values"', "cell::VARCHAR AS cell").from_(tree.subquery("found"))
     passes.keep(f"values_{i}", tree)
@@ -126,7 +127,7 @@ def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> 
     by_set = sets and not scale.interval
     columns = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}
-    tree = query("counted" if by_set else "spans", columns=columns, tables=tables)
+    tree = splice(f"anonymise/{'counted' if by_set else 'spans'}", columns=columns, tables=tables)
     generalised, spanned, written = passes.row(tree)
     if written > MOST:
         raise InputError(

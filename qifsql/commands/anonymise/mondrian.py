@@ -42,6 +42,6 @@ def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
 
 def nothing(passes: Passes, people: str) -> None:
     """Make the empty table ``done``, with the places of another table."""
-    places = [f"place_{i}" for i in range(1, passes.coded.width + 1)]
+    places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
     table = exp.select("part", *places, "people").from_(own_table(people))
     passes.keep("done", table.where("FALSE"))

@@ -116,8 +116,9 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
                 value.set("expression", written(value.expression, secret, SHOWABLE))
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
-            query = query.join(table, on=same_block("chosen", table, len(attack.qids)))
-        query = query.join(f"counts_{j}", on=same_block("chosen", f"counts_{j}", len(attack.qids)))
+            query = query.join(exp.table_(table), on=same_block("chosen", table, len(attack.qids)))
+        counts = exp.table_(f"counts_{j}")
+        query = query.join(counts, on=same_block("chosen", counts.name, len(attack.qids)))
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (

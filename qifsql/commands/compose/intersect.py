@@ -17,7 +17,6 @@ from qifsql.counting.releases import Bound, Release
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, several
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 
 LIMIT = 2**120  # sums of products of frequencies, times people, stay below: the engine adds exactly
 
@@ -49,7 +48,7 @@ class Step:
 
 def query(name: str, **names: str) -> exp.Select:
     """The query of a template, its tables called ``names``."""
-    return splice(load(f"compose/{name}"), width=0, names=names)
+    return splice(f"compose/{name}", tables=names)
 
 
 def rows(tables: Tables, tree: exp.Query) -> list[Row]:
@@ -81,7 +80,7 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     counted = _class_counts(tables, r)
     suppressed = f"suppressed_secrets_{r}"
     if bound.spec.suppressed == "ignored":
-        tables.make("nobody", exp.select("*").from_(suppressed).where("FALSE"))
+        tables.make("nobody", exp.select("*").from_(exp.table_(suppressed)).where("FALSE"))
     names = {
         "class_secrets": f"class_secrets_{r}",
         "suppressed_secrets": "nobody" if bound.spec.suppressed == "ignored" else suppressed,
@@ -103,11 +102,12 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
 def _class_counts(tables: Tables, r: int) -> Row:
     """Records and classes of a release, and how often the most frequent secret occurs."""
     sizes = exp.select("count(*)", "coalesce(sum(records), 0)::BIGINT", "min(records)")
-    ((classes, records, smallest),) = tables.rows(sizes.from_(f"classes_{r}"))
-    gone = exp.select("coalesce(sum(records), 0)::BIGINT").from_(f"suppressed_secrets_{r}")
+    ((classes, records, smallest),) = tables.rows(sizes.from_(exp.table_(f"classes_{r}")))
+    suppressed_secrets = exp.table_(f"suppressed_secrets_{r}")
+    gone = exp.select("coalesce(sum(records), 0)::BIGINT").from_(suppressed_secrets)
     ((suppressed,),) = tables.rows(gone)
-    class_secrets = exp.select("secret", "records").from_(f"class_secrets_{r}")
-    other = exp.select("secret", "records").from_(f"suppressed_secrets_{r}")
+    class_secrets = exp.select("secret", "records").from_(exp.table_(f"class_secrets_{r}"))
+    other = exp.select("secret", "records").from_(suppressed_secrets)
     both = exp.union(class_secrets, other, distinct=False).subquery("both")
     summed = exp.select("sum(records)::BIGINT AS records").from_(both).group_by("secret")
     ((most,),) = tables.rows(exp.select("max(records)").from_(summed.subquery("summed")))
@@ -186,8 +186,8 @@ def _exact(tables: Tables, bound: Bound) -> bool:
     """Whether sums over people of products of frequencies are surely exact."""
     bound_of = 1
     for release in bound.releases:
-        sizes = exp.select("max(best)", "max(effective)").from_(f"spot_sizes_{release.number}")
-        ((best, effective),) = tables.rows(sizes)
+        sizes = exp.table_(f"spot_sizes_{release.number}")
+        ((best, effective),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
         bound_of *= best or 1
     ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
     return bool(bound_of * (effective or 1) * people * 10**6 < LIMIT)

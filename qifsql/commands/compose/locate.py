@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from qifsql.counting.spans import Generalised, width
 from qifsql.engine.tables import Tables
-from qifsql.query.spread import spread
+from qifsql.query.columns import equal
+from qifsql.query.splice import splice
 
 ROUNDS = 40  # of cutting at most
 MOST = 4_000_000  # boxes that classes may become when cells with gaps are written out
@@ -76,33 +77,34 @@ def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> 
     for column in release.columns:
         j = column.raw.number
         alias = f"spans_{j}"
-        on = f"{release.name('classes')}.id_{j} = {alias}.id AND {alias}.low <= {alias}.high"
-        boxes = boxes.join(
-            exp.alias_(exp.to_table(column.names["spans"]), alias, table=True), on=on
-        )
+        class_cell = equal(exp.column(f"id_{j}", release.name("classes")), exp.column("id", alias))
+        some = exp.LTE(this=exp.column("low", alias), expression=exp.column("high", alias))
+        spans = exp.table_(column.names["spans"], alias=alias)
+        boxes = boxes.join(spans, on=exp.and_(class_cell, some))
         if column in written:
-            covered = spread("covered", names=column.names).subquery(f"covered_{j}")
-            boxes = boxes.join(covered, on=f"{alias}.id = covered_{j}.id")
-            boxes = boxes.select(f"covered_{j}.place AS place_{j}")
+            covered = splice("cells/covered", tables=column.names).subquery(f"covered_{j}")
+            cell = equal(exp.column("id", alias), exp.column("id", f"covered_{j}"))
+            boxes = boxes.join(covered, on=cell)
+            boxes = boxes.select(exp.column("place", f"covered_{j}").as_(f"place_{j}"))
         else:
-            boxes = boxes.select(
-                *(f"{alias}.{end} AS {end}_{j}" for end in ("low", "least", "high"))
-            )
+            ends = [exp.column(end, alias).as_(f"{end}_{j}") for end in ("low", "least", "high")]
+            boxes = boxes.select(*ends)
     tables.make("boxes_alone", boxes)
     keys = [c.raw.number for c in written]
     rest = [c.raw.number for c in release.columns if c not in written]
     everywhere = exp.select("1::BIGINT AS node")
     names = {"boxes": "boxes_alone"}
-    tables.make("nodes", spread("nodes", over=keys, names=names) if keys else everywhere)
+    tables.make("nodes", splice("cells/nodes", places=keys, tables=names) if keys else everywhere)
     for name, columns in (
         ("boxes", ["class", *(f"{end}_{j}" for j in rest for end in ("low", "least", "high"))]),
         ("points", ["point", *(f"place_{j}" for j in rest)]),
     ):
         source = "boxes_alone" if name == "boxes" else release.name("points")
-        same = [f"one.place_{j} = nodes.place_{j}" for j in keys] or ["TRUE"]
-        rows = exp.select("nodes.node", *(f"one.{column}" for column in columns))
-        rows = rows.from_(exp.alias_(exp.to_table(source), "one", table=True))
-        tables.make(_deep(name, 0), rows.join("nodes", on=exp.and_(*same)))
+        places = [f"place_{j}" for j in keys]
+        node = [equal(exp.column(place, "one"), exp.column(place, "nodes")) for place in places]
+        rows = exp.select("nodes.node", *(exp.column(column, "one") for column in columns))
+        rows = rows.from_(exp.table_(source, alias="one"))
+        tables.make(_deep(name, 0), rows.join("nodes", on=exp.and_(*node) if node else exp.true()))
     tables.drop("boxes_alone", "nodes")
 
 
@@ -113,11 +115,12 @@ def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
         names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
         more = _cuts(tables, names, rest if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
-        tables.make("uncut", spread("uncut", over=rest, names=names))  # before it meets all boxes
-        tables.make(met[-1], spread("met", over=rest, names=names))
+        # Before it meets all boxes.
+        tables.make("uncut", splice("cells/uncut", places=rest, tables=names))
+        tables.make(met[-1], splice("cells/met", places=rest, tables=names))
         if more:
             for name in ("points", "boxes"):
-                query = spread(f"cut_{name}", over=rest, names=names)
+                query = splice(f"cells/cut_{name}", places=rest, tables=names)
                 tables.make(_deep(name, depth + 1), query)
         tables.drop("cuts", "uncut", *names.values())
         if not more:
@@ -134,9 +137,9 @@ def _cuts(tables: Tables, names: dict[str, str], rest: Sequence[int]) -> int:
     if not rest:
         tables.make("cuts", exp.select("0::BIGINT AS node").where("FALSE"))
         return 0
-    tables.make("loads", spread("loads", names=names))
-    tables.make("sides", spread("sides", over=rest, names=names))
-    tables.make("cuts", spread("cuts", over=rest))
+    tables.make("loads", splice("cells/loads", tables=names))
+    tables.make("sides", splice("cells/sides", places=rest, tables=names))
+    tables.make("cuts", splice("cells/cuts", places=rest))
     tables.drop("loads", "sides")
     return tables.count("cuts")
 
@@ -150,9 +153,10 @@ def _fill(tables: Tables, release: Located, column: Generalised) -> None:
     if not _has_gaps(tables, column):
         return
     j, table = column.raw.number, release.name("found")
-    tables.make("ids", exp.select("class", f"id_{j} AS id").from_(release.name("classes")))
+    ids = exp.select("class", exp.column(f"id_{j}").as_("id")).from_(release.name("classes"))
+    tables.make("ids", ids)
     names = dict(column.names) | {"met": table, "points": release.name("points")}
-    tables.make("filled", spread("filled", over=[j], names=names))
+    tables.make("filled", splice("cells/filled", places=[j], tables=names))
     tables.drop(table, "ids")
     tables.make(table, exp.select("*").from_("filled"))
     tables.drop("filled")

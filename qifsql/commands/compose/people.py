@@ -4,9 +4,20 @@ from sqlglot import exp
 
 from qifsql.counting.releases import Bound
 from qifsql.data.expressions import identifier
-from qifsql.query.columns import unique
+from qifsql.query.columns import equal, unique
 from qifsql.query.plan import Plan
-from qifsql.query.spread import named
+
+OUTCOMES = {
+    "prior": "told.prior",
+    "posterior": "told.posterior",
+    "drop": "CASE WHEN told.posterior > 0 THEN told.prior - told.posterior END",
+    "confidence": "CASE WHEN told.posterior > 0 THEN 1 / told.posterior END",
+}
+GUESSES = {
+    "best_guess": "secret_values.secret",
+    "success": "(told.best // gcd(told.best, told.total))::DOUBLE "
+    "/ (told.total // gcd(told.best, told.total))::DOUBLE",
+}
 
 
 def plan(bound: Bound, *, bayes: bool) -> Plan:
@@ -18,43 +29,38 @@ def plan(bound: Bound, *, bayes: bool) -> Plan:
     NULL where a person is not in every release, or, from ``drop`` on, where nothing is left.
     """
     last = len(bound.releases)
-    columns: list[tuple[str, str | exp.Expr]] = [("person", "everybody.position")]
+    columns = [("person", exp.column("position", "everybody"))]
     if bound.key is not None:
-        columns.append((bound.key.name, "everybody.key"))
+        columns.append((bound.key.name, exp.column("key", "everybody")))
     query = exp.select().from_("everybody")
     for i in range(1, last + 1):
-        place, size = (
-            named(f"whereabouts_{i}", f"place_{i}"),
-            named(f"spot_sizes_{i}", f"sizes_{i}"),
-        )
-        query = query.join(place, on=f"everybody.point = place_{i}.point")
-        query = query.join(size, on=f"place_{i}.spot = sizes_{i}.spot", join_type="left")
+        place, sizes = f"place_{i}", f"sizes_{i}"
+        point = equal(exp.column("point", "everybody"), exp.column("point", place))
+        query = query.join(exp.table_(f"whereabouts_{i}", alias=place), on=point)
+        spot = equal(exp.column("spot", place), exp.column("spot", sizes))
+        spot_sizes = exp.table_(f"spot_sizes_{i}", alias=sizes)
+        query = query.join(spot_sizes, on=spot, join_type="left")
         columns += [
-            (f"classes_{i}", f"place_{i}.classes"),
-            (f"size_{i}", f"sizes_{i}.size"),
-            (f"effective_{i}", f"sizes_{i}.effective"),
+            (f"classes_{i}", exp.column("classes", place)),
+            (f"size_{i}", exp.column("size", sizes)),
+            (f"effective_{i}", exp.column("effective", sizes)),
         ]
     query = query.join(
-        named(f"at_{last}", "at_last"), on="everybody.point = at_last.point", join_type="left"
+        exp.table_(f"at_{last}", alias="at_last"),
+        on="everybody.point = at_last.point",
+        join_type="left",
     )
     query = query.join(
-        named(f"told_{last}", "told"), on="at_last.alike = told.alike", join_type="left"
+        exp.table_(f"told_{last}", alias="told"), on="at_last.alike = told.alike", join_type="left"
     )
     query = query.join("guesses", on="told.alike = guesses.alike", join_type="left")
     query = query.join("secret_values", on="guesses.guess = secret_values.code", join_type="left")
-    part = "told.{0} // gcd(told.best, told.total)"
-    chance = f"({part.format('best')})::DOUBLE / ({part.format('total')})::DOUBLE"
     columns += [
-        ("prior", "told.prior"),
-        ("posterior", "told.posterior"),
-        ("drop", "CASE WHEN told.posterior > 0 THEN told.prior - told.posterior END"),
-        ("confidence", "CASE WHEN told.posterior > 0 THEN 1 / told.posterior END"),
+        (name, exp.maybe_parse(text, dialect="duckdb"))
+        for name, text in (OUTCOMES | (GUESSES if bayes else {})).items()
     ]
-    if bayes:
-        columns += [("best_guess", "secret_values.secret"), ("success", chance)]
     names = unique([name for name, _ in columns])
     trees = [
-        exp.alias_(exp.maybe_parse(tree, dialect="duckdb"), identifier(name))
-        for name, (_, tree) in zip(names, columns, strict=True)
+        exp.alias_(tree, identifier(name)) for name, (_, tree) in zip(names, columns, strict=True)
     ]
     return Plan((), query.select(*trees).order_by("everybody.position"))

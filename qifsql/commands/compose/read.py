@@ -1,5 +1,7 @@
 """Reading people and releases: the generated steps, where names of the user's files stand."""
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from qifsql.counting.releases import Bound, Release
@@ -16,8 +18,9 @@ from qifsql.data.relation import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
+from qifsql.query.columns import equal, same
 from qifsql.query.microdata import normal
-from qifsql.query.spread import named, spread
+from qifsql.query.splice import splice
 
 
 def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
@@ -32,27 +35,28 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         raise DatasetError(_nobody(bound))
     for raw in bound.raws:
         j = raw.number
-        values = exp.select(f"qid_{j} AS value", "count(*) AS people").from_("people")
-        make_places(tables, raw, values.group_by(f"qid_{j}"))
+        value = exp.column(f"qid_{j}")
+        values = exp.select(value.as_("value"), "count(*) AS people").from_("people")
+        make_places(tables, raw, values.group_by(value))
     numbers = [raw.number for raw in bound.raws]
     coded = exp.select().from_("people")
     for j in numbers:
-        coded = coded.join(
-            exp.alias_(exp.to_table(f"places_{j}"), f"places_{j}", table=True),
-            on=f"people.qid_{j} IS NOT DISTINCT FROM places_{j}.value",
-        ).select(f"places_{j}.place AS place_{j}")
+        places = f"places_{j}"
+        value_of = same(exp.column(f"qid_{j}", "people"), exp.column("value", places))
+        coded = coded.join(exp.table_(places, alias=places), on=value_of)
+        coded = coded.select(exp.column("place", places).as_(f"place_{j}"))
     coded = _with_truth(coded, bound)
     if keyed:
         coded = coded.select("people.position", *(["people.key"] if bound.key else []))
     tables.make("coded", coded)
     tables.drop("people")
-    tables.make("points", spread("points", over=numbers))
-    crowd = spread("crowd", over=numbers)
+    tables.make("points", splice("cells/points", places=numbers))
+    crowd = splice("cells/crowd", places=numbers)
     tables.make("crowd", crowd)
     if keyed:
         columns = ["position", "truth", *(["key"] if bound.key else [])]
-        same = exp.and_(*(f"coded.place_{j} = points.place_{j}" for j in numbers))
-        query = exp.select("point", *columns).from_("coded").join("points", on=same)
+        point = exp.and_(*_equal([f"place_{j}" for j in numbers], "coded", "points"))
+        query = exp.select("point", *columns).from_("coded").join("points", on=point)
         tables.make("everybody", query)
     tables.drop("coded")
     return n
@@ -78,8 +82,14 @@ def _load(tables: Tables, bound: Bound) -> None:
         alias = f"keys_{release.number}"
         source = exp.alias_(relation(release.dataset), SOURCE, table=True)
         keys = exp.select(exp.alias_(_key(release.key), "key")).from_(source).subquery(alias)
-        query = query.join(keys, on=f"people.key = {alias}.key", join_type="semi")
+        key = equal(exp.column("key", "people"), exp.column("key", alias))
+        query = query.join(keys, on=key, join_type="semi")
     tables.make("people", query)
+
+
+def _equal(columns: Sequence[str], one: str, other: str) -> list[exp.Expr]:
+    """The conditions that columns of two tables are equal."""
+    return [equal(exp.column(c, one), exp.column(c, other)) for c in columns]
 
 
 def _key(key: Column) -> exp.Expr:
@@ -118,7 +128,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
         )
         if not tables.count(f"counted_{r}"):
             raise DatasetError(f"{release.title} has no records; name another file")
-        secrets = exp.select("secret").from_(f"counted_{r}")
+        secrets = exp.select("secret").from_(exp.table_(f"counted_{r}"))
         values = secrets if values is None else exp.union(values, secrets)
     assert values is not None  # noqa: S101 - there is a release
     order = "row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code"
@@ -162,37 +172,38 @@ def read_release(tables: Tables, release: Release) -> None:
     numbers = [g.raw.number for g, _ in release.cells]
     counted = f"counted_{r}"
     for g, _ in release.cells:
-        cells = exp.select(f"cell_{g.raw.number} AS cell").from_(counted)
+        cells = exp.select(exp.column(f"cell_{g.raw.number}").as_("cell"))
+        cells = cells.from_(exp.table_(counted))
         make_spans(tables, g, cells)
-    coded = exp.select("secret_values.code AS secret", f"{counted}.records").from_(counted)
-    coded = coded.join(
-        "secret_values", on=f"{counted}.secret IS NOT DISTINCT FROM secret_values.secret"
-    )
+    secret = same(exp.column("secret", counted), exp.column("secret", "secret_values"))
+    coded = exp.select("secret_values.code AS secret", exp.column("records", counted))
+    coded = coded.from_(exp.table_(counted)).join("secret_values", on=secret)
     for g, _ in release.cells:
         j = g.raw.number
-        for held, on in (
-            ("cells", f"{counted}.cell_{j} IS NOT DISTINCT FROM cells_{j}.cell"),
-            ("spans", f"cells_{j}.id = spans_{j}.id"),
-        ):
-            table = exp.alias_(exp.to_table(g.names[held]), f"{held}_{j}", table=True)
-            coded = coded.join(table, on=on)
-        coded = coded.select(f"spans_{j}.id AS id_{j}")
-    everything = exp.and_(*(f"spans_{j}.everything" for j in numbers))
+        cells_j, spans_j = f"cells_{j}", f"spans_{j}"
+        cell = same(exp.column(f"cell_{j}", counted), exp.column("cell", cells_j))
+        coded = coded.join(exp.table_(g.names["cells"], alias=cells_j), on=cell)
+        span = equal(exp.column("id", cells_j), exp.column("id", spans_j))
+        coded = coded.join(exp.table_(g.names["spans"], alias=spans_j), on=span)
+        coded = coded.select(exp.column("id", spans_j).as_(f"id_{j}"))
+    everything = exp.and_(*(exp.column("everything", f"spans_{j}") for j in numbers))
     tables.make(f"coded_{r}", coded.select(exp.alias_(everything, "suppressed")))
     ids = [f"id_{j}" for j in numbers]
-    summed = exp.select(*ids, "sum(records)::BIGINT AS records").from_(f"coded_{r}")
-    summed = summed.where("NOT suppressed").group_by(*ids)
+    columns = [exp.column(name) for name in ids]
+    coded_release = exp.table_(f"coded_{r}")
+    summed = exp.select(*columns, "sum(records)::BIGINT AS records").from_(coded_release)
+    summed = summed.where("NOT suppressed").group_by(*columns)
     tables.make(
         f"classes_{r}",
         exp.select("row_number() OVER () AS class", "*").from_(summed.subquery("summed")),
     )
-    same = exp.and_("NOT coded.suppressed", *(f"coded.{i} = classes.{i}" for i in ids))
+    in_class = exp.and_("NOT coded.suppressed", *_equal(ids, "coded", "classes"))
     secrets = exp.select("classes.class", "coded.secret", "sum(coded.records)::BIGINT AS records")
-    secrets = secrets.from_(named(f"coded_{r}", "coded")).join(
-        named(f"classes_{r}", "classes"), on=same
+    secrets = secrets.from_(exp.table_(f"coded_{r}", alias="coded")).join(
+        exp.table_(f"classes_{r}", alias="classes"), on=in_class
     )
     tables.make(f"class_secrets_{r}", secrets.group_by("classes.class", "coded.secret"))
-    gone = exp.select("secret", "sum(records)::BIGINT AS records").from_(f"coded_{r}")
+    gone = exp.select("secret", "sum(records)::BIGINT AS records").from_(coded_release)
     tables.make(f"suppressed_secrets_{r}", gone.where("suppressed").group_by("secret"))
     tables.drop(counted, f"coded_{r}", *(g.names["cells"] for g, _ in release.cells))
 
@@ -205,9 +216,11 @@ def read_points(tables: Tables, release: Release) -> str:
     r = release.number
     numbers = [g.raw.number for g, _ in release.cells]
     places = [f"place_{j}" for j in numbers]
-    different = exp.select(*places).distinct().from_("points").subquery("different")
+    columns = [exp.column(place) for place in places]
+    different = exp.select(*columns).distinct().from_("points").subquery("different")
     tables.make(f"points_{r}", exp.select("row_number() OVER () AS point", "*").from_(different))
-    same = exp.and_(*(f"points.{p} = own.{p}" for p in places))
     mapped = exp.select("points.point", "own.point AS own").from_("points")
-    tables.make(f"own_{r}", mapped.join(named(f"points_{r}", "own"), on=same))
+    release_points = exp.table_(f"points_{r}", alias="own")
+    mapped = mapped.join(release_points, on=exp.and_(*_equal(places, "points", "own")))
+    tables.make(f"own_{r}", mapped)
     return f"own_{r}"

@@ -32,7 +32,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.settings import Progress
 from qifsql.errors import several
 from qifsql.query.render import render
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 NAMES = (
     *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
@@ -119,7 +119,7 @@ def work(
         _guess(passes, run_maker, meter)
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
-    passes.keep("each_one", query("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
+    passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
     return _remarks(passes) if question.method == MONDRIAN else ()
 
 

@@ -31,11 +31,11 @@ from qifsql.errors import (
     quoted,
     several,
 )
+from qifsql.query.columns import equal
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
-from qifsql.query.spread import spread
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 WHOLE = 0  # the number of the release with everybody
 LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
@@ -164,9 +164,9 @@ class Outside:
             "targets": own_name("targets"),
         }
         name = f"spotted_{raw.number}"
-        self.passes.keep(name, query("dit/spotted", tables=tables, numbers=numbers))
+        self.passes.keep(name, splice("dit/spotted", tables=tables, numbers=numbers))
         names = {**release_column.names, "spotted": name}
-        covers = spread("covers", names=names, folder="dit")
+        covers = splice("dit/covers", tables=names)
         self.tables.make(f"covers_{raw.number}", covers)
 
     def _column(self, raw: Raw) -> Generalised:
@@ -205,9 +205,11 @@ class Outside:
             )
             query_ = query_.join(named, on=same)
             spotted = exp.alias_(exp.to_table(f"spotted_{j}"), spot, table=True)
-            query_ = query_.join(spotted, on=f"{spot}.target = targets.target")
-            on = f"{covers}.id = {cells}.id AND {covers}.place = {spot}.place"
-            query_ = query_.join(exp.to_table(covers), on=on, join_type="left")
+            target = equal(exp.column("target", spot), exp.column("target", "targets"))
+            query_ = query_.join(spotted, on=target)
+            cell = equal(exp.column("id", covers), exp.column("id", cells))
+            place = equal(exp.column("place", covers), exp.column("place", spot))
+            query_ = query_.join(exp.to_table(covers), on=exp.and_(cell, place), join_type="left")
             held = exp.column("id", covers).is_(exp.null()).not_()
             bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
             pattern = exp.Add(this=pattern, expression=bit)

@@ -73,7 +73,7 @@ def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[
     passes.make("marks", "dit/marks", None, **now)
     passes.make("measured", "dit/measured", None, **now)
     passes.make("decided", "dit/decided", {"wanted_k": wishes.k}, **now)
-    passes.keep("refused", exp.select("0::BIGINT AS part").where("FALSE"))
+    passes.keep_empty("refused", ["part"])
     if wishes.of_secret:
         for code, world in worlds.items():
             numbers = {"wanted_world": code, "wanted_gone": world.gone}
@@ -85,9 +85,8 @@ def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[
 def _empty(passes: Passes) -> None:
     """Make the tables that grow, empty."""
     for name, columns in GROWING.items():
-        empty = [f"NULL::BIGINT AS {column}" for column in columns]
-        passes.keep(name, exp.select(*empty).where("FALSE"))
-    places = [f"place_{i}" for i in range(1, passes.coded.width + 1)]
+        passes.keep_empty(name, columns)
+    places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
     table = exp.select("person AS node", *places, "secrets_1", "people").from_(
         own_table("different")
     )

@@ -19,7 +19,7 @@ from qifsql.counting.scales import (
 from qifsql.data.relation import LOADED
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import adding, render, statement
-from qifsql.query.spreading import query
+from qifsql.query.splice import splice
 
 NOBODY = -1  # the world in which no secret is taken away
 NOTHING = 2**31 - 1  # the code of a secret that does not vanish
@@ -58,9 +58,9 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
     for (code,) in sorted(passes.stream.rows(render(taken))):
         whole = f"whole_without_{code}"
         numbers = {"wanted_code": code}
-        left = query("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
+        left = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
         step = Step("dictionary", "One row per value that is left.", left)
-        values = passes.keep(f"{whole}_1", Plan((step,), query("whole")))
+        values = passes.keep(f"{whole}_1", Plan((step,), splice("anonymise/whole")))
         before = passes.row(
             exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{whole}_1"))
         )
@@ -76,17 +76,15 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     ``moved`` has the values with distances that lie elsewhere then, by the value that is gone;
     of those without distances ``alone`` has the values that may go, and ``nominal`` all.
     """
-    columns = ("lonely_spot", "attribute", "spot_of_all", "spot")
-    passes.keep("moved", exp.select(*(f"0::BIGINT AS {c}" for c in columns)).where("FALSE"))
-    held = ("attribute", "spot", "code", "people", '"values"')
-    passes.keep("nominal", exp.select(*(f"0::BIGINT AS {c}" for c in held)).where("FALSE"))
+    passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
+    passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
         if scale.interval:
             _move(passes, i, scale)
         elif scale.values > 2:  # with one value that is left nothing is wide
             numbers = {"wanted_attribute": i, "wanted_values": scale.values}
             tables = {"scale": own_name(scale_table(i))}
-            passes.append("nominal", query("dit/nominal", tables=tables, numbers=numbers))
+            passes.append("nominal", splice("dit/nominal", tables=tables, numbers=numbers))
     alone = exp.select("*").from_(own_table("nominal")).where("people = 1")
     passes.keep("alone", alone)
 
@@ -98,17 +96,17 @@ def _move(passes: Passes, i: int, scale: Scale) -> None:
     positions = exp.select("value", "code", "people", "place", placed)
     positions = positions.from_(own_table(scale_table(i)))
     measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
-    regular = Plan((measured,), query("dit/regular"))
+    regular = Plan((measured,), splice("dit/regular"))
     ((even,),) = passes.stream.rows(statement(regular))
     numbers = {"wanted_ends": int(even)}
-    lonely = query("dit/lonely", tables=tables, numbers=numbers)
+    lonely = splice("dit/lonely", tables=tables, numbers=numbers)
     for spot, code in passes.stream.rows(render(lonely)):
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
-        left = query("dit/left_over", numbers=spot_numbers)
+        left = splice("dit/left_over", numbers=spot_numbers)
         steps = (
             measured,
             Step("measured", "One row per value left.", left),
-            Step("without_value", "One row per value left: its place.", query("scale")),
+            Step("without_value", "One row per value left: its place.", splice("anonymise/scale")),
         )
-        moved = query("dit/moved", tables=tables, numbers=spot_numbers)
+        moved = splice("dit/moved", tables=tables, numbers=spot_numbers)
         passes.stream.rows(adding(Plan(steps, moved), "moved", LOADED))

@@ -30,9 +30,9 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, quoted, several
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
-from qifsql.query.spreading import number
 
 DISTANCES = ("emd_printed", "emd", "max_divergence", "emd_hierarchy")
 BELIEVED = (

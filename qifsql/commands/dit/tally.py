@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale
-from qifsql.query.spreading import number
+from qifsql.query.columns import number
 
 TALLIED = (
     *("parted", "pieces", "front", "front_next", "beneath", "kinds", "held", "cells"),
@@ -54,7 +54,7 @@ def _beneath(passes: Passes) -> None:
     """Make the table of the classes in each subtree that is needed."""
     now, then = "front_1", "front_2"
     open_ = passes.make(now, "dit/front")
-    passes.keep("beneath", exp.select("0::BIGINT AS unit", "0::BIGINT AS class").where("FALSE"))
+    passes.keep_empty("beneath", ("unit", "class"))
     while open_:
         passes.add("beneath", "dit/beneath", front=now)
         open_ = passes.make(then, "dit/front_next", front=now)

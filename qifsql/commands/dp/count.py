@@ -9,13 +9,12 @@ from sqlglot import exp
 from qifsql.commands.dp import bind
 from qifsql.commands.dp.bind import Request
 from qifsql.counting.session import check_records
-from qifsql.data.relation import LOADED
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
-from qifsql.query import render
 from qifsql.query.microdata import microdata, plan
-from qifsql.query.plan import Plan, Step
+from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
@@ -59,63 +58,45 @@ class Counts:
         return max(sum(n for _, _, n in kind) for kind in self.kinds)
 
 
-class _Counter:
-    """Asks an engine one question after the other, and keeps what was sent."""
-
-    def __init__(self, engine: Engine, request: Request) -> None:
-        self.engine, self.request = engine, request
-        self.name = request.attack.dataset.name
-        self.statements: list[str] = []
-
-    def keep(self, table: str, plan: Plan) -> None:
-        """Keep the rows of a plan as a table of the engine's own."""
-        self.engine.keep(table, plan, "counting", self.name, catalog=LOADED)
-        self.statements += [*plan.setup, render.keeping(plan, table, LOADED)]
-
-    def rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
-        """The rows of a query over tables that are kept."""
-        self.statements.append(render.render(query))
-        return self.engine.rows(Plan((), query), "counting", self.name)
-
-    def ask(self, name: str) -> list[tuple[Any, ...]]:
-        """The rows of a file of ``sql/dp``."""
-        return self.rows(load(f"dp/{name}").query)
-
-    def make(self, name: str, **names: str) -> None:
-        """Keep what a file of ``sql/dp`` makes; ``names`` of what it reads instead."""
-        query = splice(load(f"dp/{name}"), width=0, names=names)
-        self.keep(name, Plan((), query))
-
-
 def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
     """All counts. ``local``: by place of the useful attribute, which must be ``ordered``.
 
     Raises InputError where the data are no base for the question.
     """
     check_records(engine, request.attack)
-    counter = _Counter(engine, request)
+    tables = Tables(engine, "counting", request.attack.dataset.name)
     doc = "One row per individual: the useful attribute, the answers as bits, the secret."
     steps = [*microdata(request.attack), Step("respondents", doc, bind.respondents(request))]
-    counter.keep("joint", plan(request.attack, steps, load("dp/joint").query))
-    extent = Extent(*counter.ask("extent")[0])
-    totals = dict(counter.ask("totals"))
+    tables.make("joint", plan(request.attack, steps, load("dp/joint").query))
+    extent = Extent(*_answer(tables, "extent")[0])
+    totals = dict(_answer(tables, "totals"))
     _check(request, extent, totals)
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
-    for part, people, values in sorted(counter.ask("spectra")):
+    for part, people, values in sorted(_answer(tables, "spectra")):
         spectra[part].append((people, values))
-    people, patterns = _places(counter, extent, ordered=ordered) if local else ((), ())
+    people, patterns = _places(tables, request, extent, ordered=ordered) if local else ((), ())
     source = "placed" if local else "unplaced"
-    counter.make(source)
-    counter.make("kinds", placed=source)
-    if (cells := counter.ask("cells")[0][0]) > CELLS:
+    _make(tables, source)
+    _make(tables, "kinds", placed=source)
+    if (cells := _answer(tables, "cells")[0][0]) > CELLS:
         raise InputError(
             f"{quoted(request.useful.name)} and {quoted(request.attack.secrets[0].name)} occur "
             f"together in {cells:,} ways, and at most {CELLS:,} can be weighed; round one of them, "
             "as in NAME=x//10"
         )
     query = exp.select("cells").from_("kinds").order_by("cells")
-    kinds = tuple(tuple((w, p, n) for w, p, n in cells) for (cells,) in counter.rows(query))
-    return Counts(extent, kinds, totals, spectra, people, patterns, tuple(counter.statements))
+    kinds = tuple(tuple((w, p, n) for w, p, n in cells) for (cells,) in tables.answer(query))
+    return Counts(extent, kinds, totals, spectra, people, patterns, tuple(tables.statements))
+
+
+def _answer(tables: Tables, name: str) -> list[tuple[Any, ...]]:
+    """The rows of a view of ``sql/dp``."""
+    return tables.answer(load(f"dp/{name}").query)
+
+
+def _make(tables: Tables, name: str, **instead: str) -> None:
+    """Make the table of a view of ``sql/dp``; ``instead`` are tables for those that it reads."""
+    tables.make(name, splice(f"dp/{name}", tables=instead))
 
 
 def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
@@ -138,10 +119,9 @@ def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
 
 
 def _places(
-    counter: _Counter, extent: Extent, *, ordered: bool
+    tables: Tables, request: Request, extent: Extent, *, ordered: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The people and the pattern at each place of the useful attribute, in its order."""
-    request = counter.request
     useful = request.useful
     if ordered and not request.ordered and extent.useful_values > 2:
         raise InputError(
@@ -151,16 +131,16 @@ def _places(
         )
     _check_places(useful.name, extent.useful_values)
     if request.whole:
-        _check_places(useful.name, counter.ask("span")[0][0] or 1)
-        counter.make("whole")
+        _check_places(useful.name, _answer(tables, "span")[0][0] or 1)
+        _make(tables, "whole")
     else:
-        counter.keep("listed", Plan((), bind.listed(request)))
-    counter.make("places", listed="whole" if request.whole else "listed")
-    _check_order(counter)
-    held = counter.ask("held")
+        tables.make("listed", bind.listed(request))
+    _make(tables, "places", listed="whole" if request.whole else "listed")
+    _check_order(tables, request)
+    held = _answer(tables, "held")
     patterns = {place: least for place, _, least, _ in held}
     if (query := bind.answers(request)) is not None:
-        patterns = dict(counter.rows(query))
+        patterns = dict(tables.answer(query))
     _check_patterns(request, held, patterns)
     return tuple(n for _, n, _, _ in held), tuple(patterns[place] for place, *_ in held)
 
@@ -173,15 +153,14 @@ def _check_places(name: str, places: int) -> None:
         )
 
 
-def _check_order(counter: _Counter) -> None:
+def _check_order(tables: Tables, request: Request) -> None:
     """Refuse an order that leaves values out."""
-    request = counter.request
     if not request.order:
         return
     left = exp.and_(
         exp.column("position").is_(exp.null()), exp.not_(exp.column("useful").is_(exp.null()))
     )
-    ((n,),) = counter.rows(exp.select(exp.Count(this=exp.Star())).from_("places").where(left))
+    ((n,),) = tables.answer(exp.select(exp.Count(this=exp.Star())).from_("places").where(left))
     if n:
         raise InputError(
             f"the order lists {several(len(request.order), 'value')}, and useful attribute "

@@ -110,7 +110,7 @@ class Sampled:
         """Every record with the size of its block and its risk, in the order of the input."""
         attack = self.bound
         chances = load("estimate/chances")
-        risky = splice(chances, width=len(attack.qids), names={"kinds": "crowds"})
+        risky = splice(chances, width=len(attack.qids), tables={"kinds": "crowds"})
         steps = [*self._crowds(), Step("risky", chances.doc, risky), microdata.everybody(attack)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
         if attack.key is not None:
@@ -185,7 +185,7 @@ class Sampled:
         return Step(name, load(f"estimate/{name}").doc, self._query(name))
 
     def _query(self, name: str) -> exp.Select:
-        return splice(load(f"estimate/{name}"), width=len(self.bound.qids))
+        return splice(f"estimate/{name}", width=len(self.bound.qids))
 
     def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
         self.plans.append(plan)

@@ -131,9 +131,9 @@ def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     width = len(tables.counts.bound.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
-    columns = [f"qid_{i}" for i in range(1, width + 1)]
-    columns += ["people", "blocks", "stand", "place", "everybody"]
-    ordinary = exp.select(*columns).from_(pieces).where(exp.not_(starred(width)))
+    columns = ("people", "blocks", "stand", "place", "everybody")
+    qids = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
+    ordinary = exp.select(*qids, *columns).from_(pieces).where(exp.not_(starred(width)))
     stars = [exp.alias_(exp.Literal.string(STAR), f"qid_{i}") for i in range(1, width + 1)]
     everyone = exp.select(
         *stars,

@@ -16,7 +16,6 @@ from sqlglot import exp
 from qifsql.commands.levels.count import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
 from qifsql.commands.levels.steps import (
-    Row,
     Steps,
     Tables,
     double,
@@ -25,6 +24,7 @@ from qifsql.commands.levels.steps import (
 )
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
 from qifsql.query.compiler import union
+from qifsql.query.splice import Row
 
 CLOSE, LEAST = 1e-9, 1e-12  # how far apart scores are that are compared exactly
 LARGEST = 700  # of which exp is a floating number

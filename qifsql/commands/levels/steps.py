@@ -14,10 +14,9 @@ from sqlglot import exp
 from qifsql.counting.counts import Counts
 from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import Row, splice
 from qifsql.query.templates import load
 
-Row = Mapping[str, exp.Expr]  # one row of what is asked: its values by column
 Inputs = Mapping[str, Row | exp.Query]
 
 
@@ -95,8 +94,8 @@ class Steps:
             for table in template.query.find_all(exp.Table)
             if table.name not in inline
         }
-        spliced = splice(template, width=width, secret=secret, names=names)
-        return self._push(Step(actual, template.doc, _inlined(spliced, inline)))
+        spliced = splice(template, width=width, secret=secret, tables=names, rows=inline)
+        return self._push(Step(actual, template.doc, spliced))
 
     def plan(self, result: exp.Query) -> Plan:
         """The steps so far and the query that reads them."""
@@ -127,18 +126,6 @@ def listed(columns: Sequence[str], values: Sequence[Sequence[exp.Expr]]) -> exp.
     """A query of rows that are listed."""
     table = exp.values([tuple(v) for v in values], alias="listed", columns=list(columns))
     return exp.select(*(exp.column(c, "listed") for c in columns)).from_(table)
-
-
-def _inlined(query: exp.Select, rows: Mapping[str, Row]) -> exp.Select:
-    """The query with the values of one-row tables in their place, and without joins of these.
-
-    The engine would look for a way to join by inequalities, which takes sorting.
-    """
-    for join in [j for j in query.find_all(exp.Join) if j.this.name in rows]:
-        join.pop()
-    for column in [c for c in query.find_all(exp.Column) if c.table in rows]:
-        column.replace(rows[column.table][column.name].copy())
-    return query
 
 
 def _table(name: str, catalog: str) -> exp.Select:

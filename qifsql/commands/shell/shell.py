@@ -123,7 +123,7 @@ def _prior(counted: Sequence[str], folder: str) -> list[str]:
     statements = []
     for name in (*counted, f"{folder}profile"):
         template = load(name)
-        query = splice(template, width=0, names=names)
+        query = splice(template, tables=names)
         statements.append(_view(names.get(template.name, "prior"), query))
     return statements
 

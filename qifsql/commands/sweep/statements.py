@@ -1,7 +1,7 @@
 """The files of ``sql/sweep/`` as the statements of one pass over the data.
 
 A file says ``word`` for the counters of a block, packed in a 128-bit integer; where they need
-several, ``word`` becomes ``word_1``, ``word_2`` ... in the parsed tree.
+several, there are as many words.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,8 @@ from qifsql.query.render import (
     setting,
     viewing,
 )
-from qifsql.query.templates import exists, load, script
+from qifsql.query.splice import splice
+from qifsql.query.templates import exists, script
 
 
 class Statements:
@@ -58,40 +59,13 @@ class Statements:
 
     def query(self, file: str, **tables: str) -> exp.Query:
         """The query of a file; ``tables`` stand in for tables that it names."""
-        query = load(_locate(file, valued=self.valued)).query.copy()
-        for select in list(query.find_all(exp.Select)):
-            items: list[exp.Expr] = []
-            for item in select.expressions:
-                items += self._spread(item) if item.alias_or_name == "word" else [item]
-            select.set("expressions", items)
-        for column in list(query.find_all(exp.Column)):
-            if column.name == "word":
-                column.set("this", exp.to_identifier("word_1"))
+        view = _locate(file, valued=self.valued)
+        query = splice(view, words=self.words, tables=tables)
         if self.valued:  # where a word is one counter
             for cast in list(query.find_all(exp.Cast)):
                 if cast.is_type(exp.DataType.Type.INT128):
                     cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
-        for table in list(query.find_all(exp.Table)):
-            if table.name in tables:
-                new = exp.to_table(tables[table.name])
-                new.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
-                table.replace(new)
         return query
-
-    def _spread(self, item: exp.Expr) -> list[exp.Expr]:
-        return [_renamed(item, f"word_{i}") for i in range(1, self.words + 1)]
-
-
-def _renamed(item: exp.Expr, name: str) -> exp.Expr:
-    def change(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.name == "word":
-            node.set("this", exp.to_identifier(name))
-        return node
-
-    changed = item.copy().transform(change)
-    if isinstance(changed, exp.Alias):
-        changed.set("alias", exp.to_identifier(name))
-    return changed
 
 
 @cache

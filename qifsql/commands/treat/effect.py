@@ -23,7 +23,6 @@ from qifsql.query.columns import unique
 from qifsql.query.microdata import microdata
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 from qifsql.results.assessment import SCHEMA
 
 COMPARISON: dict[str, pl.DataType] = {
@@ -131,6 +130,6 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
 def _count(engine: Engine, attack: BoundAttack, stays: exp.Expr) -> pl.DataFrame:
     """Who is alone before and after."""
     people = replace(attack, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
-    query = splice(load("treat/changes"), width=len(attack.qids))
+    query = splice("treat/changes", width=len(attack.qids))
     plan = Plan(tuple(microdata(people)), query)
     return engine.frame(plan, "comparing", attack.dataset.name).cast(pl.Schema(CHANGES))

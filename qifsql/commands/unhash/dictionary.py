@@ -5,7 +5,7 @@ pairs are hashed and looked up as they are made.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -18,14 +18,13 @@ from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, column, parse
 from qifsql.data.relation import (
-    LOADED,
     header_line,
     openings,
     relation,
 )
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -33,7 +32,6 @@ from qifsql.errors import (
     quoted,
     several,
 )
-from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -49,25 +47,6 @@ class Column:
     attribute: Attribute
     kind: Hash
     where: exp.Expr | None
-
-
-@dataclass
-class Tables:
-    """Makes tables of the engine's own and keeps in mind what was sent."""
-
-    engine: Engine
-    where: str
-    statements: list[str] = field(default_factory=list)
-
-    def make(self, name: str, plan: Plan, what: str, where: str | None = None) -> None:
-        """Make the rows of a plan a table of that name."""
-        self.engine.keep(name, plan, what, where or self.where, catalog=LOADED)
-        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
-
-    def row(self, plan: Plan, what: str) -> Mapping[str, int]:
-        """The one row of a plan."""
-        self.statements.append(render.statement(plan, pretty=True))
-        return self.engine.frame(plan, what, self.where).row(0, named=True)
 
 
 def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
@@ -86,17 +65,15 @@ def count_hashes(tables: Tables, hash_column: Column) -> None:
     """Make the table ``digests``; an error where no cell has a hash."""
     hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashed(hash_column))
     setup = tuple(openings(hash_column.dataset))
-    what = "reading hashes"
-    tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup), what)
+    tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup))
     there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
-    counts = tables.row(Plan((), there), what)
-    if not counts["records"]:
+    ((records, hash_count),) = tables.answer(there)
+    if not records:
         after = " under the filter (where)" if hash_column.where is not None else ""
         raise DatasetError(f"{tables.where} has no records{after}; there is nothing to look up")
-    if not counts["hashes"]:
+    if not hash_count:
         unfit = Plan((hashed,), load("unhash/unfit").query, setup)
-        rows = tables.engine.rows(unfit, what, tables.where)
-        raise _no_hashes(hash_column, {d: int(n) for d, n in rows})
+        raise _no_hashes(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
 
 
 def _hashed(hash_column: Column) -> exp.Select:
@@ -136,8 +113,8 @@ def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tupl
     query = exp.select(text).distinct().from_(exp.alias_(rows, SOURCE, table=True))
     query = query.where(exp.not_(cell.copy().is_(exp.null())))
     what = "reading candidates"
-    tables.make("listed", Plan((), query), what, dataset.name)
-    n = tables.row(Plan((), exp.select("count(*) AS listed").from_("listed")), what)["listed"]
+    tables.doing(what, dataset.name).make("listed", query)
+    ((n,),) = tables.answer(exp.select("count(*) AS listed").from_("listed"), what)
     if not n:
         raise DatasetError(f"{dataset.name} has no candidates; name another file")
     return n, dataset.paths
@@ -195,7 +172,7 @@ def match(
         matches.append(exp.select("digest", "candidate").from_(name))
     together = matches[0] if len(matches) == 1 else exp.union(*matches)
     assert isinstance(together, exp.Query)  # noqa: S101 - for the type checker
-    tables.make("matches", Plan((), together), "comparing hashes")
+    tables.make("matches", together, "comparing hashes")
 
 
 def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:

@@ -15,7 +15,6 @@ import polars as pl
 
 from qifsql.commands.unhash import dictionary
 from qifsql.commands.unhash.automaton import Automaton, automaton
-from qifsql.commands.unhash.dictionary import Tables
 from qifsql.commands.unhash.hashes import hash_named
 from qifsql.commands.unhash.patterns import parse, together
 from qifsql.data.dataset import Dataset
@@ -24,8 +23,8 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several
-from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.storage import (
     STREAMED,
@@ -114,7 +113,7 @@ def unhash(
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
         hash_column = dictionary.read(catalog, column, kind, where)
-        tables = Tables(engine, hash_column.dataset.name)
+        tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
         tried, files = words.words if words else 0, hash_column.dataset.paths
         if further is not None:
@@ -126,7 +125,9 @@ def unhash(
         salts = (salt, salt_after)
         dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
         seconds = time.perf_counter() - began
-        row = dict(tables.row(Plan((), load("unhash/recovered").query), "comparing hashes"))
+        recovered = load("unhash/recovered").query
+        (values,) = tables.answer(recovered, "comparing hashes")
+        row = dict(zip(recovered.named_selects, values, strict=True))
         spec = {
             "dataset": hash_column.dataset.name,
             "column": hash_column.attribute.name,

@@ -9,13 +9,12 @@ from statistics import NormalDist
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.data.relation import LOADED
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query import microdata, render
+from qifsql.query import microdata
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 
 SUBSETS = 100_000_000  # sets of points that are compared, at most
 SUSPECTS = 5_000_000_000  # people with the rarest point of a draw who are looked at, at most
@@ -42,18 +41,16 @@ class Trails:
     """The log as tables of the engine's own: people, points, and who has which."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
-        self.engine = engine
+        self.tables = Tables(engine, "reading points", bound.dataset.name)
         self.bound = bound
-        self.statements: list[str] = []
         steps = tuple(microdata.microdata(bound, key=True))
-        first = microdata.plan(bound, steps, self._query("traces"))
-        self._keep("traces", first)
+        self.tables.make("traces", microdata.plan(bound, steps, self._query("traces")))
         for name in ("places", "people", "paths"):
-            self._keep(name, Plan((), self._query(name)))
+            self.tables.make(name, self._query(name))
 
     def lengths(self) -> Lengths:
         """How long the trails are."""
-        rows = self._rows(Plan((), self._query("lengths")), "counting points")
+        rows = self.tables.answer(self._query("lengths"), "counting points")
         return Lengths(
             {int(points): int(n) for points, _, n in rows if points is not None},
             {int(shared): int(n) for _, shared, n in rows if shared is not None},
@@ -65,7 +62,7 @@ class Trails:
         Each sum is of whole numbers; they are divided here.
         """
         plan = Plan((_single(size), _chances(size)), self._query("alone"))
-        rows = self._rows(plan, f"comparing sets of {size}")
+        rows = self.tables.answer(plan, f"comparing sets of {size}")
         shares = [(int(alone), comb(int(points), size)) for points, _, alone in rows]
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
 
@@ -74,30 +71,21 @@ class Trails:
         parameters = {"seed": exp.Literal.string(str(seed)), "points": exp.Literal.number(size)}
         parameters["draws"] = exp.Literal.number(draws)
         query = exp.select(*(exp.alias_(tree, name) for name, tree in parameters.items()))
-        self._keep("asked", Plan((), query))
+        self.tables.make("asked", query)
         for name in ("eligible", "drawn", "picked", "rarest"):
-            self._keep(name, Plan((), self._query(name)))
-        ((suspects,),) = self._rows(Plan((), self._query("suspects")), "drawing")
+            self.tables.make(name, self._query(name))
+        ((suspects,),) = self.tables.answer(self._query("suspects"), "drawing")
         if suspects > SUSPECTS:
             raise InputError(
                 f"{draws:,} draws of {size} points would look at {suspects:,} people who share "
                 "one; make fewer --draws, or less coarse points"
             )
-        ((hidden,),) = self._rows(_hidden(size), f"drawing {size} points")
-        for name in ("asked", "eligible", "drawn", "picked", "rarest"):
-            self.engine.drop(name, LOADED)
+        ((hidden,),) = self.tables.answer(_hidden(size), f"drawing {size} points")
+        self.tables.drop("asked", "eligible", "drawn", "picked", "rarest")
         return draws - int(hidden)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(load(f"unicity/{name}"), width=len(self.bound.qids))
-
-    def _keep(self, name: str, plan: Plan) -> None:
-        self.engine.keep(name, plan, "reading points", self.bound.dataset.name, catalog=LOADED)
-        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
-
-    def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
-        self.statements.append(render.statement(plan, pretty=True))
-        return self.engine.rows(plan, what, self.bound.dataset.name)
+        return splice(f"unicity/{name}", width=len(self.bound.qids))
 
 
 def _single(size: int) -> Step:
@@ -120,7 +108,7 @@ def _shared() -> exp.Subquery:
     return exp.select("person", "point").from_("paths").where("owners > 1").subquery()
 
 
-def _hidden(size: int) -> Plan:
+def _hidden(size: int) -> exp.Select:
     """One row: in how many draws somebody else has all that is known, too.
 
     Who has the rarest point is looked up in turn among those who have the others.
@@ -133,8 +121,8 @@ def _hidden(size: int) -> Plan:
             this=exp.column("person", f"others_{i}"), expression=exp.column("person", "others")
         )
         on = exp.and_(same, _has(f"others_{i}", i))
-        query = query.join(f"paths AS others_{i}", on=on, join_type="semi")
-    return Plan((), query)
+        query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
+    return query
 
 
 def _has(who: str, i: int) -> exp.Expr:

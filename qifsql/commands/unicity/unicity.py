@@ -127,7 +127,7 @@ def unicity(
             "seed": seed,
             "where": where,
         }
-        origin = origin.about(description, bound.dataset.paths).sending(trails.statements)
+        origin = origin.about(description, bound.dataset.paths).sending(trails.tables.statements)
         origin = origin.listing(bound.columns)
     names = tuple(q.name for q in bound.qids)
     frame = pl.DataFrame(rows, schema=UNICITY)

@@ -164,7 +164,8 @@ class Work:
         text = exp.cast(exp.column("value"), "VARCHAR")
         length = exp.Anonymous(this="length", expressions=[text])
         ends = [exp.Min(this=length), exp.Max(this=length.copy())]
-        ((least, most),) = self.tables.rows(exp.select(*ends).from_(f"places_{scale.raw.number}"))
+        places = exp.table_(f"places_{scale.raw.number}")
+        ((least, most),) = self.tables.rows(exp.select(*ends).from_(places))
         return most if least == most else None
 
     def _rows(

@@ -21,9 +21,10 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
 from qifsql.query import microdata
+from qifsql.query.columns import equal, same
 from qifsql.query.plan import Plan
 from qifsql.query.render import keeping
-from qifsql.query.spread import spread
+from qifsql.query.splice import splice
 
 HEX = 13  # digits of a lot: 52 bits
 
@@ -65,14 +66,12 @@ class States:
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
         """Number the values of every state; a missing value is one of them."""
         forms = [exp.alias_(microdata.normal(a), f"form_{i}") for i, a in enumerate(states)]
-        rows = exp.alias_(exp.to_table(f"places_{j}"), SOURCE, table=True)
-        at = exp.alias_(exp.to_table(f"positions_{j}"), "positions", table=True)
-        inner = exp.select(f"{SOURCE}.value", f"{SOURCE}.people", "positions.position", *forms)
-        inner = inner.from_(rows).join(at, on=f"{SOURCE}.place = positions.place")
-        ranks = [
-            f"dense_rank() OVER (ORDER BY form_{i} ASC NULLS LAST)::INTEGER AS state_{i}"
-            for i in range(len(states))
-        ]
+        value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
+        place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
+        inner = exp.select(value, people, "positions.position", *forms)
+        inner = inner.from_(exp.table_(f"places_{j}", alias=SOURCE))
+        inner = inner.join(exp.table_(f"positions_{j}", alias="positions"), on=place)
+        ranks = [exp.alias_(_rank(f"form_{i}"), f"state_{i}") for i in range(len(states))]
         coded = exp.select("value", "people", "position", *ranks).from_(inner.subquery("formed"))
         self.tables.make(f"codes_{j}", coded)
 
@@ -84,20 +83,21 @@ class States:
         columns = [exp.alias_(microdata.normal(a), name) for name, a in named]
         rows = rows_of(attack, columns).subquery("rows")
         for j, _ in enumerate(attack.secrets, 1):
-            order = f"dense_rank() OVER (ORDER BY secret_{j} ASC NULLS LAST)::INTEGER AS code"
-            values = exp.select(f"secret_{j}").distinct().from_(rows.copy()).subquery("different")
-            self.tables.make(
-                f"secrets_{j}", exp.select(f"secret_{j} AS value", order).from_(values)
-            )
+            secret = exp.column(f"secret_{j}")
+            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
+            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(secret.name), "code"))
+            self.tables.make(f"secrets_{j}", ranked.from_(values))
         query = exp.select().from_(rows)
         for j, width in enumerate(widths, 1):
-            query = query.join(
-                f"codes_{j}", on=f"rows.qid_{j} IS NOT DISTINCT FROM codes_{j}.value"
-            ).select(*(f"codes_{j}.state_{i} AS state_{j}_{i}" for i in range(width)))
+            codes = f"codes_{j}"
+            value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
+            states = [exp.column(f"state_{i}", codes).as_(f"state_{j}_{i}") for i in range(width)]
+            query = query.join(exp.table_(codes), on=value).select(*states)
         for j, _ in enumerate(attack.secrets, 1):
-            query = query.join(
-                f"secrets_{j}", on=f"rows.secret_{j} IS NOT DISTINCT FROM secrets_{j}.value"
-            ).select(f"secrets_{j}.code AS secret_{j}")
+            codes, name = f"secrets_{j}", f"secret_{j}"
+            value = same(exp.column(name, "rows"), exp.column("value", codes))
+            code = exp.column("code", codes).as_(name)
+            query = query.join(exp.table_(codes), on=value).select(code)
         if seed is not None:
             query = self._drawn(query, len(widths), seed)
         self.tables.make("released", query)
@@ -116,7 +116,7 @@ class States:
         seeded = exp.alias_(exp.Literal.string(str(seed)), "seed")
         alike = exp.select("*", text, seeded).from_(query.subquery("coded"))
         self.tables.make("alike", alike)
-        return spread("lots", folder="compare")
+        return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
         """The attack on the changed release; DatasetError where a sample keeps nobody."""
@@ -161,11 +161,11 @@ class States:
             return Fraction(1)
         if (j, state) not in self._penalties:
             scale = self.scales[j - 1]
-            states = exp.select(f"state_{state} AS state", "people", "position").from_(f"codes_{j}")
-            self.tables.make("states", states)
+            states = exp.select(exp.column(f"state_{state}").as_("state"), "people", "position")
+            self.tables.make("states", states.from_(exp.table_(f"codes_{j}")))
             self.tables.make("units", units(scale, 1))
-            self.tables.make("contained", spread("merged", folder="compare"))
-            (row,) = self.tables.rows(spread("lost", folder="compare"))
+            self.tables.make("contained", splice("compare/merged"))
+            (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             records, _, _, _, listed, spanned = row
             by_distance = scale.by_distance
@@ -176,12 +176,19 @@ class States:
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
         """Whether values that are alike in one state are alike in the other."""
-        steps = exp.select(f"state_{finer} AS finer", f"state_{coarser} AS coarser")
-        self.tables.make("steps", steps.from_(f"codes_{j}"))
-        ((split,),) = self.tables.rows(spread("splits", folder="compare"))
+        pair = {"finer": finer, "coarser": coarser}
+        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair.items()))
+        self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
+        ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
         return not split
 
 
 def _read_column(name: str) -> exp.Column:
     return exp.column(name, table=SOURCE)
+
+
+def _rank(name: str) -> exp.Expr:
+    """The number of a value among those of a column, a missing one last."""
+    order = exp.Order(expressions=[exp.Ordered(this=exp.column(name), desc=False)])
+    return exp.cast(exp.Window(this=exp.DenseRank(), order=order), "INTEGER")

@@ -24,9 +24,10 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.unhash.automaton import automaton
-from qifsql.commands.unhash.dictionary import Tables, _parts
+from qifsql.commands.unhash.dictionary import _parts
 from qifsql.commands.unhash.patterns import parse, together
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
+from qifsql.engine.tables import Tables
 from qifsql.errors import (
     ColumnError,
     DatasetError,
@@ -79,9 +80,9 @@ def made(*patterns: str, rows: int = 1) -> list[str]:
     from qifsql.query.templates import load
 
     with DuckDB() as engine:
-        tables = Tables(engine, "patterns")
+        tables = Tables(engine, "test", "patterns")
         for name, plan in _parts(automaton(together(patterns)), rows):
-            tables.make(name, plan, "test")
+            tables.make(name, plan)
         found = engine.rows(Plan((), load("unhash/candidates").query), "test", "test")
         return [word for (word,) in found]
 

@@ -105,11 +105,10 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
 def check_keys(chain: Chain, key: str) -> None:
     """Refuse a key that a release has several records of."""
     for release in chain.releases:
-        keyed = Step(
-            "keyed", "One row per record.", exp.select("key").from_(f"people_{release.number}")
-        )
+        keys = exp.select("key").from_(exp.table_(f"people_{release.number}"))
+        keyed = Step("keyed", "One row per record.", keys)
         plan = Plan((keyed,), load("collection/repeated").query)
-        ((keys, records, _),) = chain.rows(plan, "checking keys")
+        ((keys, records, _),) = chain.tables.answer(plan, "checking keys")
         if keys:
             raise DatasetError(
                 f"{release.dataset.name} has {several(records, 'record')} of "
@@ -129,7 +128,7 @@ def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, 
         else:
             alone = chain.query("alone", valued=people.name)
             steps.append(Step(name, load("keyless/alone").doc, alone))
-    ((pairs, same, alike, others),) = chain.rows(
+    ((pairs, same, alike, others),) = chain.tables.answer(
         Plan(tuple(steps), chain.query("stays")), "learning how often values stay"
     )
     return int(pairs), int(same), int(alike), int(others)
@@ -148,11 +147,11 @@ def vulnerability(chain: Chain) -> float:
     """
     last = chain.last
     query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")
-    chain.keep(f"prospects_{last - 1}", Plan((), query))
+    chain.tables.make(f"prospects_{last - 1}", query)
     for i in range(last - 2, 0, -1):
         steps = chain.weighed([(i, i + 1)])
         names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
-        chain.keep(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
+        chain.tables.make(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
     mass, _ = _best(chain, 1, "prospects_1")
     return float(Fraction(mass, UNIT * chain.records[0]))
 
@@ -180,7 +179,8 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
 
 def _best(chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()) -> tuple[int, int]:
     names = {"prospects": prospects, "kinds": f"kinds_{i}"}
-    ((mass, records),) = chain.rows(Plan(steps, chain.query("vulnerability", **names)), "measuring")
+    plan = Plan(steps, chain.query("vulnerability", **names))
+    ((mass, records),) = chain.tables.answer(plan, "measuring")
     return int(mass), int(records)
 
 
@@ -189,16 +189,15 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
-        chain.keep(name, Plan((placed,), exp.select("key", "kind").from_("own")))
+        chain.tables.make(name, Plan((placed,), exp.select("key", "kind").from_("own")))
     weighed = chain.weighed([(i, i + 1)])
-    totals = Step(
-        "totals", load("keyless/totals").doc, exp.select("*").from_(f"totals_{i}_{i + 1}")
-    )
-    chain.keep("tied", Plan((*weighed, totals), chain.query("tied")))
-    chain.keep("paired", Plan((*weighed, totals), chain.query("paired")))
+    query = exp.select("*").from_(exp.table_(f"totals_{i}_{i + 1}"))
+    totals = Step("totals", load("keyless/totals").doc, query)
+    chain.tables.make("tied", Plan((*weighed, totals), chain.query("tied")))
+    chain.tables.make("paired", Plan((*weighed, totals), chain.query("paired")))
     plan = Plan((totals,), chain.query("best_links"))
-    rows = chain.engine.rows(plan, "comparing links with the truth", chain.where)
-    chain.drop("mine", "theirs", "tied", "paired")
+    rows = chain.tables.rows(plan, "comparing links with the truth")
+    chain.tables.drop("mine", "theirs", "tied", "paired")
     return [(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
 
 

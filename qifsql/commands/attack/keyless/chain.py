@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.bind import Release
-from qifsql.data.relation import LOADED, openings
+from qifsql.data.relation import openings
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
-from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -33,10 +33,8 @@ class Chain:
     """The releases in their sequence, with the law that leads from one to the next."""
 
     def __init__(self, engine: Engine, releases: Sequence[Release]) -> None:
-        self.engine = engine
         self.releases = releases
-        self.statements: list[str] = []
-        self.where = releases[0].dataset.name
+        self.tables = Tables(engine, "linking", releases[0].dataset.name)
         self.last = len(releases)
         self.width = len(releases[0].drift)
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
@@ -52,49 +50,50 @@ class Chain:
         numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
-        self.keep("asked", Plan((), exp.select(*columns)))
+        self.tables.make("asked", exp.select(*columns))
         self.estimates = {u: self._explosion(u - 1, u) for u in range(2, self.last + 1)}
         for earlier, later in self.pairs:
             steps = self.weighed([(earlier, later)])
-            self.keep(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
+            self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
 
     def _read(self, release: Release) -> int:
         """Keep the records of a release; how many there are."""
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
-        self.keep(f"given_{i}", plan)
-        counted = exp.select(exp.Count(this=exp.Star())).from_(f"given_{i}")
-        ((records,),) = self.rows(Plan((), counted), "counting records")
+        self.tables.make(f"given_{i}", plan)
+        counted = exp.select(exp.Count(this=exp.Star())).from_(exp.table_(f"given_{i}"))
+        ((records,),) = self.tables.answer(counted, "counting records")
         if not records:
             after = " under the filter (where)" if release.where is not None else ""
             raise InputError(f"{release.dataset.name} has no records{after}; nobody can be linked")
-        self.keep(f"sights_{i}", Plan((), self.query("sights", given=f"given_{i}")))
+        self.tables.make(f"sights_{i}", self.query("sights", given=f"given_{i}"))
         return int(records)
 
     def _number(self) -> None:
         """Give numbers to what must match exactly, then to the kinds of records."""
-        every = [exp.select("exact").from_(f"given_{r.number}") for r in self.releases]
+        numbers = range(1, self.last + 1)
+        every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
         union: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
         doc = "One row per record of any release: what must match exactly."
-        self.keep("exacts", Plan((Step("matched", doc, union),), self.query("exacts")))
-        for i in range(1, self.last + 1):
+        self.tables.make("exacts", Plan((Step("matched", doc, union),), self.query("exacts")))
+        for i in numbers:
             names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
-            self.keep(f"people_{i}", Plan((), self.query("people", **names)))
-            self.engine.drop(f"given_{i}", LOADED)
+            self.tables.make(f"people_{i}", self.query("people", **names))
+            self.tables.drop(f"given_{i}")
             beginning = exp.alias_(exp.Literal.number(i * NUMBERS), "beginning")
             numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
             kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
-            self.keep(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
-            self.keep(f"spots_{i}", Plan((), self.query("spots", **names)))
+            self.tables.make(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
+            self.tables.make(f"spots_{i}", self.query("spots", **names))
         names = {"people": "people_1", "kinds": "kinds_1"}
-        self.keep("placed", Plan((), self.query("placed", **names)))
-        self.keep("crowd", Plan((), self.query("crowd")))
+        self.tables.make("placed", self.query("placed", **names))
+        self.tables.make("crowd", self.query("crowd"))
         for j in range(1, len(self.releases[0].secrets) + 1):
             secret = self.of_secret("secret_crowd", j)
             renamed = exp.select(
                 "first_sight", "kind", exp.alias_(exp.column(f"secret_{j}"), "secret"), "records"
             ).from_(secret.subquery("own"))
-            self.keep(f"secret_crowd_{j}", Plan((), renamed))
+            self.tables.make(f"secret_crowd_{j}", renamed)
 
     def _frequencies(self) -> exp.Select:
         """The kinds, each with the share of the release that has its value of every column."""
@@ -114,7 +113,7 @@ class Chain:
     def _explosion(self, earlier: int, later: int) -> int:
         """How many kinds are compared from one release to the next; InputError where too many."""
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
-        ((pairs,),) = self.rows(Plan((), self.query("explosion", **names)), "counting candidates")
+        ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
         tables = any(rule.kind == "table" for rule in self.rules)
         if pairs > PAIRS and not tables:
             raise InputError(
@@ -147,7 +146,7 @@ class Chain:
             product = exp.Mul(this=exp.column("n", "one"), expression=exp.column("n", "other"))
             query = exp.select(exp.cast(exp.Sum(this=product), "BIGINT")).from_(one)
             query = query.join(other, on=exp.and_(*same))
-            ((pairs,),) = self.rows(Plan((), query), "counting candidates")
+            ((pairs,),) = self.tables.answer(query, "counting candidates")
             option = (int(pairs or 0), column.name)
             least = option if least is None or option < least else least
         hint = "add a column that matches exactly to the link rules"
@@ -187,7 +186,7 @@ class Chain:
     ) -> exp.Select:
         earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:
-            kinds = exp.select("*").from_(f"kinds_{earlier}")
+            kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))
             earlier_kinds = kinds.where(_among(sources)).subquery("mine")
         query = exp.select().from_(earlier_kinds)
         same = exp.EQ(this=exp.column("exact", "mine"), expression=exp.column("exact", "theirs"))
@@ -215,30 +214,15 @@ class Chain:
 
     def query(self, name: str, **names: str) -> exp.Select:
         """The query of a template, tables renamed."""
-        return splice(load(f"keyless/{name}"), width=self.width, names=names)
+        return splice(f"keyless/{name}", width=self.width, tables=names)
 
     def of_secret(self, name: str, secret: int) -> exp.Select:
         """The query of a template about the secret of that number."""
-        return splice(load(f"keyless/{name}"), width=self.width, secret=secret)
+        return splice(f"keyless/{name}", width=self.width, secret=secret)
 
     def step(self, name: str, **names: str) -> Step:
         """A template as a step of its name."""
         return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
-
-    def keep(self, name: str, plan: Plan, what: str = "linking") -> None:
-        """Keep the rows of a plan as a table."""
-        self.engine.keep(name, plan, what, self.where, catalog=LOADED)
-        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
-
-    def drop(self, *names: str) -> None:
-        """Drop tables that are not needed any more."""
-        for name in names:
-            self.engine.drop(name, LOADED)
-
-    def rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
-        """A few rows."""
-        self.statements.append(render.statement(plan, pretty=True))
-        return self.engine.rows(plan, what, self.where)
 
 
 def _among(sources: str, table: str | None = None) -> exp.In:

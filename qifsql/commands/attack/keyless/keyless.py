@@ -112,7 +112,8 @@ def _run(request: Request, settings: Settings | None) -> Result:
     tables = (rule.table for _, rule in _tables(request.rules))
     spec = request.plain() | {"qids": list(named(chain.releases))}
     spec |= {"link": [rule.plain() for rule in learned.rules]}
-    origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables)))).sending(chain.statements)
+    origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
+    origin = origin.sending(chain.tables.statements)
     origin = origin.listing(roles.of_files(release.columns for release in chain.releases))
     accuracy = steps["link_accuracy"][0] if request.truth and chain.last == 2 else None
     linkage: dict[str, float | bool | None] = {
@@ -195,10 +196,10 @@ def _table(
 def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
     """Keep the laws of the tables, for every number of releases that a link may skip."""
     for k, step in tables:
-        chain.keep(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
+        chain.tables.make(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
         for steps in range(2, chain.last):
             names = {"earlier": f"moves_{k}_{steps - 1}", "later": f"moves_{k}_1"}
-            chain.keep(f"moves_{k}_{steps}", Plan((), chain.query("transitions", **names)))
+            chain.tables.make(f"moves_{k}_{steps}", chain.query("transitions", **names))
 
 
 def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:

@@ -59,9 +59,9 @@ def match(chain: Chain) -> tuple[str, ...]:
         totals, leavers = (f"{name}_{earlier}_{later}" for name in ("totals", "leavers"))
         steps = (*chain.weighed([(earlier, later)]), chain.step("totals"))
         query = chain.query("found", leavers=leavers)
-        chain.drop(totals)
-        chain.keep(totals, Plan(steps, query))
-        chain.drop(leavers)
+        chain.tables.drop(totals)
+        chain.tables.make(totals, Plan(steps, query))
+        chain.tables.drop(leavers)
     return tuple(notes)
 
 
@@ -75,27 +75,28 @@ def _match(chain: Chain, earlier: int, later: int) -> int:
     for number in range(1, ROUNDS + 1):
         what = f"matching, round {number}"
         _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
-        chain.keep("restless", Plan((), chain.query("restless", **tables)), what)
+        chain.tables.make("restless", chain.query("restless", **tables), what)
         records = _restless(chain)
         if records != before:
             pieces.append(f"settled_{number}")
-            chain.keep(pieces[-1], Plan((), chain.query("settled_offers")), what)
+            chain.tables.make(pieces[-1], chain.query("settled_offers"), what)
         before = records
-        chain.drop("offers")
+        chain.tables.drop("offers")
         _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
-        chain.drop("claims", "restless")
-        statement_count = statement_count or len(chain.statements)  # every round sends the same
+        chain.tables.drop("claims", "restless")
+        # Every round sends the same.
+        statement_count = statement_count or len(chain.tables.statements)
         if not records:
             break
-    del chain.statements[statement_count:]
+    del chain.tables.statements[statement_count:]
     every = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
     union: exp.Query = exp.union(*every, distinct=False)
     gathered = Step("gathered", load("keyless/settled_offers").doc, union)
     leavers = f"leavers_{earlier}_{later}"
-    chain.keep(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
+    chain.tables.make(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
     final = chain.query("final_offers", leavers=leavers)
-    chain.keep(f"offers_{earlier}_{later}", Plan((gathered, flows), final), "matching")
-    chain.drop("claimants", "rivalry", *pieces, "offers")
+    chain.tables.make(f"offers_{earlier}_{later}", Plan((gathered, flows), final), "matching")
+    chain.tables.drop("claimants", "rivalry", *pieces, "offers")
     return records
 
 
@@ -104,9 +105,9 @@ def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> N
     odds = (chain.compared(earlier, later), flows, chain.step("odds"))
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     for name in ("claimants", "rivalry"):
-        chain.keep(name, Plan(odds, chain.query(name, **tables)), "matching")
+        chain.tables.make(name, Plan(odds, chain.query(name, **tables)), "matching")
     messages = Step("messages", load("keyless/offers").doc, chain.query("offers"))
-    chain.keep("offers", Plan((*odds, messages), chain.query("wholes")), "matching")
+    chain.tables.make("offers", Plan((*odds, messages), chain.query("wholes")), "matching")
 
 
 def _keep_messages(
@@ -118,7 +119,7 @@ def _keep_messages(
         chain.step("heard"),
         Step("messages", load(f"keyless/{name}").doc, chain.query(name)),
     )
-    chain.keep(table or name, Plan(steps, chain.query("wholes")), what)
+    chain.tables.make(table or name, Plan(steps, chain.query("wholes")), what)
 
 
 def _restless(chain: Chain) -> int:
@@ -128,7 +129,7 @@ def _restless(chain: Chain) -> int:
     query = query.where(
         exp.In(this=exp.column("exact"), query=exp.select("exact").from_("restless").subquery())
     )
-    ((n,),) = chain.rows(Plan((), query), "matching")
+    ((n,),) = chain.tables.answer(query, "matching")
     return int(n)
 
 
@@ -155,8 +156,8 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
 def _check_pairs(chain: Chain, earlier: int, later: int) -> None:
     """Refuse what would take too long."""
     spots = exp.cast(exp.func("COALESCE", exp.Sum(this=exp.column("spots")), 0), "BIGINT")
-    counted = exp.select(spots).from_(f"totals_{earlier}_{later}")
-    ((pairs,),) = chain.rows(Plan((), counted), "counting candidates")
+    counted = exp.select(spots).from_(exp.table_(f"totals_{earlier}_{later}"))
+    ((pairs,),) = chain.tables.answer(counted, "counting candidates")
     if pairs > PAIRS:
         raise InputError(
             f"{pairs:,} kinds of candidates would be matched one to one, more than {PAIRS:,}; "

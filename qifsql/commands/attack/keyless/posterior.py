@@ -45,9 +45,9 @@ class Outcomes:
         columns = [exp.alias_(exp.column("kind"), "source")]
         columns += [exp.alias_(exp.Literal.number(0), name) for name in ("seen", "sight")]
         query = exp.select(*columns, exp.alias_(unit, "mass")).from_("kinds_1")
-        self.chain.keep("endings", Plan((), query))
+        self.chain.tables.make("endings", query)
         counted = [self._counted(j, 1, 0) for j in range(self.secrets + 1)]
-        self.chain.drop("endings")
+        self.chain.tables.drop("endings")
         return [self._outcome([one]) for one in counted]
 
     def linked(self) -> list[Outcome]:
@@ -64,7 +64,7 @@ class Outcomes:
             for j in range(self.secrets + 1):
                 counted[j].append(self._counted(j, slices, i))
             if i + 1 < slices or self.target is None:
-                self.chain.drop("endings")
+                self.chain.tables.drop("endings")
         return [self._outcome(rows) for rows in counted]
 
     def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
@@ -75,17 +75,18 @@ class Outcomes:
         """
         chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
         countable = chain.step("countable", **names)
-        chain.keep("settled", Plan((countable,), chain.query("settled")))
+        chain.tables.make("settled", Plan((countable,), chain.query("settled")))
         rows: list[list[tuple[int, ...]]] = []
         for j in range(self.secrets + 1):
             blocks = "settled_secrets" if j else "settled_blocks"
             tables = {"secret_crowd": f"secret_crowd_{j}"} if j else {}
             query = chain.query("settled_success", settled_blocks=blocks)
-            rows.append(chain.rows(Plan((chain.step(blocks, **tables),), query), "measuring"))
+            plan = Plan((chain.step(blocks, **tables),), query)
+            rows.append(chain.tables.answer(plan, "measuring"))
             table = f"secret_crowd_{j}" if j else "crowd"
-            chain.keep(f"open_{table}", Plan((), chain.query("open_crowd", crowd=table)))
+            chain.tables.make(f"open_{table}", chain.query("open_crowd", crowd=table))
         query = chain.query("open_pairs", totals="totals_1_2")
-        ((pairs,),) = chain.rows(Plan((), query), "counting candidates")
+        ((pairs,),) = chain.tables.answer(query, "counting candidates")
         self.prefix = "open_"
         return rows, int(pairs)
 
@@ -98,7 +99,7 @@ class Outcomes:
             exp.Ordered(this=exp.column("secret"), nulls_first=False),
         ]
         query = exp.select(value).from_("shares").order_by(*order).limit(1)
-        ((guess,),) = self.chain.engine.rows(Plan(steps, query), "guessing", self.chain.where)
+        ((guess,),) = self.chain.tables.rows(Plan(steps, query), "guessing")
         return None if guess is None else str(guess)
 
     def _follow(self, slices: int, i: int) -> None:
@@ -111,13 +112,14 @@ class Outcomes:
             exp.alias_(exp.Literal.number(0), "seen"),
         ]
         first = exp.select(*columns, "kind", exp.alias_(exp.column("unit"), "mass"))
-        chain.keep("states_1", Plan((crowd,), first.from_(kinds).join("asked", join_type="cross")))
+        first = first.from_(kinds).join("asked", join_type="cross")
+        chain.tables.make("states_1", Plan((crowd,), first))
         for later in range(2, chain.last + 1):
             pairs = [(earlier, later) for earlier in range(1, later)]
             states = f"states_{later - 1}"
             final = later == chain.last
             steps = [
-                Step("states", "One row per state.", exp.select("*").from_(states)),
+                Step("states", "One row per state.", exp.select("*").from_(exp.table_(states))),
                 *chain.weighed(pairs, states),
                 self._totals(pairs),
                 Step("ways", load("keyless/ways").doc, self._ways(later)),
@@ -125,10 +127,10 @@ class Outcomes:
                 chain.step("chances", **({"arrivals": "departures"} if final else {})),
             ]
             name = "endings" if final else "stages"
-            chain.keep(
+            chain.tables.make(
                 "endings" if final else f"states_{later}", Plan(tuple(steps), chain.query(name))
             )
-            chain.drop(states)
+            chain.tables.drop(states)
 
     def _ways(self, later: int) -> exp.Select:
         """What may become of a record; of a target only what is seen of it."""
@@ -143,7 +145,7 @@ class Outcomes:
         )
 
     def _totals(self, pairs: Sequence[tuple[int, int]]) -> Step:
-        every = [exp.select("*").from_(f"totals_{a}_{b}") for a, b in pairs]
+        every = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
         query: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
         return Step("totals", load("keyless/totals").doc, query)
 
@@ -173,15 +175,15 @@ class Outcomes:
         else:
             steps = (crowd, chain.step("observations"))
             query = chain.query("success")
-        ((row),) = chain.rows(Plan(steps, query), "measuring")
+        ((row),) = chain.tables.answer(Plan(steps, query), "measuring")
         return row
 
     def _outcome(self, rows: Sequence[tuple[int, ...]]) -> Outcome:
         rows = [row for row in rows if row[0]]
         if not rows:
             raise TargetError(
-                f"nobody of {self.chain.where} can be observed as the target, so there is nothing "
-                "to infer; check the values, or ask for fewer quasi-identifiers"
+                f"nobody of {self.chain.tables.where} can be observed as the target, so there is "
+                "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
         total, most, certain = (sum(int(row[c]) for row in rows) for c in (1, 2, 3))
         worst = max(float(row[5]) for row in rows)

@@ -51,7 +51,8 @@ def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
         observation = release.observation([None if v is ABSENT else v for v in values])
         step = Step("wanted", "One row: what is observed of the target.", _one(observation))
         names = {"sights": f"sights_{release.number}"}
-        rows = chain.rows(Plan((step,), chain.query("sighted", **names)), "looking for the target")
+        plan = Plan((step,), chain.query("sighted", **names))
+        rows = chain.tables.answer(plan, "looking for the target")
         numbers.append(int(rows[0][0]) if rows else -1)
     return numbers
 
@@ -94,7 +95,7 @@ def standing(
 def _prior(chain: Chain, j: int) -> Success:
     """Success at a secret before anything is observed."""
     query = chain.of_secret("secret_counts", j)
-    ((n, most, values),) = chain.rows(Plan((), query), "counting secrets")
+    ((n, most, values),) = chain.tables.answer(query, "counting secrets")
     share = Fraction(int(most), int(n))
     return Success(Fraction(values == 1), share, float(share), int(n) if values == 1 else 0)
 
