@@ -22,13 +22,13 @@ from qifsql.commands.levels import (
 from qifsql.commands.levels import (
     spec as aims,
 )
-from qifsql.commands.levels.hierarchy import Hierarchy
 from qifsql.commands.levels.spec import Aims
 from qifsql.commands.levels.steps import Tables, number, row
 from qifsql.commands.levels.suppression import Suppressed, settle
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine

@@ -14,10 +14,10 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.levels import count
-from qifsql.commands.levels.hierarchy import Hierarchy
 from qifsql.commands.levels.levels import Levels, levels
 from qifsql.commands.levels.view import _level
 from qifsql.commands.levels.view import levels as view
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
 from qifsql.presentation.parts import Table
