@@ -24,12 +24,12 @@ from qifsql.commands.dit.spec import (
     MONDRIAN,
     Question,
 )
+from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import STORE
 from qifsql.engine.connections import Stream
-from qifsql.engine.settings import Progress
 from qifsql.errors import several
 from qifsql.query.render import render
 from qifsql.query.spreading import query
@@ -42,31 +42,6 @@ NAMES = (
     *posteriors.BELIEVED,
 )
 SLOW = 500  # trees of their own that are worth a remark
-
-
-class Meter:
-    """Progress of the whole work: which batch of how many, and what is done in it."""
-
-    def __init__(self, show: Progress) -> None:
-        self._draw = show
-        self._done, self._batches, self._inside = 0, 1, 0.0
-        self._detail = "reading"
-
-    def __call__(self, _what: str, _share: float, _detail: str = "", /) -> None:
-        """Show where the work is, whatever the engine says of one statement."""
-        self._draw("testing", (self._done + self._inside) / self._batches, self._detail)
-
-    def show(self) -> None:
-        """Show where the work is."""
-        self("", 0.0)
-
-    def begin(self, done: int, batches: int, detail: str) -> None:
-        """Say that so many of all batches are done, and what comes now."""
-        self._done, self._batches, self._inside, self._detail = done, batches, 0.0, detail
-
-    def inside(self, share: float, detail: str) -> None:
-        """Say how much of a batch is done."""
-        self._inside, self._detail = share, detail
 
 
 def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:

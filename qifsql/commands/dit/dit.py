@@ -17,10 +17,11 @@ from qifsql.commands.dit import (
 from qifsql.commands.dit import (
     spec as questions,
 )
-from qifsql.commands.dit.batches import Meter, passes_of, work
+from qifsql.commands.dit.batches import passes_of, work
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.constraints import Number
+from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.hierarchy import Hierarchy
@@ -127,7 +128,7 @@ def _run(
 ) -> Result:
     """Work through everything, and read what was found."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
-    meter = Meter(settings.progress)
+    meter = Meter("testing", settings.progress)
     with (
         masked(None if store is None else PRIVATE) as mask,
         open_engine(

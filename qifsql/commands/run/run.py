@@ -20,7 +20,7 @@ from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import (
     InputError,
@@ -76,13 +76,9 @@ def run(
     settings = settings or Settings()
     if settings.seed is None:
         settings = replace(settings, seed=spec.seed)
-    working = _Run(spec, settings, told or _silent)
+    working = _Run(spec, settings, told or silent)
     working.check()
     return working.planned() if dry_run else working.run()
-
-
-def _silent(_line: str) -> None:
-    """Nobody wants to know."""
 
 
 class _Run:
