@@ -14,7 +14,7 @@ import typer
 
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
 

@@ -14,7 +14,7 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.generalise import SHAPES, Shape
-from qifsql.commands.anonymise.run import (
+from qifsql.commands.anonymise.sanitise import (
     SUMMARY,
     Request,
     Work,

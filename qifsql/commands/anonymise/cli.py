@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import groups, roles, runtime
-from qifsql.options.details import Summary
+from qifsql.options import column_roles, groups, runtime
+from qifsql.options.extras import Summary
 from qifsql.options.groups import Data, Limits
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 WISHES = "Limits that every class keeps"
 Out = Annotated[
@@ -131,11 +131,11 @@ def anonymise(
     shape: Shape,
     qids: Annotated[
         list[str],
-        roles.qids("Quasi-identifiers to generalise, as in attack."),
+        column_roles.qids("Quasi-identifiers to generalise, as in attack."),
     ],
     secret: Annotated[
         list[str] | None,
-        roles.secret("The secrets that l and t are about, as in attack."),
+        column_roles.secret("The secrets that l and t are about, as in attack."),
     ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""

@@ -1,8 +1,8 @@
 """``qifsql attack``."""
 
 from qifsql.commands.attack.keyless.options import Links
-from qifsql.options import groups, runtime, types
-from qifsql.options.details import Charts, Details, Gains
+from qifsql.options import groups, runtime, texts
+from qifsql.options.extras import Charts, Details, Gains
 from qifsql.options.groups import (
     Adversary,
     Data,
@@ -39,7 +39,7 @@ def attack(
     links.check(charts)
     if target is None and links.link is None:
         arguments |= charts.histogram(details.histogram)
-    values = types.targets(target, arguments["qids"])
+    values = texts.targets(target, arguments["qids"])
     with runtime.store(details.store, quiet=limits.quiet), limits.settings() as settings:
         result = run(
             model,
@@ -47,7 +47,7 @@ def attack(
             **arguments,
             where=data.where,
             target=values,
-            member=types.single(member),
+            member=texts.single(member),
             progressive=progressive,
             settings=settings,
         )

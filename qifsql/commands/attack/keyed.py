@@ -10,7 +10,7 @@ import polars as pl
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.spec import Attack, BoundAttack, Options
-from qifsql.commands.attack import details as findings
+from qifsql.commands.attack import findings
 from qifsql.commands.attack.spec import Extras
 from qifsql.counting import population, secret_values
 from qifsql.counting.counts import Counts, Store

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import groups, runtime, types
+from qifsql.options import groups, runtime, texts
 from qifsql.options.groups import (
     ATTACK,
     DATA,
@@ -126,7 +126,7 @@ def check(
     options: dict[str, Any] = adversary.arguments() | others.arguments()
     options = {name: value for name, value in options.items() if not _left_out(context, name)}
     options |= {"by": by, "prior": prior, "member": member, "where": data.where}
-    options |= {"target": types.targets(target, options["qids"]), "population": population}
+    options |= {"target": texts.targets(target, options["qids"]), "population": population}
     levels = read(policy, **options)
     inputs = [path for dataset in source for path in dataset.paths]
     inputs += [str(f) for f in (policy, levels.baseline, baseline) if f is not None]

@@ -9,7 +9,6 @@ import polars as pl
 from qifsql.commands.check import check
 from qifsql.commands.check.check import Verdict
 from qifsql.presentation import escaping, uncovered, words
-from qifsql.presentation.files import Shown
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import (
     Bad,
@@ -18,6 +17,7 @@ from qifsql.presentation.parts import (
     Part,
     Table,
 )
+from qifsql.presentation.result_files import Shown
 from qifsql.results import coverage as results_coverage
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored

@@ -8,14 +8,12 @@ from sqlglot import exp
 
 from qifsql.commands.dit import (
     black_box,
-    encode,
     forest,
     mondrian_runs,
     posteriors,
     tally,
+    targets,
 )
-from qifsql.commands.dit.cache import Store
-from qifsql.commands.dit.encode import People
 from qifsql.commands.dit.external_releases import Outside
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import (
@@ -24,6 +22,8 @@ from qifsql.commands.dit.spec import (
     MONDRIAN,
     Question,
 )
+from qifsql.commands.dit.stored_batches import Store
+from qifsql.commands.dit.targets import People
 from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
@@ -71,7 +71,7 @@ def work(
 
     def begin(_stream: Stream) -> None:
         posteriors.make_edges(passes, people.secret, hierarchy)
-        batches.extend(encode.aim(passes, people, question))
+        batches.extend(targets.aim(passes, people, question))
 
     engine.together([passes.stream], begin, meter.show)
     if question.method == FILES:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, runtime
+from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DETAILS,
@@ -16,7 +16,7 @@ from qifsql.options.groups import (
     Limits,
     Output,
 )
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 RELEASES = "How releases are made"
 
@@ -95,11 +95,11 @@ class Guessed:
 
     qids: Annotated[
         list[str],
-        roles.qids("Quasi-identifiers, as in attack: what is known of everybody."),
+        column_roles.qids("Quasi-identifiers, as in attack: what is known of everybody."),
     ]
     secret: Annotated[
         str,
-        roles.secret("What is guessed: a column or NAME=EXPRESSION."),
+        column_roles.secret("What is guessed: a column or NAME=EXPRESSION."),
     ]
     classifier: Annotated[
         str,

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, runtime
+from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DATA,
@@ -38,7 +38,7 @@ class Noise:
     ]
     secret: Annotated[
         str,
-        roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
+        column_roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
     ]
     epsilon: Annotated[
         list[str],

@@ -19,7 +19,7 @@ from qifsql.errors import (
     unwritable,
 )
 from qifsql.results.storage import Origin, whole
-from qifsql.study.rules import toml
+from qifsql.study.inline_policy import toml
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"

@@ -19,7 +19,7 @@ from qifsql.adversary.spec import (
     refuse,
 )
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.run import SCHEMA, Run
+from qifsql.commands.levels.grading import SCHEMA, Run
 from qifsql.commands.levels.spec import Aims
 from qifsql.commands.levels.suppression import Suppressed
 from qifsql.counting.session import opened

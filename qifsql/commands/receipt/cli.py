@@ -1,6 +1,6 @@
 """``qifsql receipt``."""
 
-from qifsql.options import groups, runtime, types
+from qifsql.options import groups, runtime, texts
 from qifsql.options.groups import (
     Adversary,
     Data,
@@ -25,7 +25,7 @@ def receipt(
 
     show.check(output)
     dataset, options = data.dataset(), adversary.arguments()
-    target_values = types.targets(target, options["qids"])
+    target_values = texts.targets(target, options["qids"])
     with limits.settings() as settings:
         result = run(
             dataset, **options, key=key, where=data.where, target=target_values, settings=settings

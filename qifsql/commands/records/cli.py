@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from qifsql.options import runtime
-from qifsql.options.details import Gains
+from qifsql.options.extras import Gains
 from qifsql.options.groups import (
     Adversary,
     Data,

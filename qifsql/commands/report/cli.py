@@ -8,7 +8,7 @@ import typer
 from qifsql.errors import InputError
 from qifsql.options import runtime
 from qifsql.options.groups import DATA, DETAILS, RUN
-from qifsql.options.types import assigned
+from qifsql.options.texts import assigned
 
 Results = Annotated[
     list[Path],

@@ -30,14 +30,14 @@ from qifsql.errors import (
     quoted,
     several,
 )
-from qifsql.presentation.files import Shown
 from qifsql.presentation.parts import Part
+from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
-from qifsql.study import rules
+from qifsql.study import inline_policy
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
-from qifsql.study.files import OF_CHECKS
+from qifsql.study.entry_files import OF_CHECKS
 from qifsql.study.spec import Study
 
 Tell = Callable[[str], None]
@@ -182,7 +182,7 @@ class _Run:
             return check(entry.source, policy, baseline=last, settings=self.settings, **options)
         unnamed = entry.options.get("unnamed")
         rule_tables = entry.options["rule"]
-        with rules.policy_file(rule_tables, self.settings.temp, unnamed=unnamed) as policy:
+        with inline_policy.policy_file(rule_tables, self.settings.temp, unnamed=unnamed) as policy:
             verdict = check(entry.source, policy, baseline=last, settings=self.settings, **options)
         spec = {**verdict.origin.spec, "policy": str(self.study.path)}
         paths = tuple(path for path in verdict.origin.paths if path != str(policy))

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, types
-from qifsql.options.details import Gains
+from qifsql.options import groups, texts
+from qifsql.options.extras import Gains
 from qifsql.options.groups import (
     Adversary,
     Data,
@@ -33,13 +33,13 @@ def sql(
     from qifsql.options import show
 
     options = adversary.arguments() | gains.arguments() | others.arguments()
-    target_values = types.targets(target, options["qids"])
+    target_values = texts.targets(target, options["qids"])
     with limits.settings() as settings:
         text = run(
             model,
             others.source(data),
             **options,
-            member=types.single(member),
+            member=texts.single(member),
             where=data.where,
             target=target_values,
             step=step,

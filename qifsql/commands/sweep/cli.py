@@ -9,7 +9,7 @@ import typer
 
 from qifsql.errors import InputError
 from qifsql.options import runtime
-from qifsql.options.details import Charts
+from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DETAILS,

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, roles, runtime
-from qifsql.options.details import Summary
+from qifsql.options import column_roles, groups, runtime
+from qifsql.options.extras import Summary
 from qifsql.options.groups import Data, Limits
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 Out = Annotated[
     Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
@@ -27,11 +27,11 @@ def treat(
     key: Key,
     qids: Annotated[
         list[str] | None,
-        roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
+        column_roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
     ] = None,
     secret: Annotated[
         list[str] | None,
-        roles.secret("With --qids: the secret that is inferred, as in attack."),
+        column_roles.secret("With --qids: the secret that is inferred, as in attack."),
     ] = None,
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""

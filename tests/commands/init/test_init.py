@@ -14,7 +14,7 @@ from terminal import run
 import qifsql
 from qifsql.commands.init import init
 from qifsql.errors import DatasetError, OutputError
-from qifsql.study.rules import toml
+from qifsql.study.inline_policy import toml
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from places import ROOT
 from strategies import tables, to_arrow
 
 import qifsql
+from qifsql.commands.levels.grading import SCHEMA
 from qifsql.commands.levels.levels import Levels, levels
-from qifsql.commands.levels.run import SCHEMA
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.measures import syntactic

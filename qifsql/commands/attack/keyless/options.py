@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.errors import InputError
-from qifsql.options.details import Charts
+from qifsql.options.extras import Charts
 from qifsql.options.groups import ATTACK
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 
 @dataclass(frozen=True)

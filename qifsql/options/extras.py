@@ -16,7 +16,7 @@ from qifsql.options.groups import (
     Output,
     Prior,
 )
-from qifsql.options.types import names, single
+from qifsql.options.texts import names, single
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from qifsql.data.toml_lines import Step, parse
 from qifsql.errors import InputError
 from qifsql.results import baseline, policy
 from qifsql.results.policy import Policy
-from qifsql.study import rules
+from qifsql.study import inline_policy
 from qifsql.study.entry import Entry
+from qifsql.study.inline_policy import RuleError
 from qifsql.study.read import Reader
-from qifsql.study.rules import RuleError
 from qifsql.study.sources import Sources, gain_file, resolved
 
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
@@ -152,4 +152,4 @@ def policy_of(options: Mapping[str, Any]) -> Policy:
     adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **adversary)
-    return rules.read(options["rule"], adversary, unnamed=options.get("unnamed"))
+    return inline_policy.read(options["rule"], adversary, unnamed=options.get("unnamed"))
