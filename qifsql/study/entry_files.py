@@ -9,11 +9,10 @@ from qifsql.adversary.transitions import rules as rules_of
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Step, parse
 from qifsql.errors import InputError
-from qifsql.results import baseline, policy
-from qifsql.results.policy import Policy
-from qifsql.study import inline_policy
+from qifsql.study import baseline, inline_policy, policy
 from qifsql.study.entry import Entry
 from qifsql.study.inline_policy import RuleError
+from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
 from qifsql.study.sources import Sources, gain_file, resolved
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from qifsql.adversary.spec import NULL_RULES
 from qifsql.data.collection import ABSENT, ABSENT_RULES
 from qifsql.errors import quoted
-from qifsql.results.policy import UNNAMED
 from qifsql.results.storage import ENDINGS
+from qifsql.study.policy import UNNAMED
 
 
 @dataclass(frozen=True)

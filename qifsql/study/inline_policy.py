@@ -10,8 +10,8 @@ from typing import Any
 from qifsql.data.toml_lines import Route
 from qifsql.engine.settings import private_folder
 from qifsql.errors import InputError
-from qifsql.results import policy
-from qifsql.results.policy import Policy
+from qifsql.study import policy
+from qifsql.study.policy import Policy
 
 
 @contextmanager

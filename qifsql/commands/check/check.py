@@ -32,14 +32,14 @@ from qifsql.errors import (
     quoted,
     several,
 )
-from qifsql.results import baseline as last
-from qifsql.results import policy as policies
 from qifsql.results.assessment import MEASURES
-from qifsql.results.baseline import Baseline, Place
-from qifsql.results.policy import Policy
 from qifsql.results.result import Result
-from qifsql.results.rules import Rule, named
 from qifsql.results.storage import Origin
+from qifsql.study import baseline as last
+from qifsql.study import policy as policies
+from qifsql.study.baseline import Baseline, Place
+from qifsql.study.policy import Policy
+from qifsql.study.rules import Rule, named
 
 SCHEMA: dict[str, pl.DataType] = {
     "rule": pl.Int64(),
@@ -140,7 +140,7 @@ def check(
 
     Args:
         source: as in ``attack``.
-        policy: a TOML file (``qifsql.results.policy``): the adversary, rules, and the last release.
+        policy: a TOML file (``qifsql.study.policy``): the adversary, rules, and the last release.
         baseline: the result of the last release, instead of that in the policy.
         population: the people who may be in the release (see ``attack``).
         settings: memory, threads, temporary folder, progress.
