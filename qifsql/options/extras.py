@@ -167,6 +167,12 @@ def _one(columns: list[str] | None) -> str | None:
     return single(columns[0]) if columns else None
 
 
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
+]
+"""The release of a command that writes one."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """Where the summary of a release that is written goes, and how it looks."""

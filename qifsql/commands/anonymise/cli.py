@@ -1,20 +1,16 @@
 """``qifsql anonymise``."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from qifsql.options import column_roles, groups, runtime
-from qifsql.options.extras import Summary
+from qifsql.options.extras import Out, Summary
 from qifsql.options.groups import Data, Limits
 from qifsql.options.texts import names
 
 WISHES = "Limits that every class keeps"
-Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
-]
 Method = Annotated[
     str,
     typer.Option(

@@ -1,18 +1,14 @@
 """``qifsql treat``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from qifsql.options import column_roles, groups, runtime
-from qifsql.options.extras import Summary
+from qifsql.options.extras import Out, Summary
 from qifsql.options.groups import Data, Limits
 from qifsql.options.texts import names
 
-Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
-]
 Key = Annotated[
     str,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=groups.DATA),
