@@ -2,7 +2,6 @@
 
 from qifsql.commands.attack.keyless.options import Links
 from qifsql.options import groups, runtime, texts
-from qifsql.options.extras import Charts, Details, Gains
 from qifsql.options.groups import (
     Adversary,
     Data,
@@ -10,6 +9,7 @@ from qifsql.options.groups import (
     Others,
     Output,
 )
+from qifsql.options.measuring import Charts, Details, Gains
 
 
 def attack(

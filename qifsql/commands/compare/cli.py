@@ -7,8 +7,8 @@ import typer
 
 from qifsql.options import column_roles, groups, runtime
 from qifsql.options.column_roles import Hierarchies, Secrets
-from qifsql.options.extras import Charts
 from qifsql.options.groups import Data, Limits, Output
+from qifsql.options.measuring import Charts
 from qifsql.options.texts import hierarchies, names
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.options import column_roles, runtime
-from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DETAILS,
@@ -16,6 +15,7 @@ from qifsql.options.groups import (
     Limits,
     Output,
 )
+from qifsql.options.measuring import Charts
 from qifsql.options.texts import names
 
 RELEASES = "How releases are made"

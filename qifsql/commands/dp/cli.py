@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.options import column_roles, runtime
-from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DATA,
@@ -14,6 +13,7 @@ from qifsql.options.groups import (
     Limits,
     Output,
 )
+from qifsql.options.measuring import Charts
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from qifsql.options import runtime
-from qifsql.options.extras import Gains
 from qifsql.options.groups import (
     Adversary,
     Data,
     Limits,
     Others,
 )
+from qifsql.options.measuring import Gains
 
 
 def records(

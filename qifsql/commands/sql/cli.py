@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from qifsql.options import groups, texts
-from qifsql.options.extras import Gains
 from qifsql.options.groups import (
     Adversary,
     Data,
     Limits,
     Others,
 )
+from qifsql.options.measuring import Gains
 
 
 def sql(

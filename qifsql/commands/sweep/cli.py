@@ -9,7 +9,6 @@ import typer
 
 from qifsql.errors import InputError
 from qifsql.options import runtime
-from qifsql.options.extras import Charts
 from qifsql.options.groups import (
     ATTACK,
     DETAILS,
@@ -21,6 +20,7 @@ from qifsql.options.groups import (
     Output,
     named,
 )
+from qifsql.options.measuring import Charts
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 

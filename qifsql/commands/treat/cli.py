@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from qifsql.options import column_roles, groups, runtime
-from qifsql.options.extras import Out, Summary
 from qifsql.options.groups import Data, Limits
+from qifsql.options.measuring import Out, Summary
 from qifsql.options.texts import names
 
 Key = Annotated[

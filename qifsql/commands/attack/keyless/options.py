@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.errors import InputError
-from qifsql.options.extras import Charts
 from qifsql.options.groups import ATTACK
+from qifsql.options.measuring import Charts
 from qifsql.options.texts import names
 
 
