@@ -15,7 +15,6 @@ from typing import Any, overload
 
 import polars as pl
 
-from qifsql.commands.blocks.blocks import blocks
 from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.data.bundled import bundled
@@ -197,6 +196,8 @@ def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
 
     Blocks are counted by group, too; what joins the groups is a sum.
     """
+    from qifsql.commands.blocks.blocks import blocks  # the words alone need no engine
+
     shown = blocks(
         bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings
     )

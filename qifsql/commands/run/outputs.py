@@ -9,7 +9,7 @@ import polars as pl
 
 from qifsql.commands.attack import view
 from qifsql.commands.check import view as verdicts
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
 from qifsql.commands.sweep import view as sweeps
 from qifsql.presentation.parts import Part

@@ -8,7 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check.check import Verdict, check
+from qifsql.commands.check.check import check
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.run import outputs, view
 from qifsql.commands.run.cache import (
     Cache,
