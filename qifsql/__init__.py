@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.attack.attack import attack as attack
     from qifsql.commands.blocks.blocks import Blocks as Blocks
     from qifsql.commands.blocks.blocks import blocks as blocks
-    from qifsql.commands.check.check import Verdict as Verdict
     from qifsql.commands.check.check import check as check
+    from qifsql.commands.check.result import Verdict as Verdict
     from qifsql.commands.compare.compare import Comparison as Comparison
     from qifsql.commands.compare.compare import compare as compare
     from qifsql.commands.compose.compose import Composed as Composed
@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.sql.sql import sql as sql
     from qifsql.commands.sweep.result import Sweep as Sweep
     from qifsql.commands.sweep.sweep import sweep as sweep
-    from qifsql.commands.treat.treat import Treatment as Treatment
+    from qifsql.commands.treat.result import Treatment as Treatment
     from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import Unhashed as Unhashed
     from qifsql.commands.unhash.unhash import unhash as unhash
@@ -97,10 +97,10 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "StudyResult": "commands.run.result",
     "Sweep": "commands.sweep.result",
     "Tradeoff": "commands.dp.dp",
-    "Treatment": "commands.treat.treat",
+    "Treatment": "commands.treat.result",
     "Unhashed": "commands.unhash.unhash",
     "Unicity": "commands.unicity.unicity",
-    "Verdict": "commands.check.check",
+    "Verdict": "commands.check.result",
     "WhatIf": "commands.what_if.what_if",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
 

@@ -9,7 +9,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting.releases import Compared
+from qifsql.counting.composition import Compared
 from qifsql.counting.scales import measured, position
 from qifsql.counting.spans import (
     Generalised,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from qifsql.adversary import names as naming
 from qifsql.adversary.names import QID
 from qifsql.adversary.spec import Attribute
-from qifsql.counting.releases import Bound, Composition, Release
+from qifsql.counting.composition import Bound, Composition, Release
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Column, Dataset, Schema

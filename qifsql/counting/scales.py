@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.counting.encode import dictionary
+from qifsql.counting.value_codes import dictionary
 from qifsql.data.relation import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine

@@ -1,12 +1,14 @@
 """Hierarchies of values: which leaves stand below each node. The format is ARX's.
 
 One line per value, without header, fields separated by ``;``: the value, then ever coarser nodes,
-the last usually ``*``. A node is its label, so a label means the same values wherever it stands.
+the last usually ``*``. A node is its label, so a label means the same values wherever it stands. A
+mapping (value and group) is a hierarchy, too.
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,24 +23,31 @@ TOP = "*"  # everything, in every hierarchy
 class Hierarchy:
     """The leaves in their order, and those below each node; a leaf is a node of its own.
 
-    ``levels`` is how many fields a line has, ``lines`` are the fields themselves.
+    ``lines`` are the fields themselves.
     """
 
     path: str
     leaves: tuple[str, ...]
     nodes: Mapping[str, tuple[str, ...]] = field(repr=False, hash=False)
-    levels: int = 0
-    lines: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    lines: tuple[tuple[str, ...], ...] = field(repr=False)
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
-        """The hierarchy in a file.
+        """Return the hierarchy in a file; DatasetError where it cannot be read or is none."""
+        return cls._of(str(path), _lines(Path(path_text(path))))
 
-        Raises DatasetError, with line numbers, where the file cannot be read, lines differ in their
-        fields, a value stands twice with other parents, a node has two parents, or one is its own
-        ancestor.
+    @classmethod
+    def of(cls, name: str, rows: Sequence[Sequence[str]]) -> "Hierarchy":
+        """Return the hierarchy of these lines; DatasetError where they make none."""
+        return cls._of(name, [(number, list(row)) for number, row in enumerate(rows, 1)])
+
+    @classmethod
+    def _of(cls, path: str, lines: "Lines") -> "Hierarchy":
+        """Return the hierarchy of numbered lines.
+
+        Raises DatasetError, with line numbers, where there are none, lines differ in their fields,
+        a value stands twice with other parents, a node has two parents, or one is its own ancestor.
         """
-        lines = _lines(Path(path_text(path)))
         _check_rows(path, lines)
         parents = _parents(path, lines)
         _check_cycles(path, parents)
@@ -50,8 +59,56 @@ class Hierarchy:
                 below.setdefault(node, {})[leaf] = None
                 node = parents[node][0] if node in parents else None
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
-        fields = tuple(tuple(fields) for _, fields in lines)
-        return cls(str(path), tuple(leaves), nodes, len(fields[0]), fields)
+        return cls(path, tuple(leaves), nodes, tuple(tuple(fields) for _, fields in lines))
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return Path(self.path).name
+
+    @property
+    def levels(self) -> int:
+        """How many fields a line has."""
+        return len(self.lines[0])
+
+    @property
+    def rooted(self) -> bool:
+        """Whether one node is above all values."""
+        return len({line[-1] for line in self.lines}) == 1
+
+    @property
+    def height(self) -> int:
+        """How many levels are above the values, the root included."""
+        return self.levels - self.rooted
+
+    def check_levels(self) -> None:
+        """Refuse two lines of one value, and a level that is finer than the one before it."""
+        if len(self.leaves) < len(self.lines):
+            raise DatasetError(
+                f"hierarchy {self.name} names a value in more than one line; name each once"
+            )
+        for level in range(1, self.levels - 1):
+            above: dict[str, str] = {}
+            for i, line in enumerate(self.lines, 1):
+                if above.setdefault(line[level], line[level + 1]) != line[level + 1]:
+                    raise DatasetError(
+                        f"hierarchy {self.name}, line {i}: a node of level {level} has another "
+                        "node above it than in a line before; a node has one parent"
+                    )
+
+    def rungs(self) -> list[tuple[str | None, int, int]]:
+        """Each value, each level below the root (0 is the values) and the number of its node.
+
+        ``None`` is the missing value: an empty first field.
+        """
+        rungs: list[tuple[str | None, int, int]] = []
+        for level in range(self.height):
+            numbers: dict[str, int] = {}
+            rungs += [
+                (line[0] or None, level, numbers.setdefault(line[level], len(numbers)))
+                for line in self.lines
+            ]
+        return rungs
 
 
 Lines = list[tuple[int, list[str]]]
@@ -79,13 +136,13 @@ def _lines(path: Path) -> Lines:
             f"hierarchy {path} is not CSV at line {before + 1}: a quote is not closed or stands in "
             "a field; double it"
         ) from e
-    if not lines:
-        raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
     return lines
 
 
-def _check_rows(path: str | Path, lines: Lines) -> None:
+def _check_rows(path: str, lines: Lines) -> None:
     """Refuse lines with other numbers of fields than the first, and lines of values alone."""
+    if not lines:
+        raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
     first, width = lines[0][0], len(lines[0][1])
     for number, fields in lines:
         if len(fields) != width:
@@ -99,7 +156,7 @@ def _check_rows(path: str | Path, lines: Lines) -> None:
         )
 
 
-def _parents(path: str | Path, lines: Lines) -> dict[str, tuple[str, int]]:
+def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
     """The parent of each node and the line that says so first; a label may stand on levels in turn.
 
     The node ``*`` has none: it is everything.
@@ -119,19 +176,13 @@ def _parents(path: str | Path, lines: Lines) -> dict[str, tuple[str, int]]:
     return parents
 
 
-def _check_cycles(path: str | Path, parents: Mapping[str, tuple[str, int]]) -> None:
+def _check_cycles(path: str, parents: Mapping[str, tuple[str, int]]) -> None:
     """Refuse a node that is its own ancestor."""
-    settled: set[str] = set()
-    for start in parents:
-        seen: dict[str, None] = {}
-        node = start
-        while node in parents and node not in settled:
-            if node in seen:
-                lines = sorted({parents[n][1] for n in list(seen)[list(seen).index(node) :]})
-                raise DatasetError(
-                    f"hierarchy {path} has a cycle: a node is its own ancestor by "
-                    f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
-                )
-            seen[node] = None
-            node = parents[node][0]
-        settled.update(seen)
+    try:
+        TopologicalSorter({node: (parent,) for node, (parent, _) in parents.items()}).prepare()
+    except CycleError as e:
+        lines = sorted({parents[node][1] for node in e.args[1]})
+        raise DatasetError(
+            f"hierarchy {path} has a cycle: a node is its own ancestor by "
+            f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+        ) from e

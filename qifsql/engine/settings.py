@@ -27,8 +27,8 @@ PRIVATE = 0o077  # the umask of files that the user alone may read
 PER_CORE, ALWAYS = 8, 64  # threads that a core may be given at most, and that any machine may
 
 
-def silent(_what: str, _share: float, _detail: str = "", /) -> None:
-    """No progress."""
+def silent(*_: object) -> None:
+    """Show nothing, whatever there is to say."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from qifsql.measures.disclosure import highest, marketer
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -53,9 +55,9 @@ def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, A
         "unique_in_both": sum(k.blocks for k in alone),
         "matched": sum(k.released * k.blocks for k in both),
         "k_map": least,
-        "prosecutor_risk": 1 / min(k.released for k in in_release) if in_release else None,
-        "journalist_risk": None if least is None else 1 / least,
-        "marketer_risk": expected / records,
+        "prosecutor_risk": highest(min((k.released for k in in_release), default=None)),
+        "journalist_risk": highest(least),
+        "marketer_risk": marketer(expected, records),
         "expected_correct": expected,
         "delta_min": min(presence, default=None),
         "delta_max": max(presence, default=None),

@@ -29,21 +29,21 @@ from qifsql.data.option import (
     Option,
     declared,
 )
-from qifsql.options import types
+from qifsql.options import texts
 
 TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     TEXT: (str | None, lambda text: text),
     CHANCE: (str | None, lambda text: text),
     SIZES: (str | None, lambda text: text),
-    NAME: (str | None, types.single),
-    GROUPS: (list[str] | None, types.one_column),
-    NAMES: (list[str] | None, types.names),
-    NUMBERS: (list[str] | None, types.names),
+    NAME: (str | None, texts.single),
+    GROUPS: (list[str] | None, texts.one_column),
+    NAMES: (list[str] | None, texts.names),
+    NUMBERS: (list[str] | None, texts.names),
     TEXTS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
     FLAG: (bool, lambda flag: flag),
     SHARE: (float | None, lambda share: share),
-    SECONDS: (str | None, types.seconds),
+    SECONDS: (str | None, texts.seconds),
 }
 """What the command line gives for each form, and what becomes of it."""
 
@@ -98,5 +98,5 @@ def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
         if value is not None
     }
     if "target" in arguments:
-        arguments["target"] = types.targets(arguments["target"], arguments.get("qids", ()))
+        arguments["target"] = texts.targets(arguments["target"], arguments.get("qids", ()))
     return arguments

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qifsql.errors import InputError, OutputError, printable
 from qifsql.options.groups import Output
-from qifsql.presentation.files import Shown, save, text
+from qifsql.presentation.result_files import Shown, save, text
 from qifsql.results.storage import check_ending, check_place
 
 __all__ = ["FORMATS", "Shown", "check", "save", "show"]

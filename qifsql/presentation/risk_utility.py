@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from qifsql.presentation.comparisons import named
 from qifsql.presentation.language import said
-from qifsql.presentation.losses import named
 from qifsql.presentation.theme import (
     BLUE,
     MEASURES,

@@ -1,1 +1,1 @@
-"""What comes out: results, where they come from, files, rules about them."""
+"""What comes out: results, where they come from, files."""

@@ -20,7 +20,6 @@ from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
-from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -246,24 +245,6 @@ def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:
             else:
                 metadata = {"qifsql": json.dumps(note, default=str)}
                 content.write_parquet(ready[path], metadata=metadata)
-
-
-def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
-    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
-
-    CSV is made from Parquet: Engine 2.0.0 may wait forever when writing CSV fails midway.
-    """
-    check_ending(path, STREAMED)
-    where = str(origin.spec["dataset"])
-    with whole(path, origin, engine.partial) as temporary:
-        note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
-        if path.suffix.casefold() == ".parquet":
-            return engine.copy(plan, temporary, what=what, where=where, note=note)
-        between = engine.scratch / "rows.parquet"
-        rows = engine.copy(plan, between, what=what, where=where, note=note)
-        inert(pl.scan_parquet(between)).sink_csv(temporary)
-        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
-        return rows
 
 
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:

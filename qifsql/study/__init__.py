@@ -1,1 +1,1 @@
-"""Studies: attacks and sweeps that a TOML file lists, run together, and only what has changed."""
+"""What users write in TOML: studies, which list attacks and sweeps, and policies with rules."""

@@ -10,7 +10,7 @@ from qifsql.adversary.models import Model, model
 from qifsql.data.toml_lines import Route
 from qifsql.errors import InputError, quoted
 from qifsql.study.entry import Entry, Kind
-from qifsql.study.files import Files
+from qifsql.study.entry_files import Files
 from qifsql.study.forms import ENTRIES, JOINED, ROLES, of_entry
 from qifsql.study.read import Reader
 from qifsql.study.sources import Source, Sources

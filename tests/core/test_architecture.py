@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import TopologicalSorter
@@ -30,6 +31,16 @@ IMPORTERS = {  # library -> the rooms that may import it
     "jinja2": ("presentation",),
     "markupsafe": ("presentation",),
     "vl_convert": ("presentation",),
+}
+# The files that rooms have in common, by name, and the stems that several modules share, with why.
+IN_EVERY_ROOM = ("bind", "charts", "cli", "result", "spec", "view")
+SHARED_STEMS = {
+    "coarsen": "coarser forms of a column, and which column of a sweep takes one first",
+    "coverage": "columns that no rule covers: the table of them, and how they are measured",
+    "errors": "the tree of all errors, and which of them the engine's own become",
+    "run": "the command, and what leads the passes of a sweep",
+    "steps": "steps of a plan, and those of them that levels has of its own",
+    "tables": "tables that are made, remembered and dropped: of an engine, and of a sweep",
 }
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "base", "common", "core", "tools"}
 SQL = re.compile(
@@ -184,6 +195,23 @@ def test_a_library_is_imported_in_its_rooms_alone() -> None:
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not {part for module in MODULES for part in module.split(".")} & VAGUE
+
+
+def stem(module: str) -> str:
+    """The name of a module itself, without its rooms."""
+    return module.rpartition(".")[2]
+
+
+def test_a_stem_is_used_once() -> None:
+    """Files of every room apart, and the examples of ``explain``, which bear names of measures."""
+    stems = Counter(
+        stem(module)
+        for module in INSIDE
+        if stem(module) not in IN_EVERY_ROOM
+        and MODULES[module].name != "__init__.py"
+        and not module.startswith("commands.explain.examples.")
+    )
+    assert {name for name, times in stems.items() if times > 1} <= set(SHARED_STEMS)
 
 
 def test_importing_qifsql_imports_nothing_heavy() -> None:

@@ -37,7 +37,8 @@ from qifsql.errors import (
     QifError,
 )
 from qifsql.query.plan import Plan, Step
-from qifsql.results.storage import Origin, stream, whole
+from qifsql.results.storage import Origin, whole
+from qifsql.results.stream import stream
 
 MARKER = "SECRETCELL42"
 

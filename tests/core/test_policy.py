@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from qifsql.adversary.models import model
 from qifsql.errors import InputError
-from qifsql.results import policy as policies
 from qifsql.results.assessment import (
     DETAILS,
     INDIVIDUAL,
     MEASURES,
     SCHEMA,
 )
-from qifsql.results.policy import Policy, read
-from qifsql.results.rules import BOUNDS, Rule, measures
+from qifsql.study import policy as policies
+from qifsql.study.policy import Policy, read
+from qifsql.study.rules import BOUNDS, Rule, measures
 
 ADVERSARY = '[adversary]\nqids = ["age"]\nsecret = ["disease"]\n'  # 3 lines; the rule is on line 4
 RULE = '[[rule]]\nmodel = "cas"\nmeasure = "worst_case"\nat_most = 0.5\n'

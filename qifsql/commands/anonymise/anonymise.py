@@ -14,13 +14,13 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.generalise import SHAPES, Shape
-from qifsql.commands.anonymise.run import (
+from qifsql.commands.anonymise.sanitise import (
     SUMMARY,
-    Meter,
     Request,
     Work,
 )
 from qifsql.counting.constraints import Number, Wishes
+from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
@@ -96,7 +96,7 @@ def anonymise(
     spec = Attack.of("crs,cas" if secret else "crs", dataset, qids=qids, secret=secret, where=where)
     ending = release.ending(path)
     path = check_place(path, dataset.paths)
-    meter = Meter((settings or Settings()).progress)
+    meter = Meter("anonymising", (settings or Settings()).progress)
     settings = replace(settings or Settings(), progress=meter)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
@@ -116,7 +116,7 @@ def anonymise(
         origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
         origin = origin.listing(write.released(attack, rows))
         names = [column.name for column in shown]
-        meter.at("writing records", 0.9)
+        meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
     origin = origin.about(description, dataset.paths)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)

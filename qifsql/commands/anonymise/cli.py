@@ -1,21 +1,17 @@
 """``qifsql anonymise``."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from qifsql.data.option import DETAILS
-from qifsql.options import roles, runtime
-from qifsql.options.details import Summary
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits
-from qifsql.options.types import names
+from qifsql.options.measuring import Out, Summary
+from qifsql.options.texts import names
 
 WISHES = "Limits that every class keeps"
-Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
-]
 Method = Annotated[
     str,
     typer.Option(
@@ -130,11 +126,11 @@ def anonymise(
     shape: Shape,
     qids: Annotated[
         list[str],
-        roles.qids("Quasi-identifiers to generalise, as in attack."),
+        column_roles.qids("Quasi-identifiers to generalise, as in attack."),
     ],
     secret: Annotated[
         list[str] | None,
-        roles.secret("The secrets that l and t are about, as in attack."),
+        column_roles.secret("The secrets that l and t are about, as in attack."),
     ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""

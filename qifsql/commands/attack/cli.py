@@ -3,8 +3,8 @@
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.errors import InputError
 from qifsql.options import groups, runtime
-from qifsql.options.details import Charts
 from qifsql.options.groups import Data, Limits, Others, Output
+from qifsql.options.measuring import Charts
 
 
 def attack(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import check_file
+from qifsql.data.files import check_file, is_duckdb, misplaced
 from qifsql.errors import InputError
 from qifsql.results.assessment import MEASURES, chosen
 
@@ -63,16 +63,14 @@ class Extras:
 
 def _store(path: Path) -> Path:
     """The file of a store: a new one, or one that DuckDB has written."""
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
-        raise InputError(f"the store {path} {what}; name a file such as counts.duckdb")
+    if why := misplaced(path):
+        raise InputError(f"the store {path} {why}; name a file such as counts.duckdb")
     if path.exists():
         check_file(path)
         try:
-            with path.open("rb") as f:
-                head = f.read(12)
+            by_duckdb = is_duckdb(path)
         except OSError as e:
             raise InputError(f"the store {path} cannot be read: {e.strerror}") from e
-        if head[8:] != b"DUCK":
+        if not by_duckdb:
             raise InputError(f"{path} is no store: qifsql did not write it; name another file")
     return path

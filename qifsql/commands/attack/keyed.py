@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, check_names
-from qifsql.commands.attack import details as findings
+from qifsql.commands.attack import findings
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import population, secret_values

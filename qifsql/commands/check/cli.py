@@ -79,8 +79,8 @@ def check(
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check.check import check as run
     from qifsql.options import show
-    from qifsql.results.policy import read
     from qifsql.results.storage import check_ending, check_place
+    from qifsql.study.policy import read
 
     show.check(output)
     if junit is not None:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from qifsql import __version__
 from qifsql.commands.check import view
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check.result import Verdict
 from qifsql.presentation.escaping import cell
 
 

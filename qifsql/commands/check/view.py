@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check import check
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.presentation import escaping, uncovered, words
-from qifsql.presentation.files import Shown
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import (
     Bad,
@@ -18,6 +16,7 @@ from qifsql.presentation.parts import (
     Part,
     Table,
 )
+from qifsql.presentation.result_files import Shown
 from qifsql.results import coverage as results_coverage
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -25,7 +24,7 @@ from qifsql.results.stored import Stored
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
     shared=("uncovered",),
-    types=check.SCHEMA | results_coverage.SCHEMA,
+    types=SCHEMA | results_coverage.SCHEMA,
     essential=True,
 )
 

@@ -12,6 +12,7 @@ from qifsql.adversary import roles
 from qifsql.adversary.models import model
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     Tags,
     cells_of,
@@ -22,7 +23,6 @@ from qifsql.counting.release_columns import (
     titles_of,
     typed,
 )
-from qifsql.counting.releases import NOTHING, Compared, Composition
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Dataset

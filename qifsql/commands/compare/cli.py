@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import groups, roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, groups, runtime
+from qifsql.options.column_roles import Hierarchies, Secrets
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.roles import Hierarchies, Secrets
-from qifsql.options.types import hierarchies, names
+from qifsql.options.measuring import Charts
+from qifsql.options.texts import hierarchies, names
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Beside:
     ]
     qids: Annotated[
         list[str],
-        roles.qids(
+        column_roles.qids(
             "The original's quasi-identifiers, as in attack; where a release (the first is "
             "file 2) has another name: 2:age=AGE. Repeatable."
         ),
     ]
     secret: Secrets = None
     hierarchy: Hierarchies = None
-    plain: roles.Plain = None
+    plain: column_roles.Plain = None
 
 
 def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: Limits) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.commands.compare.bind import bind
 from qifsql.counting import losses, risks
-from qifsql.counting.releases import Compared, Composition
+from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.files import path_text
 from qifsql.data.relation import openings

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import ATTACK, DATA, DETAILS
-from qifsql.options import groups, roles, runtime
+from qifsql.options import column_roles, groups, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import hierarchies, names
+from qifsql.options.texts import hierarchies, names
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Knowledge:
     ]
     qids: Annotated[
         list[str],
-        roles.qids(
+        column_roles.qids(
             "The people's quasi-identifiers, as in attack; where a release has another name: "
             "2:age=AGE. Repeatable."
         ),
     ]
     secret: Annotated[
         list[str],
-        roles.secret(
+        column_roles.secret(
             "The secret, a column of every release; another name there: 2:disease=CONDITION."
         ),
     ]
@@ -58,11 +58,11 @@ class Reading:
 
     hierarchy: Annotated[
         list[str] | None,
-        roles.hierarchy(
+        column_roles.hierarchy(
             "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable."
         ),
     ] = None
-    plain: roles.Plain = None
+    plain: column_roles.Plain = None
     suppressed: Annotated[
         str,
         typer.Option(

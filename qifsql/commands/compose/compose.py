@@ -16,9 +16,9 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.compose import intersect, measures, people
-from qifsql.commands.compose.read import read_people, read_secrets
+from qifsql.commands.compose.release_steps import read_people, read_secrets
+from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
-from qifsql.counting.releases import Bound, Composition
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.relation import openings
@@ -31,8 +31,8 @@ from qifsql.results.storage import (
     Origin,
     check_ending,
     check_place,
-    stream,
 )
+from qifsql.results.stream import stream
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
 _GONE = {

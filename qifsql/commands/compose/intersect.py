@@ -12,8 +12,8 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.commands.compose.locate import Located, locate
-from qifsql.commands.compose.read import read_points, read_release
-from qifsql.counting.releases import Bound, Release
+from qifsql.commands.compose.release_steps import read_points, read_release
+from qifsql.counting.composition import Bound, Release
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, several
 from qifsql.query.splice import splice

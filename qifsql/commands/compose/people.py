@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from qifsql.counting.releases import Bound
+from qifsql.counting.composition import Bound
 from qifsql.data.expressions import identifier
 from qifsql.query.columns import equal, unique
 from qifsql.query.plan import Plan

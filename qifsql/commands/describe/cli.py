@@ -6,7 +6,7 @@ import typer
 
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 
 def describe(

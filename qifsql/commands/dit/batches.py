@@ -8,14 +8,12 @@ from sqlglot import exp
 
 from qifsql.commands.dit import (
     black_box,
-    encode,
     forest,
     mondrian_runs,
     posteriors,
     tally,
+    targets,
 )
-from qifsql.commands.dit.cache import Store
-from qifsql.commands.dit.encode import People
 from qifsql.commands.dit.external_releases import Outside
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import (
@@ -24,12 +22,14 @@ from qifsql.commands.dit.spec import (
     MONDRIAN,
     Question,
 )
+from qifsql.commands.dit.stored_batches import Store
+from qifsql.commands.dit.targets import People
+from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import STORE
 from qifsql.engine.connections import Stream
-from qifsql.engine.settings import Progress
 from qifsql.errors import several
 from qifsql.query.render import render
 from qifsql.query.splice import splice
@@ -42,31 +42,6 @@ NAMES = (
     *posteriors.BELIEVED,
 )
 SLOW = 500  # trees of their own that are worth a remark
-
-
-class Meter:
-    """Progress of the whole work: which batch of how many, and what is done in it."""
-
-    def __init__(self, show: Progress) -> None:
-        self._draw = show
-        self._done, self._batches, self._inside = 0, 1, 0.0
-        self._detail = "reading"
-
-    def __call__(self, _what: str, _share: float, _detail: str = "", /) -> None:
-        """Show where the work is, whatever the engine says of one statement."""
-        self._draw("testing", (self._done + self._inside) / self._batches, self._detail)
-
-    def show(self) -> None:
-        """Show where the work is."""
-        self("", 0.0)
-
-    def begin(self, done: int, batches: int, detail: str) -> None:
-        """Say that so many of all batches are done, and what comes now."""
-        self._done, self._batches, self._inside, self._detail = done, batches, 0.0, detail
-
-    def inside(self, share: float, detail: str) -> None:
-        """Say how much of a batch is done."""
-        self._inside, self._detail = share, detail
 
 
 def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
@@ -96,7 +71,7 @@ def work(
 
     def begin(_stream: Stream) -> None:
         posteriors.make_edges(passes, people.secret, hierarchy)
-        batches.extend(encode.aim(passes, people, question))
+        batches.extend(targets.aim(passes, people, question))
 
     engine.together([passes.stream], begin, meter.show)
     if question.method == FILES:

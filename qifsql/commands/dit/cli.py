@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.option import ATTACK, DETAILS, RUN
-from qifsql.options import roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names
+from qifsql.options.measuring import Charts
+from qifsql.options.texts import names
 
 RELEASES = "How releases are made"
 
@@ -89,11 +89,11 @@ class Guessed:
 
     qids: Annotated[
         list[str],
-        roles.qids("Quasi-identifiers, as in attack: what is known of everybody."),
+        column_roles.qids("Quasi-identifiers, as in attack: what is known of everybody."),
     ]
     secret: Annotated[
         str,
-        roles.secret("What is guessed: a column or NAME=EXPRESSION."),
+        column_roles.secret("What is guessed: a column or NAME=EXPRESSION."),
     ]
     classifier: Annotated[
         str,

@@ -8,19 +8,20 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.dit import (
     black_box,
-    cache,
     classifiers,
-    encode,
+    distances,
     per_person,
-    summary,
+    stored_batches,
+    targets,
 )
 from qifsql.commands.dit import (
     spec as questions,
 )
-from qifsql.commands.dit.batches import Meter, passes_of, work
+from qifsql.commands.dit.batches import passes_of, work
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.constraints import Number
+from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.hierarchy import Hierarchy
@@ -108,7 +109,7 @@ def dit(
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
     read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
     out = None if records is None else per_person.place(records, read)
-    held = None if store is None else cache.prepare(Path(store), read, restart=restart)
+    held = None if store is None else stored_batches.prepare(Path(store), read, restart=restart)
     return _run(spec, question, origin, settings or Settings(), out=out, store=held)
 
 
@@ -127,7 +128,7 @@ def _run(
 ) -> Result:
     """Work through everything, and read what was found."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
-    meter = Meter(settings.progress)
+    meter = Meter("testing", settings.progress)
     with (
         masked(None if store is None else PRIVATE) as mask,
         open_engine(
@@ -141,21 +142,21 @@ def _run(
         questions.check_plain(question.as_values, [q.name for q in attack.qids])
         dataset = spec.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        people = encode.code(engine, attack)
-        encode.check(people, question)
+        people = targets.code(engine, attack)
+        targets.check(people, question)
         description = _plain(attack, dataset, spec.where) | question.plain()
         stream = engine.stream(people.name)
         files = (*dataset.paths, *(x for x in (question.hierarchy, question.release) if x))
         try:
-            signature = cache.signed(description, files) if store is not None else {}
-            batch_store = cache.Store(engine, stream, store, signature)
+            signature = stored_batches.signed(description, files) if store is not None else {}
+            batch_store = stored_batches.Store(engine, stream, store, signature)
             passes = passes_of(stream, people, meter)
             maker = Maker(engine, attack, spec, catalog.schema, question, settings)
             notes = work(passes, people, maker, store=batch_store, hierarchy=tree, meter=meter)
-            frame = summary.summary(passes, question)
+            frame = distances.summary(passes, question)
             details = {
-                "thresholds": summary.shares(passes, question, question.thresholds, above=True),
-                "distribution": summary.shares(passes, question, summary.GRID, above=False),
+                "thresholds": distances.shares(passes, question, question.thresholds, above=True),
+                "distribution": distances.shares(passes, question, distances.GRID, above=False),
             }
         finally:
             stream.close()

@@ -5,9 +5,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qifsql.commands.dit import forest
-from qifsql.commands.dit.encode import People
 from qifsql.commands.dit.leave_one_out import NOBODY, compares, make_worlds
 from qifsql.commands.dit.tally import TALLIED, tally
+from qifsql.commands.dit.targets import People
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table

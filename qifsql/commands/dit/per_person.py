@@ -18,8 +18,8 @@ from qifsql.results.storage import (
     Origin,
     check_ending,
     check_place,
-    stream,
 )
+from qifsql.results.stream import stream
 
 
 def place(out: str | Path, sources: Sequence[str]) -> Path:

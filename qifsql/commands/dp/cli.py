@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.option import ATTACK, DATA
-from qifsql.options import roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits, Output
+from qifsql.options.measuring import Charts
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Noise:
     ]
     secret: Annotated[
         str,
-        roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
+        column_roles.secret("The secret of the record that is added: a column or NAME=EXPRESSION."),
     ]
     epsilon: Annotated[
         list[str],

@@ -13,9 +13,8 @@ ways. Data between these are in none of the four.
 import polars as pl
 
 from qifsql.commands.dp.count import Counts
+from qifsql.commands.dp.result import INFERRED, LOW
 from qifsql.measures.entropy import entropy
-
-INFERRED, LOW = 0.9, 0.1
 
 SCENARIO: dict[str, pl.DataType] = {
     "scenario": pl.String(),

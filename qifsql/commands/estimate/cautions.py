@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from qifsql.commands.estimate.result import APART
 from qifsql.commands.estimate.sample import Counted, Weights
 from qifsql.errors import quoted, several
 from qifsql.measures.uniqueness import (
@@ -16,25 +17,7 @@ from qifsql.measures.uniqueness import (
 ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
 THREE = ("zayatz", "pitman", "snb")
 FEW = 100  # records of which models of their blocks' sizes are hardly more than a guess
-APART = 2  # estimates of which one is so many times another
 HALF = Fraction(1, 2)  # from this fraction on estimates were near the truth wherever measured
-
-CAUTIONS = {
-    "few": "the sample has fewer than 100 records: no more than a guess",
-    "none_alone": "nobody is unique in the sample, but somebody who was not drawn may be",
-    "zayatz": "too high for a sample of less than half: measured up to 7 times at a tenth, 55 "
-    "times at 1 %",
-    "snb": "unsteady for a sample of less than half: measured from 2.5 times too low to 55 times "
-    "too high",
-    "pitman": "measured from half the truth to 10 times too high for a sample of a tenth or less",
-    "pitman_large": "made for a tenth or less: measured up to 2.5 times too high at a half",
-    "even": "the blocks are more even than the method allows: several times too high is likely",
-    "franconi_polettini": "sees each block alone: far too low where most people are unique, too "
-    "high where few are",
-}
-"""When an estimate is out of the range in which it was near the truth.
-
-Measured: ``benchmarks/population.md``; Dankar et al. 2012 take Pitman's model up to a tenth."""
 
 
 def caution(sizes: Sizes, one: Uniques, *, even: bool) -> str | None:

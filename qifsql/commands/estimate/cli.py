@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.option import DATA, RUN
-from qifsql.options import groups, roles, runtime
+from qifsql.options import column_roles, groups, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def estimate(
     limits: Limits,
     qids: Annotated[
         list[str],
-        roles.qids(
+        column_roles.qids(
             'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; NAME=EXPRESSION. '
             "Repeatable."
         ),

@@ -15,11 +15,11 @@ import polars as pl
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import (
-    CAUTIONS,
     caution,
     cautions,
     is_even,
 )
+from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import (
     Counted,
     Sampled,
@@ -44,8 +44,8 @@ from qifsql.results.storage import (
     Origin,
     check_ending,
     check_place,
-    stream,
 )
+from qifsql.results.stream import stream
 
 ESTIMATES: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
@@ -93,15 +93,6 @@ matches the right one (Skinner and Elliot's DIS), NULL where the sample cannot s
 
 HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """People by their risk in percent, rounded half to even."""
-
-ASSUMES = {
-    "dankar": "nothing of its own: it takes the method that suits the fraction",
-    "zayatz": "sizes of blocks are as frequent in the population as in the sample",
-    "pitman": "sizes of blocks follow Pitman's law (Hoshino 2001)",
-    "snb": "sizes of blocks are 1 + a negative binomial number",
-    "franconi_polettini": "look-alikes who were not drawn are negative binomial (mu-Argus)",
-    "exact": "everybody is in the sample",
-}
 
 
 @dataclass(frozen=True)

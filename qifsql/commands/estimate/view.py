@@ -5,8 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.estimate.cautions import APART, CAUTIONS
-from qifsql.commands.estimate.estimate import ASSUMES
+from qifsql.commands.estimate.result import APART, ASSUMES, CAUTIONS
 from qifsql.measures.uniqueness import REMARKS
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, number, said

@@ -29,8 +29,8 @@ from qifsql.results.storage import (
     STREAMED,
     Origin,
     check_ending,
-    stream,
 )
+from qifsql.results.stream import stream
 
 Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]
 RESERVED = (  # names of columns that quasi-identifiers of the same name give way to

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.levels.count import Secret
-from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.steps import Tables, number, row
+from qifsql.data.hierarchy import Hierarchy
 
 ATTACKS: dict[str, pl.DataType] = {
     "attack": pl.String(),

@@ -8,9 +8,9 @@ import typer
 
 from qifsql.data.option import ATTACK, DATA, DETAILS
 from qifsql.errors import InputError, quoted
-from qifsql.options import groups, roles, runtime
+from qifsql.options import column_roles, groups, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import assigned, names
+from qifsql.options.texts import assigned, names
 
 PANEL = "Levels that are wanted"
 NOT_KEPT = 4  # the exit code
@@ -27,16 +27,18 @@ class Partition:
 
     qids: Annotated[
         list[str] | None,
-        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
+        column_roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Annotated[
         list[str] | None,
-        roles.secret("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
+        column_roles.secret(
+            "Secret (sensitive attribute), as in attack. Repeatable; none: k alone."
+        ),
     ] = None
     null: groups.Null = "distinct"
     hierarchy: Annotated[
         list[str] | None,
-        roles.hierarchy(
+        column_roles.hierarchy(
             "SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
             "With one secret the FILE is enough."
         ),

@@ -15,13 +15,13 @@ import polars as pl
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.hierarchy import Hierarchy
-from qifsql.commands.levels.run import SCHEMA, Run
+from qifsql.commands.levels.grading import SCHEMA, Run
 from qifsql.commands.levels.spec import Aims
 from qifsql.commands.levels.suppression import Suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.results.storage import Origin
@@ -74,7 +74,7 @@ def levels(
 ) -> Levels:
     """Measure k, l, t and their relatives of the partition by the quasi-identifiers.
 
-    ``hierarchy`` maps secrets to files of hierarchies or mappings (``hierarchy.py`` here): t by
+    ``hierarchy`` maps secrets to files of hierarchies or mappings (``qifsql.data.hierarchy``): t by
     hierarchical distance, and similarity attacks. ``population``: the people who may be in the
     release: k-map and delta-presence. ``suppressed`` says what records are whose
     quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is ``everyone``,
@@ -137,9 +137,9 @@ def _hierarchies(
                 f"the hierarchy is of {quoted(name)}, which is no secret here"
                 f"{did_you_mean(name, numbers)}"
             )
-        hierarchies[numbers[name]] = (
-            source if isinstance(source, Hierarchy) else Hierarchy.read(source)
-        )
+        tree = source if isinstance(source, Hierarchy) else Hierarchy.read(source)
+        tree.check_levels()
+        hierarchies[numbers[name]] = tree
     return hierarchies
 
 

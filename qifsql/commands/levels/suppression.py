@@ -6,7 +6,7 @@ from typing import Literal
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.levels.count import STAR
+from qifsql.commands.levels.secret_blocks import STAR
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, several

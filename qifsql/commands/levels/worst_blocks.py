@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.levels.count import STAR, Secret
-from qifsql.commands.levels.read import Finding, look
+from qifsql.commands.levels.find import Finding, look
+from qifsql.commands.levels.secret_blocks import STAR, Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.errors import InputError

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import roles, runtime
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 
 def link(
@@ -18,12 +18,12 @@ def link(
     limits: Limits,
     qids: Annotated[
         list[str],
-        roles.qids(
+        column_roles.qids(
             'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
         ),
     ],
-    truth: roles.Truth = None,
-    register_where: roles.RegisterWhere = None,
+    truth: column_roles.Truth = None,
+    register_where: column_roles.RegisterWhere = None,
 ) -> None:
     """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
     from qifsql.commands.link import view

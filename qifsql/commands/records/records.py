@@ -25,8 +25,8 @@ from qifsql.results.storage import (
     Origin,
     check_ending,
     check_place,
-    stream,
 )
+from qifsql.results.stream import stream
 
 
 def records(

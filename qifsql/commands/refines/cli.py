@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import runtime, types
+from qifsql.options import runtime, texts
 from qifsql.options.groups import (
     Data,
     Limits,
@@ -32,7 +32,7 @@ def refines(
     dataset = data.dataset()
     with limits.settings() as settings:
         options: dict[str, Any] = {"where": data.where, "null": null}
-        result = run(dataset, types.names([a]), types.names([b]), **options, settings=settings)
+        result = run(dataset, texts.names([a]), texts.names([b]), **options, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     def render(*_: object) -> list[Part]:

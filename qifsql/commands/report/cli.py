@@ -8,7 +8,7 @@ import typer
 from qifsql.data.option import DATA, DETAILS, RUN
 from qifsql.errors import InputError
 from qifsql.options import runtime
-from qifsql.options.types import assigned
+from qifsql.options.texts import assigned
 
 Results = Annotated[
     list[Path],

@@ -13,7 +13,6 @@ from qifsql.commands.report.summary import summary
 from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown
-from qifsql.presentation.files import comma_separated
 from qifsql.presentation.language import said, speaking
 from qifsql.presentation.parts import (
     Document,
@@ -21,6 +20,7 @@ from qifsql.presentation.parts import (
     Part,
     Section,
 )
+from qifsql.presentation.result_files import comma_separated
 from qifsql.results.storage import (
     Origin,
     check_ending,

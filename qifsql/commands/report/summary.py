@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check import check as checking
+from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.presentation import uncovered, words
 from qifsql.presentation.language import counted, said
@@ -208,7 +208,7 @@ def _light(check: Stored) -> Light:
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
     columns, table = check.columns, check.details.get("uncovered")
     caveats = uncovered.caveats(check.spec, columns, table)
-    refused = checking.refused(str(check.spec.get("unnamed")), columns or ())
+    refused = verdicts.refused(str(check.spec.get("unnamed")), columns or ())
     if broken:
         message = "Your policy is not met: levels broken: {n} of {levels}."
         text = said(message, n=words.count(broken), levels=words.count(levels))

@@ -18,7 +18,7 @@ import polars as pl
 
 from qifsql import __version__
 from qifsql.adversary.spec import ColumnRoles
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError, OutputError

@@ -5,7 +5,7 @@ from qifsql.commands.check import check
 from qifsql.commands.sweep import sweep
 from qifsql.engine.settings import Settings
 from qifsql.study.entry import Entry
-from qifsql.study.files import policy_of
+from qifsql.study.entry_files import policy_of
 
 
 def fit(entry: Entry, settings: Settings | None = None) -> None:

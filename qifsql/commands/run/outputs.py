@@ -9,11 +9,11 @@ import polars as pl
 
 from qifsql.commands.attack import view
 from qifsql.commands.check import view as verdicts
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
 from qifsql.commands.sweep import view as sweeps
-from qifsql.presentation.files import Shown, contents
 from qifsql.presentation.parts import Part
+from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
 from qifsql.results.storage import (
     ENDING,

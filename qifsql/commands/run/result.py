@@ -7,8 +7,9 @@ from typing import Literal
 
 import polars as pl
 
-from qifsql.commands.check import check, view
-from qifsql.commands.check.check import Verdict
+from qifsql.commands.check import result as verdicts
+from qifsql.commands.check import view
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep import result
 from qifsql.commands.sweep.result import Sweep
 from qifsql.results.assessment import SCHEMA
@@ -68,7 +69,7 @@ class StudyResult(Result):
                               if "best" in s.details}, result.BEST),
             "borders": _named({n: s.details["borders"] for n, s in sweeps.items()
                                if "borders" in s.details}, result.BORDERS),
-            "checks": _named(checks, check.SCHEMA),
+            "checks": _named(checks, verdicts.SCHEMA),
         }  # fmt: skip
         details = {name: table for name, table in tables.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)

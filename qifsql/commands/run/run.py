@@ -8,7 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check.check import Verdict, against
+from qifsql.commands.check.check import against
+from qifsql.commands.check.result import Verdict
 from qifsql.commands.run import outputs, view
 from qifsql.commands.run.cache import (
     Cache,
@@ -20,7 +21,7 @@ from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import (
     InputError,
@@ -30,13 +31,13 @@ from qifsql.errors import (
     quoted,
     several,
 )
-from qifsql.presentation.files import Shown
 from qifsql.presentation.parts import Part
+from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
-from qifsql.study.files import policy_of
+from qifsql.study.entry_files import policy_of
 from qifsql.study.spec import Study
 
 Tell = Callable[[str], None]
@@ -75,13 +76,9 @@ def run(
     settings = settings or Settings()
     if settings.seed is None:
         settings = replace(settings, seed=spec.seed)
-    working = _Run(spec, settings, told or _silent)
+    working = _Run(spec, settings, told or silent)
     working.check()
     return working.planned() if dry_run else working.run()
-
-
-def _silent(_line: str) -> None:
-    """Nobody wants to know."""
 
 
 class _Run:

@@ -9,8 +9,8 @@ import typer
 from qifsql.commands.sweep.spec import SweepOptions
 from qifsql.data.option import RUN
 from qifsql.options import runtime
-from qifsql.options.details import Charts
 from qifsql.options.groups import Data, Limits, Others, Output, named
+from qifsql.options.measuring import Charts
 
 Workspace = Annotated[
     Path | None,

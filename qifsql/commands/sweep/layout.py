@@ -11,7 +11,7 @@ block has the same value, because then it does not matter which one it is.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qifsql.counting.encode import Spread
+from qifsql.counting.value_codes import Spread
 
 FEW = 8  # a secret with at most so many values is counted by one counter per value
 COUNTERS = 24  # and so many counters at most in one pass

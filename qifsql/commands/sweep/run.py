@@ -27,9 +27,9 @@ from qifsql.commands.sweep.scheduler import Runner
 from qifsql.commands.sweep.spec import Wish
 from qifsql.commands.sweep.weighted import attacks
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.counting import encode as counting_encode
-from qifsql.counting.encode import Spread
+from qifsql.counting import value_codes as counting_encode
 from qifsql.counting.session import check_records
+from qifsql.counting.value_codes import Spread
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, several

@@ -21,6 +21,7 @@ from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.strata import Stratum
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
+from qifsql.data.files import is_duckdb, misplaced
 from qifsql.data.relation import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -254,9 +255,8 @@ def prepare(
     Nothing is removed but a workspace. Raises InputError where the file is something else or
     cannot be made, and DatasetError where a running sweep has it.
     """
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
-        raise InputError(f"the workspace {path} {what}; name a file with --workspace")
+    if why := misplaced(path):
+        raise InputError(f"the workspace {path} {why}; name a file with --workspace")
     if any(path.resolve() == Path(file).resolve() for file in dataset.paths):
         raise InputError(f"{path} is the release itself; name another file with --workspace")
     if not os.access(path.parent, os.W_OK):
@@ -272,11 +272,10 @@ def prepare(
         path.unlink()
         return
     try:
-        with path.open("rb") as f:
-            head = f.read(12)
+        by_duckdb = is_duckdb(path)
     except OSError as e:
         raise InputError(f"the workspace {path} cannot be read: {e.strerror}") from e
-    tables, trouble = engine.probe(path) if head[8:] == b"DUCK" else (set(), None)
+    tables, trouble = engine.probe(path) if by_duckdb else (set(), None)
     if trouble is not None and "in use" in str(trouble):
         raise DatasetError(
             f"{path} is the workspace of a sweep that runs now; wait for it, or name another with "
@@ -291,7 +290,7 @@ def prepare(
             "another with --workspace",
             detail=trouble.detail,
         ) from trouble
-    if head[8:] != b"DUCK" or trouble is not None or (tables and not {"facts", "tasks"} <= tables):
+    if not by_duckdb or trouble is not None or (tables and not {"facts", "tasks"} <= tables):
         raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
     if restart:
         remove(path)

@@ -1,19 +1,15 @@
 """``qifsql treat``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from qifsql.data.option import DATA
-from qifsql.options import roles, runtime
-from qifsql.options.details import Summary
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits
-from qifsql.options.types import names
+from qifsql.options.measuring import Out, Summary
+from qifsql.options.texts import names
 
-Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
-]
 Key = Annotated[
     str,
     typer.Option("--key", help="The column that identifies a person.", rich_help_panel=DATA),
@@ -28,11 +24,11 @@ def treat(
     key: Key,
     qids: Annotated[
         list[str] | None,
-        roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
+        column_roles.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
     ] = None,
     secret: Annotated[
         list[str] | None,
-        roles.secret("With --qids: the secret that is inferred, as in attack."),
+        column_roles.secret("With --qids: the secret that is inferred, as in attack."),
     ] = None,
 ) -> None:
     """Write one record of each person, chosen at random by --seed (0 unless given)."""

@@ -10,15 +10,14 @@ the manifest; that of CSV is what stands in the file. Source: PoPETs section 5.1
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-
-import polars as pl
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.treat import draw
 from qifsql.commands.treat.effect import changes
+from qifsql.commands.treat.result import Treatment
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.relation import openings
@@ -32,21 +31,6 @@ from qifsql.results.storage import Origin, check_place
 
 SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
 UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
-
-
-@dataclass(frozen=True)
-class Treatment:
-    """What was done (``drawing.SUMMARY``); with quasi-identifiers, what it changes; remarks.
-
-    ``comparison`` is the risk before and after (``changes.COMPARISON``), ``changes`` who is
-    singled out when (``changes.CHANGES``).
-    """
-
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    comparison: pl.DataFrame | None = None
-    changes: pl.DataFrame | None = None
 
 
 def treat(

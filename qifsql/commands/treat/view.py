@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.treat.treat import Treatment
+from qifsql.commands.treat.result import Treatment
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import (

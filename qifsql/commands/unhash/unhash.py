@@ -31,8 +31,8 @@ from qifsql.results.storage import (
     Origin,
     check_ending,
     check_place,
-    stream,
 )
+from qifsql.results.stream import stream
 
 MOST = 1_000_000_000  # candidates that are tried unless more are allowed
 

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import ATTACK, DATA
-from qifsql.options import roles, runtime
+from qifsql.options import column_roles, runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names, numbers
+from qifsql.options.texts import names, numbers
 
 
 def unicity(
@@ -24,7 +24,7 @@ def unicity(
     ],
     qids: Annotated[
         list[str],
-        roles.qids(
+        column_roles.qids(
             "What is known of a record: a,b; coarser, as in time:hour,place:3; NAME=EXPRESSION."
         ),
     ],

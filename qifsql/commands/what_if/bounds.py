@@ -17,8 +17,8 @@ from qifsql.errors import (
     did_you_mean,
     quoted,
 )
-from qifsql.results.policy import Policy
-from qifsql.results.rules import (
+from qifsql.study.policy import Policy
+from qifsql.study.rules import (
     BOUNDS,
     PROBABILITIES,
     Rule,

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import ATTACK
-from qifsql.options import roles, runtime
-from qifsql.options.details import Charts
+from qifsql.options import column_roles, runtime
+from qifsql.options.column_roles import Hierarchies, Secrets
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.roles import Hierarchies, Secrets
-from qifsql.options.types import hierarchies, names
+from qifsql.options.measuring import Charts
+from qifsql.options.texts import hierarchies, names
 
 POLICY_BROKEN = 4
 
@@ -21,7 +21,7 @@ class Changes:
 
     qids: Annotated[
         list[str] | None,
-        roles.qids("Quasi-identifiers, as in attack. Repeatable."),
+        column_roles.qids("Quasi-identifiers, as in attack. Repeatable."),
     ] = None
     secret: Secrets = None
     change: Annotated[

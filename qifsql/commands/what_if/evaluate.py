@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.commands.what_if import changes, generalisation
+from qifsql.commands.what_if import changed_attributes, generalisation
 from qifsql.commands.what_if.bounds import Bound
-from qifsql.commands.what_if.changes import Changed
-from qifsql.commands.what_if.lattice import States, Variant
-from qifsql.commands.what_if.search import Rungs, Search
+from qifsql.commands.what_if.change_lattice import States, Variant
+from qifsql.commands.what_if.changed_attributes import Changed
+from qifsql.commands.what_if.smallest_change import Rungs, Search
 from qifsql.counting import losses, risks
 from qifsql.counting.losses import Scale
 from qifsql.counting.risks import Risk
@@ -94,7 +94,7 @@ class Work:
             if change.kind == "drop" or form is None:
                 now[change.qid - 1] = None
                 continue
-            now[change.qid - 1] = changes.changed(form, change, self.changed)
+            now[change.qid - 1] = changed_attributes.changed(form, change, self.changed)
         states: list[int | None] = []
         for ladder, form in zip(forms, now, strict=True):
             if form is not None and form not in ladder:

@@ -1,6 +1,6 @@
 """What if: the risk before and after changes, alone and together, without writing data.
 
-And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if.search``).
+And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if.smallest_change``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,8 @@ from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import render
-from qifsql.results import policy as policies
 from qifsql.results.storage import Origin
+from qifsql.study import policy as policies
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -81,15 +81,15 @@ def what_if(
 ) -> WhatIf:
     """Measure the risk (CRS, and CAS of each secret) before and after changes; nothing is written.
 
-    ``change``: one or several (``qifsql.commands.what_if.changes``): ``age:5``, ``date:month``,
-    ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``. Those of one
-    quasi-identifier are made one after the other. ``until``: bounds such as ``crs<=0.1`` or
-    ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of ``qifsql.results.policy``
-    whose rules are bounds, and whose adversary is taken where none is named here. With bounds the
-    smallest change that keeps them all is looked for (``qifsql.commands.what_if.search``); changes
-    that are named then are the rungs of ladders, each made to the values as they are, finest first.
-    ``hierarchies``: quasi-identifier -> file. ``sample`` is drawn by the seed of the settings (0
-    without one).
+    ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
+    ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
+    Those of one quasi-identifier are made one after the other. ``until``: bounds such as
+    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of
+    ``qifsql.study.policy`` whose rules are bounds, and whose adversary is taken where none is
+    named here. With bounds the smallest change that keeps them all is looked for
+    (``qifsql.commands.what_if.smallest_change``); changes that are named then are the rungs of
+    ladders, each made to the values as they are, finest first. ``hierarchies``: quasi-identifier ->
+    file. ``sample`` is drawn by the seed of the settings (0 without one).
 
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """

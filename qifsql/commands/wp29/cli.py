@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.option import ATTACK, DATA
-from qifsql.options import groups, roles, runtime, types
+from qifsql.options import column_roles, groups, runtime, texts
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.types import names
+from qifsql.options.texts import names
 
 
 @dataclass(frozen=True)
@@ -17,14 +17,16 @@ class Questions:
 
     qids: Annotated[
         list[str] | None,
-        roles.qids(
+        column_roles.qids(
             "What somebody may know: quasi-identifiers, as in attack; with a register as in "
             'link, "1:zip,2:plz". Repeatable.'
         ),
     ] = None
     secret: Annotated[
         list[str] | None,
-        roles.secret("Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable."),
+        column_roles.secret(
+            "Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable."
+        ),
     ] = None
     threshold: Annotated[
         str | None,
@@ -58,8 +60,8 @@ class Linkable:
             rich_help_panel=DATA,
         ),
     ] = None
-    register_where: roles.RegisterWhere = None
-    truth: roles.Truth = None
+    register_where: column_roles.RegisterWhere = None
+    truth: column_roles.Truth = None
     key: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +103,7 @@ def wp29(
             register_where=linkable.register_where,
             truth=names(linkable.truth),
             key=linkable.key,
-            points=None if linkable.points is None else types.numbers(linkable.points),
+            points=None if linkable.points is None else texts.numbers(linkable.points),
             seed=limits.seed or 0,
             where=data.where,
             settings=settings,

@@ -25,7 +25,7 @@ from oracle_anonymise import Limits
 from strategies import Table, tables, to_arrow
 
 import qifsql
-from qifsql.commands.anonymise.run import COLUMNS, SUMMARY
+from qifsql.commands.anonymise.sanitise import COLUMNS, SUMMARY
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 

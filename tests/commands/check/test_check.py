@@ -7,7 +7,7 @@ import pytest
 from policies import PEOPLE, QIDS, SECRETS, counted, policy, rule, values
 
 import qifsql
-from qifsql.commands.check import check
+from qifsql.commands.check import result as verdicts
 from qifsql.errors import ColumnError, InputError
 from qifsql.results.assessment import DETAILS, SCHEMA
 
@@ -25,7 +25,7 @@ def test_numbers_are_those_of_attack(tmp_path: Path):
         for n, name in enumerate(names, 1)
         for row in expected
     ]
-    assert found.frame.schema == check.SCHEMA
+    assert found.frame.schema == verdicts.SCHEMA
     assert found.met
     assert found.summary == f"met for the columns named: all of {3 * len(names)} levels"
 

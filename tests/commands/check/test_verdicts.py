@@ -16,7 +16,7 @@ from terminal import Done, run
 
 import qifsql
 from qifsql.commands.check.junit import junit
-from qifsql.results.policy import read
+from qifsql.study.policy import read
 
 
 def test_junit_is_well_formed_whatever_names_and_values_are(tmp_path: Path):

@@ -22,10 +22,10 @@ from places import ROOT
 from strategies import tables, to_arrow
 
 import qifsql
-from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels.grading import SCHEMA
 from qifsql.commands.levels.levels import Levels, levels
-from qifsql.commands.levels.run import SCHEMA
 from qifsql.commands.levels.spec import MEASURES
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.measures import syntactic
 
 SHARED = Path(os.environ.get("QIFSQL_SHARED", ROOT.parent / "shared"))

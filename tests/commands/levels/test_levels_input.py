@@ -13,11 +13,11 @@ from places import SAMPLES
 from terminal import run
 
 import qifsql
-from qifsql.commands.levels import count
-from qifsql.commands.levels.hierarchy import Hierarchy
+from qifsql.commands.levels import secret_blocks
 from qifsql.commands.levels.levels import Levels, levels
 from qifsql.commands.levels.view import _level
 from qifsql.commands.levels.view import levels as view
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
 from qifsql.presentation.parts import Table
@@ -155,7 +155,7 @@ def test_wide_numbers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tree = Hierarchy.of("tree", [[str(v), f"n{v // 5}", "*"] for v in range(19)])
     asked: dict[str, Any] = {"qids": "q", "secret": "s", "hierarchy": {"s": tree}, "t": 0.1}
     narrow = levels(path, **asked)
-    monkeypatch.setattr(count, "BITS_63", 0)
+    monkeypatch.setattr(secret_blocks, "BITS_63", 0)
     assert levels(path, **asked).frame.equals(narrow.frame)
 
 

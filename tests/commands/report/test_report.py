@@ -25,7 +25,7 @@ from terminal import run
 import qifsql
 from qifsql.commands.report import summary
 from qifsql.commands.report.report import report
-from qifsql.presentation import files, words
+from qifsql.presentation import result_files, words
 from qifsql.presentation.parts import (
     Card,
     Cards,
@@ -185,8 +185,10 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
         folder = tmp_path / ending
         folder.mkdir()
         for name, result in {"risk": attacked, "sweep": swept}.items():
-            shown = files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
-            files.save(shown, folder / f"{name}.{ending}")
+            shown = result_files.Shown(
+                result.frame, result.origin, lambda *_: [], name, result.details
+            )
+            result_files.save(shown, folder / f"{name}.{ending}")
         report([folder / f"{n}.{ending}" for n in ("risk", "sweep")], folder / "r.html")
         pages[ending] = (folder / "r.html").read_text("utf-8")
     assert pages["parquet"] == pages["json"]
@@ -198,8 +200,8 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
     assert swept.details["interactions"].is_empty()
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        shown = files.Shown(swept.frame, swept.origin, lambda *_: [], "sweep", swept.details)
-        files.save(shown, path)
+        shown = result_files.Shown(swept.frame, swept.origin, lambda *_: [], "sweep", swept.details)
+        result_files.save(shown, path)
         report([path], tmp_path / f"{ending}.md")
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
 
@@ -548,8 +550,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(path, qids=known, secret=[wanted], threshold=0.5, sizes="1-2")
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        shown = files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
-        files.save(shown, folder / f"{name}.parquet")
+        shown = result_files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
+        result_files.save(shown, folder / f"{name}.parquet")
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     for form in ("html", "md", "csv"):
@@ -632,10 +634,10 @@ def is_formula(text: str) -> bool:
 @pytest.mark.parametrize("sign", SIGNS)
 def test_no_blank_hides_a_formula_from_csv(sign: str) -> None:
     hidden = [between + sign + "cmd()" for blank in BLANK for between in (blank, f"\u200b{blank} ")]
-    written = files.comma_separated(pl.DataFrame({"text": hidden}))
+    written = result_files.comma_separated(pl.DataFrame({"text": hidden}))
     cells = [row[0] for row in csv.reader(io.StringIO(written, newline=""))][1:]
     assert [(c, t) for c, t in zip(cells, hidden, strict=True) if c != f"'{t}"] == []
-    names = csv.reader(io.StringIO(files.comma_separated(pl.DataFrame({hidden[0]: ["-1"]}))))
+    names = csv.reader(io.StringIO(result_files.comma_separated(pl.DataFrame({hidden[0]: ["-1"]}))))
     assert [row[0] for row in names] == [f"'{hidden[0]}", "-1"]
 
 
@@ -648,7 +650,7 @@ def test_csv_gives_every_text_back_and_none_is_a_formula(
 ) -> None:
     rows = data.draw(st.lists(st.tuples(*[texts | st.none()] * len(names)), max_size=4))
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    written = files.comma_separated(frame)
+    written = result_files.comma_separated(frame)
     head, *lines = (line or [""] for line in csv.reader(io.StringIO(written, newline="")))
     assert len(set(head)) == len(names)
     assert {len(line) for line in lines} <= {len(names)}

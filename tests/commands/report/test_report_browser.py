@@ -15,7 +15,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.report.report import report
-from qifsql.presentation import files
+from qifsql.presentation import result_files
 
 WANTED = "install playwright and axe-playwright-python to test reports in a browser"
 driver = pytest.importorskip("playwright.sync_api", reason=WANTED)
@@ -130,8 +130,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(source, threshold=0.5, **asked)
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        told = files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
-        files.save(told, folder / f"{name}.parquet")
+        told = result_files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
+        result_files.save(told, folder / f"{name}.parquet")
     made = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     report(made, folder / "hostile.html", title=HOSTILE[0], people=HOSTILE[1])
     return folder / "hostile.html"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from qifsql.counting.risks import Risk
+from qifsql.engine.settings import silent
 from qifsql.errors import InputError
 
 MOST = 100_000  # changes that may have to be looked at
@@ -33,7 +34,7 @@ class Search:
     monotone: bool
     measure: Callable[[Rungs], list[Risk]]
     met: Callable[[list[Risk]], bool]
-    show: Callable[[float, int], None] = lambda _share, _tried: None
+    show: Callable[[float, int], None] = silent
     tried: int = 0
     _risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
 

@@ -10,7 +10,8 @@ import polars as pl
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError
-from qifsql.measures import entropy
+from qifsql.measures import capacity as bayes_capacity
+from qifsql.measures import disclosure, entropy
 from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
@@ -72,31 +73,27 @@ def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """Multiplicative Bayes capacity: sum_b max_v C(v, b), over values that are possible.
-
-    Of whose record it is: the number of blocks. Nothing for one target.
-    """
+    """The capacity, of whose record it is the number of blocks; nothing for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
     value = float(after.blocks)
     if secret:
         parts = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
-        value = math.fsum(sorted(int(people) / int(everybody) for people, everybody in parts))
-    return {"capacity": value, "capacity_bits": math.log2(value)}
+        value = bayes_capacity.capacity(
+            (int(people), int(everybody)) for people, everybody in parts
+        )
+    return {"capacity": value, "capacity_bits": bayes_capacity.bits(value)}
 
 
 def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
-    """The risks of disclosure control by their names, of re-identification.
-
-    Prosecutor: the largest 1 / size of a block. Journalist: the same in blocks of the population.
-    Marketer: the share of people expected to be matched right, of the population if there is one.
-    """
+    """The risks of disclosure control by their names, of re-identification."""
     names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
     if secret:
         return dict.fromkeys(names)
-    highest = 1 / int(after.frame["size"].min())  # type: ignore[arg-type]
+    highest = disclosure.highest(int(after.frame["size"].min()))  # type: ignore[arg-type]
     if not population:
-        return dict(zip(names, (highest, None, after.blocks / after.individuals), strict=True))
+        share = disclosure.marketer(after.blocks, after.individuals)
+        return dict(zip(names, (highest, None, share), strict=True))
     row = counts.frame("journalist", [(0, 0)]).row(0, named=True)
     if row["too_small"]:
         raise InputError(

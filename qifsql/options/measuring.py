@@ -53,6 +53,12 @@ class Charts:
         runtime.remarks([f"written: {path}" for path in written], quiet=quiet)
 
 
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
+]
+"""The release of a command that writes one."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """Where the summary of a release that is written goes, and how it looks."""

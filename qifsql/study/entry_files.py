@@ -10,9 +10,9 @@ from qifsql.adversary.transitions import rules as rules_of
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import LineError, Lines, Step, parse
 from qifsql.errors import InputError
-from qifsql.results import baseline, policy
-from qifsql.results.policy import Policy
+from qifsql.study import baseline, policy
 from qifsql.study.entry import Entry
+from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
 from qifsql.study.sources import Sources, gain_file, resolved
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.levels.count import Secret
+from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
 from qifsql.commands.levels.steps import (
     Steps,

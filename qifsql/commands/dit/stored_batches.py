@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
+from qifsql.data.files import misplaced
 from qifsql.data.relation import LOADED, STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -121,9 +122,8 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
 
     Raises InputError where it cannot be made, or is no store.
     """
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"cannot be made: there is no {path.parent}"
-        raise OutputError(f"the store {path} {what}; name a file with --store")
+    if why := misplaced(path):
+        raise OutputError(f"the store {path} {why}; name a file with --store")
     if any(path.resolve() == Path(source).resolve() for source in sources):
         raise OutputError(f"{path} is the input; name another file with --store")
     if restart and path.exists():

@@ -51,7 +51,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.results.rules import (
+from qifsql.study.rules import (
     BOUNDS,
     DRIFT,
     PROBABILITIES,

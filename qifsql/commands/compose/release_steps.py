@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qifsql.counting.releases import Bound, Release
+from qifsql.counting.composition import Bound, Release
 from qifsql.counting.spans import make_places, make_spans
 from qifsql.data.dataset import Column
 from qifsql.data.domains import Domain, domain, together

@@ -12,8 +12,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting.composition import NOTHING
 from qifsql.counting.losses import Scale, rows_of, units
-from qifsql.counting.releases import NOTHING
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.relation import LOADED

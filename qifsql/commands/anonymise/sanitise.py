@@ -14,11 +14,11 @@ from qifsql.commands.anonymise.generalise import Loss, Shape, make_cells
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import fit_secret
+from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.engine.settings import Progress
 from qifsql.errors import (
     DatasetError,
     InputError,
@@ -93,27 +93,6 @@ class Request:
         return []
 
 
-class Meter:
-    """Progress of the whole work: how far the stage is, and what is done now."""
-
-    def __init__(self, show: Progress) -> None:
-        self._draw = show
-        self._share = 0.0
-        self._detail = "reading"
-
-    def __call__(self, _what: str, share: float, _detail: str = "", /) -> None:
-        """Show where the work is, whatever the engine says of one statement."""
-        self._draw("anonymising", self._share, self._detail)
-
-    def show(self) -> None:
-        """Show where the work is."""
-        self("", 0.0)
-
-    def at(self, detail: str, share: float) -> None:
-        """Say what is done now, and how much is done before it, 0 to 1."""
-        self._share, self._detail = max(self._share, share), detail
-
-
 class Work:
     """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
 
@@ -172,7 +151,7 @@ class Work:
                 "are too frequent; ask for less"
             )
         self._partition()
-        self.meter.at("writing cells", 0.8)
+        self.meter.inside(0.8, "writing cells")
         passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
         sizes = passes.row(passes.query("sizes"))
         if sizes[1] + sizes[4] != coded.records:
@@ -185,13 +164,13 @@ class Work:
 
     def _code(self) -> Coded:
         """Make the table ``coded``, after what can be said without it."""
-        self.meter.at("reading", 0.0)
+        self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.attack)
         attack, secrets = self.attack, tuple[Secret, ...]()
         if self.request.wishes.of_secret:
             secrets = tuple(scales.make_secrets(self.engine, attack))
         scales.code(self.engine, replace(attack, secrets=attack.secrets[: len(secrets)]))
-        self.meter.at("reading", 0.1)
+        self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
         return Coded(self.name, len(self.scales), records, secrets)
@@ -234,7 +213,7 @@ class Work:
             nonlocal done
             done += 1
             detail = f"pass {done}: {open_:,} records to part"
-            self.meter.at(detail, 0.1 + 0.7 * (1 - math.exp(-2 * done / enough)))
+            self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * done / enough)), detail)
 
         return look
 

@@ -13,22 +13,22 @@ from qifsql.commands.levels import (
     attacks as bites,
 )
 from qifsql.commands.levels import (
-    count as counting,
+    find,
+    worst_blocks,
 )
 from qifsql.commands.levels import (
-    read,
-    worst_blocks,
+    secret_blocks as counting,
 )
 from qifsql.commands.levels import (
     spec as aims,
 )
-from qifsql.commands.levels.hierarchy import Hierarchy
 from qifsql.commands.levels.spec import Aims
 from qifsql.commands.levels.steps import Tables, number, row
 from qifsql.commands.levels.suppression import Suppressed, settle
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
@@ -48,7 +48,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "blocks_at_worst": pl.Int64(),
     "worst_size": pl.Int64(),
     "worst_values": pl.Int64(),
-    "worst_counts": read.COUNTED,
+    "worst_counts": find.COUNTED,
     "l": pl.Int64(),
     "people": pl.Int64(),
     "blocks": pl.Int64(),
@@ -98,7 +98,7 @@ class Run:
         self.tables = Tables(self.counts)
         self.hierarchies: Mapping[int, Hierarchy] = {}
         self.secrets: dict[int, counting.Secret] = {}
-        self.levels: dict[tuple[str, int], read.Finding] = {}
+        self.levels: dict[tuple[str, int], find.Finding] = {}
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
         """Count blocks and find their levels; refuses levels that cannot be."""
@@ -126,7 +126,7 @@ class Run:
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the result: those of no secret, then each secret's, in the order asked."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
-        worst = read.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
+        worst = find.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
         average = {"measure": AVERAGE, "value": people / blocks}
         lines: list[tuple[int, dict[str, Any]]] = []
         for measure in aims.MEASURES:
@@ -159,7 +159,7 @@ class Run:
         """The quasi-identifiers of the worst blocks."""
         return worst_blocks.placed(self.tables, self.secrets, self.levels, self.heights)
 
-    def _find(self) -> dict[tuple[str, int], read.Finding]:
+    def _find(self) -> dict[tuple[str, int], find.Finding]:
         """The worst level of each measure and secret (0: of none; k is that of the first)."""
         first = min(self.secrets, default=0)
         questions = [("k", first, self.secrets[first].width if first else 1)]
@@ -170,26 +170,26 @@ class Run:
         for j, secret in self.secrets.items():
             names = [*PLAIN]
             names += ["t_hierarchical"] if j in self.hierarchies else []
-            names += [read.BREACH] if "enhanced_beta" in self.thresholds else []
+            names += [find.BREACH] if "enhanced_beta" in self.thresholds else []
             if self._l(secret) > 1:
                 inputs = {"lowest_l": row(l=number(self._l(secret), "BIGINT"))}
                 self.tables.keep("tails", j, secret.width, inputs)
                 names.append("l_recursive_c")
             questions += [(name, j, secret.width) for name in names]
-        levels = read.find_levels(self.tables, questions, self.thresholds, self.heights)
+        levels = find.find_levels(self.tables, questions, self.thresholds, self.heights)
         for j, secret in self.secrets.items():
             self._find_more(levels, j, secret)
         return levels
 
     def _find_more(
-        self, levels: dict[tuple[str, int], read.Finding], j: int, secret: counting.Secret
+        self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
     ) -> None:
         """Entropy, and enhanced beta-likeness by the gain of the basic one."""
-        entropy = read.entropies(self.tables, secret, self.thresholds.get("l_entropy"))
+        entropy = find.entropies(self.tables, secret, self.thresholds.get("l_entropy"))
         if secret.fewest == 1:
             entropy = replace(levels["l_distinct", j], value=1.0, violated=entropy.violated)
         levels["l_entropy", j] = entropy
-        breach = levels.pop((read.BREACH, j), None)
+        breach = levels.pop((find.BREACH, j), None)
         rarest = Level(secret.people, secret.rarest, logarithm=True).value
         gain = levels["basic_beta", j]
         levels["enhanced_beta", j] = replace(
@@ -209,7 +209,7 @@ class Run:
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
     def _row(
-        self, measure: aims.Measure, j: int, level: read.Finding, block: Mapping[str, Any]
+        self, measure: aims.Measure, j: int, level: find.Finding, block: Mapping[str, Any]
     ) -> dict[str, Any]:
         secret = self.secrets.get(j) if measure.name != "k" else None
         line: dict[str, Any] = {

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.levels.hierarchy import Hierarchy
 from qifsql.commands.levels.steps import (
     Steps,
     Tables,
@@ -17,6 +16,7 @@ from qifsql.commands.levels.steps import (
     number,
     row,
 )
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan

@@ -1,0 +1,36 @@
+"""Results with a row per record as files: streamed by the engine, however many rows they have."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from qifsql.engine.protocol import Engine
+from qifsql.query.plan import Plan
+from qifsql.results.storage import (
+    STREAMED,
+    Origin,
+    check_ending,
+    inert,
+    manifest,
+    whole,
+    write_manifest,
+)
+
+
+def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
+    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
+
+    CSV is made from Parquet: Engine 2.0.0 may wait forever when writing CSV fails midway.
+    """
+    check_ending(path, STREAMED)
+    where = str(origin.spec["dataset"])
+    with whole(path, origin, engine.partial) as temporary:
+        note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
+        if path.suffix.casefold() == ".parquet":
+            return engine.copy(plan, temporary, what=what, where=where, note=note)
+        between = engine.scratch / "rows.parquet"
+        rows = engine.copy(plan, between, what=what, where=where, note=note)
+        inert(pl.scan_parquet(between)).sink_csv(temporary)
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+        return rows
