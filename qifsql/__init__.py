@@ -42,7 +42,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import Linked as Linked
     from qifsql.commands.link.link import link as link
-    from qifsql.commands.receipt.receipt import Receipt as Receipt
     from qifsql.commands.receipt.receipt import receipt as receipt
     from qifsql.commands.records.records import records as records
     from qifsql.commands.refines.refines import Refinement as Refinement
@@ -90,7 +89,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Linked": "commands.link.link",
     "Opinion": "commands.wp29.wp29",
     "QifError": "errors",
-    "Receipt": "commands.receipt.receipt",
     "Refinement": "commands.refines.refines",
     "Settings": "engine.settings",
     "Study": "study.spec",

@@ -9,7 +9,7 @@ import polars as pl
 
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.check import Verdict, check
-from qifsql.commands.run import outputs, view
+from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import (
     Cache,
     Contents,
@@ -31,7 +31,6 @@ from qifsql.errors import (
     several,
 )
 from qifsql.presentation.files import Shown
-from qifsql.presentation.parts import Part
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import rules
@@ -239,12 +238,8 @@ class _Run:
 
 def table(result: StudyResult, study: Study) -> Shown:
     """A study in all its forms; a line about each entry stands aside."""
-
-    def render(*_: object) -> list[Part]:
-        return view.study(result.frame, result.details)
-
     title = f"qifsql: {study.path.name}"
-    return Shown(result=result, title=title, aside=("entries",), view=render)
+    return Shown(result=result, title=title, aside=("entries",))
 
 
 def _as_written(result: Result, entry: Entry) -> Result:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -153,10 +154,10 @@ def sweep(
     limits: Limits,
 ) -> None:
     """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
+    from qifsql.commands.sweep import view
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
     from qifsql.results.storage import check_place
 
     show.check(output)
@@ -181,18 +182,13 @@ def sweep(
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("sweep", result, quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.sweep import view
-
-        return view.sweep(result.frame, result.details, explain=work.explain)
-
     wishes = {"histogram": subsets.histogram, "borders": subsets.threshold is not None}
     wishes |= {"plan": work.explain}
     shown = show.Shown(
         result=result,
         title=f"qifsql: every subset in {name}",
         aside=tuple(name for name in result.details if not wishes.get(name)),
-        view=render,
+        view=partial(view.parts, explain=work.explain),
     )
     done = work.workspace is None and result.complete
     try:
