@@ -10,10 +10,8 @@ the manifest; that of CSV is what stands in the file. Source: PoPETs section 5.1
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-
-import polars as pl
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
@@ -28,25 +26,11 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query import render
 from qifsql.results import release
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
 SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
 UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
-
-
-@dataclass(frozen=True)
-class Treatment:
-    """What was done (``drawing.SUMMARY``); with quasi-identifiers, what it changes; remarks.
-
-    ``comparison`` is the risk before and after (``changes.COMPARISON``), ``changes`` who is
-    singled out when (``changes.CHANGES``).
-    """
-
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    comparison: pl.DataFrame | None = None
-    changes: pl.DataFrame | None = None
 
 
 def treat(
@@ -59,7 +43,7 @@ def treat(
     secret: str | Sequence[str] = (),
     where: str | None = None,
     settings: Settings | None = None,
-) -> Treatment:
+) -> Result:
     """Write exactly one uniformly random record of each person, in the order of the input.
 
     ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
@@ -67,6 +51,10 @@ def treat(
     .csv.gz (with commas, in UTF-8); the cells of CSV made from CSV are the texts of the input.
     ``where``: other records are left out. ``qids`` and ``secret``: compare what an adversary who
     knows these gains before and after (models CRS, and CAS with a secret).
+
+    The result says what was done (``draw.SUMMARY``); with quasi-identifiers its details have the
+    ``comparison`` (``effect.COMPARISON``) and the ``changes`` in who is singled out
+    (``effect.CHANGES``).
     """
     settings = _seeded(seed, settings)
     origin = Origin.now(settings, "treat")
@@ -82,7 +70,7 @@ def treat(
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = draw.as_text(typed)
         frame, statements = draw.draw(engine, texts or typed, seed)
-        effect = changes(engine, attack, draw.gone()) if attack else None
+        details = changes(engine, attack, draw.gone()) if attack else {}
         rows = typed if kind == ".parquet" else texts or typed
         final = draw.kept_plan(rows, kind)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
@@ -93,9 +81,7 @@ def treat(
         release.write(engine, final, path, origin, names=names, rows=people)
         notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
-    if effect is None:
-        return Treatment(frame, origin, notes)
-    return Treatment(frame, origin, notes, effect.comparison, effect.frame)
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
