@@ -17,11 +17,9 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.anonymise.anonymise import Anonymised as Anonymised
     from qifsql.commands.anonymise.anonymise import anonymise as anonymise
     from qifsql.commands.attack.attack import attack as attack
-    from qifsql.commands.blocks.blocks import Blocks as Blocks
     from qifsql.commands.blocks.blocks import blocks as blocks
     from qifsql.commands.check.check import check as check
     from qifsql.commands.check.result import Verdict as Verdict
-    from qifsql.commands.compare.compare import Comparison as Comparison
     from qifsql.commands.compare.compare import compare as compare
     from qifsql.commands.compose.compose import Composed as Composed
     from qifsql.commands.compose.compose import compose as compose
@@ -29,23 +27,19 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.describe.describe import Description as Description
     from qifsql.commands.describe.describe import describe as describe
     from qifsql.commands.dit.dit import dit as dit
-    from qifsql.commands.dp.dp import Tradeoff as Tradeoff
     from qifsql.commands.dp.dp import dp as dp
     from qifsql.commands.estimate.estimate import Estimates as Estimates
     from qifsql.commands.estimate.estimate import estimate as estimate
     from qifsql.commands.explain.explain import explain as explain
     from qifsql.commands.explain.result import Explanation as Explanation
-    from qifsql.commands.hyper.hyper import Hyper as Hyper
     from qifsql.commands.hyper.hyper import hyper as hyper
     from qifsql.commands.init.init import init as init
     from qifsql.commands.levels.levels import Levels as Levels
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import Linked as Linked
     from qifsql.commands.link.link import link as link
-    from qifsql.commands.receipt.receipt import Receipt as Receipt
     from qifsql.commands.receipt.receipt import receipt as receipt
     from qifsql.commands.records.records import records as records
-    from qifsql.commands.refines.refines import Refinement as Refinement
     from qifsql.commands.refines.refines import refines as refines
     from qifsql.commands.report.report import report as report
     from qifsql.commands.run.result import StudyResult as StudyResult
@@ -54,13 +48,10 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.sql.sql import sql as sql
     from qifsql.commands.sweep.result import Sweep as Sweep
     from qifsql.commands.sweep.sweep import sweep as sweep
-    from qifsql.commands.treat.result import Treatment as Treatment
     from qifsql.commands.treat.treat import treat as treat
-    from qifsql.commands.unhash.unhash import Unhashed as Unhashed
     from qifsql.commands.unhash.unhash import unhash as unhash
     from qifsql.commands.unicity.unicity import Unicity as Unicity
     from qifsql.commands.unicity.unicity import unicity as unicity
-    from qifsql.commands.what_if.what_if import WhatIf as WhatIf
     from qifsql.commands.what_if.what_if import what_if as what_if
     from qifsql.commands.wp29.wp29 import Opinion as Opinion
     from qifsql.commands.wp29.wp29 import wp29 as wp29
@@ -77,31 +68,22 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Anonymised": "commands.anonymise.anonymise",
     "Result": "results.result",
     "Attack": "adversary.spec",
-    "Blocks": "commands.blocks.blocks",
     "Collection": "data.collection",
-    "Comparison": "commands.compare.compare",
     "Composed": "commands.compose.compose",
     "Dataset": "data.dataset",
     "Description": "commands.describe.describe",
     "Estimates": "commands.estimate.estimate",
     "Explanation": "commands.explain.result",
-    "Hyper": "commands.hyper.hyper",
     "Levels": "commands.levels.levels",
     "Linked": "commands.link.link",
     "Opinion": "commands.wp29.wp29",
     "QifError": "errors",
-    "Receipt": "commands.receipt.receipt",
-    "Refinement": "commands.refines.refines",
     "Settings": "engine.settings",
     "Study": "study.spec",
     "StudyResult": "commands.run.result",
     "Sweep": "commands.sweep.result",
-    "Tradeoff": "commands.dp.dp",
-    "Treatment": "commands.treat.result",
-    "Unhashed": "commands.unhash.unhash",
     "Unicity": "commands.unicity.unicity",
     "Verdict": "commands.check.result",
-    "WhatIf": "commands.what_if.what_if",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are names

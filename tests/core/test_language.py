@@ -525,9 +525,9 @@ def test_studies_have_no_english(tmp_path: Path, code: str):
     result = qifsql.run(study)
     assert {"sweeps", "borders", "checks", "entries"} <= result.details.keys()
     with speaking(code):
-        parts = view.study(result.frame, result.details)
+        parts = view.parts(result.frame, result.details, result.spec)
         empty = {"entries": result.details["entries"].clear()}
-        parts += view.study(result.frame.clear(), empty)
+        parts += view.parts(result.frame.clear(), empty, result.spec)
     shown = set(said_in(Document("", (Section("", "", parts),)), ()))
     found = {text for english in untranslated(code) for text in shown if english(text)}
     assert not found

@@ -19,7 +19,6 @@ def attack(
     """Measure what an adversary gains from releases: success before, after, degradation."""
     from qifsql.commands.attack.attack import attack as run
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
 
     show.check(output)
     charts.check()
@@ -38,12 +37,7 @@ def attack(
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("attack", result, quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.attack import view
-
-        return view.attack(result.rows(), result.details)
-
     aside: tuple[str, ...] = () if histogram else ("histogram",)
     aside += ("links", "calibration") if linked else ()
     title = f"qifsql: {groups.named(source)}"
-    show.show(show.Shown(result=result, title=title, aside=aside, view=render), output)
+    show.show(show.Shown(result=result, title=title, aside=aside), output)

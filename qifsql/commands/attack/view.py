@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.attack import charts
-from qifsql.commands.attack.keyless import view
+from qifsql.commands.attack.keyless import view as keyless
 from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
@@ -17,7 +17,9 @@ from qifsql.presentation.parts import (
     Heading,
     Paragraph,
     Part,
+    Spec,
     Table,
+    Tables,
 )
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -33,10 +35,11 @@ KIND = Kind(
 )
 
 
-def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The results and their details; of a progressive attack a line for each dataset more."""
-    if rows and "knowledge" in rows[0]:
-        return view.attack(rows, tables)
+    if "knowledge" in frame.columns and frame.height:
+        return keyless.parts(frame, tables, spec)
+    rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
     parts: list[Part] = []
@@ -46,7 +49,7 @@ def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part
     return parts
 
 
-def question(row: Row, tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+def question(row: Row, tables: Tables) -> list[Part]:
     """One row of results: its numbers, its sentence, its details."""
     sentence = Paragraph(words.sentence(row))
     return [_successes(row), *details.measured(row), sentence, *details.of_row(row, tables)]
@@ -112,26 +115,25 @@ def _question(row: Row) -> tuple[bool, str, str]:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     frame, tables = stored.frame, stored.details
-    rows = frame.to_dicts()
     if "knowledge" in frame.columns:
         title = said("Releases linked without a key: {name}", name=stored.name)
         links = tables.get("calibration")
         linked = [] if links is None else drawn("calibration", partial(calibration, links))
-        return title, linked + attack(rows, tables)
+        return title, linked + parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
     others = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
     frame = people_charts.chances(frame)
-    parts = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
-    parts += attack(rows, others)
+    sections = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
+    sections += parts(stored.frame, others, stored.spec)
     for name in ("histogram", "thresholds"):
         table = people_charts.with_questions(frame, tables, name)
         if not table.is_empty():
-            parts += drawn(name, partial(charts.DETAILS[name], table))
-    qids: list[str] = max((row["qids"] for row in rows), key=len, default=[])
+            sections += drawn(name, partial(charts.DETAILS[name], table))
+    qids: list[str] = max(stored.frame["qids"].to_list(), key=len, default=[])
     title = said("Who knows {qids}", qids=words.listed(qids)) if qids else stored.name
     if len(qids) > NAMED:
         title = counted("Who knows {n} fact", "Who knows {n} facts", len(qids))
-    return title, parts
+    return title, sections
 
 
 def carriers(stored: Stored) -> list[Part]:

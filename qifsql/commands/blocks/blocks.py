@@ -1,10 +1,8 @@
 """The partition itself: its blocks, and what each record's block reveals."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Unpack, get_args
 
-import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
@@ -18,27 +16,11 @@ from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.query.templates import load
-from qifsql.results.storage import (
-    Origin,
-)
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
 
 Order = Literal["smallest", "largest", "revealing"]
 SHOWN = 20  # blocks that are shown unless more are asked for
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Blocks of a partition, one row each, with the origin of the numbers.
-
-    Columns: the quasi-identifiers under their names, ``size`` (records in the block),
-    ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),
-    ``best_guess_S``, ``success_S``, ``counts_S`` (records per value, most frequent first).
-    A name that is taken gets ``_2``.
-    """
-
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
 
 
 def blocks(
@@ -48,12 +30,17 @@ def blocks(
     limit: int = SHOWN,
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> Blocks:
+) -> Result:
     """Show blocks of the partition: the smallest, the largest or the most revealing.
 
     The most revealing are those with the highest success on the first secret (without a secret:
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
     them are held in memory. ``options`` are those of ``qifsql.adversary.spec.Options``.
+
+    A row is a block. Columns: the quasi-identifiers under their names, ``size`` (records in the
+    block), ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),
+    ``best_guess_S``, ``success_S``, ``counts_S`` (records per value, most frequent first). A name
+    that is taken gets ``_2``.
     """
     refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
@@ -64,8 +51,8 @@ def blocks(
         check_records(engine, bound)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.dataset.name)
-        result_origin = origin.of(bound, spec, shown, order=order, limit=limit)
-        return Blocks(frame, result_origin, bound.notes)
+        origin = origin.of(bound, spec, shown, order=order, limit=limit)
+        return Result(frame=frame, origin=origin, notes=bound.notes)
 
 
 def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:

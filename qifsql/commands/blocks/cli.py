@@ -43,8 +43,6 @@ def blocks(
     from qifsql.commands.blocks.blocks import blocks as run
     from qifsql.commands.blocks.blocks import order_of
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
-    from qifsql.results.result import Result
 
     show.check(output)
     order, n = order_of(smallest, largest, revealing)
@@ -62,15 +60,5 @@ def blocks(
 
     runtime.remarks(result.notes, quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.blocks import view
-
-        return view.blocks(result.frame, result.origin.spec["secrets"])
-
     title = f"qifsql: {order} blocks of {named(source)}"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin), title=title, view=render
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -38,10 +38,8 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     before and after, and what was lost. Cells may be values or stand for several: * [20,30] 20-29
     <30 130** {France,Germany} or a node of a hierarchy.
     """
-    from qifsql.commands.compare import view
     from qifsql.commands.compare.compare import compare as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     charts.check()
@@ -63,14 +61,4 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     charts.draw("compare", result, quiet=limits.quiet)
 
     title = f"qifsql: {original.name} beside {groups.named(releases)}"
-    details = {"columns": result.columns}
-    show.show(
-        show.Shown(
-            result=Result(
-                frame=result.frame, origin=result.origin, details=details, notes=result.notes
-            ),
-            title=title,
-            view=view.comparison,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -6,7 +6,6 @@ value is a value, a suppressed record a record), and its columns are held agains
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from qifsql.errors import (
 )
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -53,16 +53,6 @@ SCHEMA: dict[str, pl.DataType] = {
 MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Releases beside the original (``SCHEMA``), and by column (``losses.COLUMNS``)."""
-
-    frame: pl.DataFrame
-    columns: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def compare(
     original: str | Path | Dataset,
     sanitised: str | Path | Dataset | Sequence[str | Path | Dataset],
@@ -73,7 +63,7 @@ def compare(
     hierarchies: Mapping[str, str | Path] | None = None,
     plain: str | Sequence[str] = (),
     settings: Settings | None = None,
-) -> Comparison:
+) -> Result:
     """Attack the original and each release as they are, and measure what the releases still tell.
 
     ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
@@ -82,7 +72,8 @@ def compare(
     (``2:disease=CONDITION``); without one only re-identification is attacked. ``where``: keep the
     records of every file under that condition. ``hierarchies``: quasi-identifier -> file;
     ``plain``: quasi-identifiers whose cells are values as they stand (``qifsql.data.cells``
-    says how others are read). A missing value is a value.
+    says how others are read). A missing value is a value. The result has the columns of
+    ``SCHEMA``; ``columns``, among its details, says the losses by column (``losses.COLUMNS``).
 
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """
@@ -126,12 +117,9 @@ def compare(
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.columns for file in files))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Comparison(
-        frame,
-        pl.DataFrame(columns, schema=losses.COLUMNS, orient="row"),
-        origin,
-        (*_notes(files, frame, columns), *remarks(engine)),
-    )
+    details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
+    notes = (*_notes(files, frame, columns), *remarks(engine))
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def _check_records(tables: Tables, files: Sequence[Compared]) -> None:

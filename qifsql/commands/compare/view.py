@@ -35,7 +35,7 @@ KIND = Kind(
 )
 
 
-def comparison(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Success on each release for every question, then what the releases have lost."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
@@ -67,8 +67,7 @@ def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = comparison(stored.frame, stored.details, stored.spec)
     return said("Releases beside the original: {name}", name=stored.name), [
         *drawn("compare", partial(risk_utility, stored.frame)),
-        *parts,
+        *parts(stored.frame, stored.details, stored.spec),
     ]

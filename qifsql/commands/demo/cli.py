@@ -20,7 +20,6 @@ def demo(
     from qifsql.commands.attack import view
     from qifsql.commands.demo import demo as demonstration
     from qifsql.commands.report.report import report
-    from qifsql.commands.sweep import view as sweeps
     from qifsql.options import show
     from qifsql.presentation import terminal
     from qifsql.presentation.parts import Heading
@@ -32,12 +31,9 @@ def demo(
     with limits.settings() as settings:
         assessment = demonstration.demo(settings=settings)
         every = demonstration.every(settings=settings)
-    parts = view.attack(assessment.rows(), {})
     title = demonstration.TITLE
-    terminal.draw([Heading(title), *parts])
-    attack = show.Shown(result=assessment, title=title, view=lambda *_: parts)
-    subsets = sweeps.sweep(every.frame, every.details)
-    sweep = show.Shown(result=every, title=title, view=lambda *_: subsets)
+    terminal.draw([Heading(title), *view.parts(assessment.frame, {}, assessment.spec)])
+    attack, sweep = (show.Shown(result=result, title=title) for result in (assessment, every))
     files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
     for shown, file in zip((attack, attack, sweep), files, strict=True):
         show.save(shown, file)

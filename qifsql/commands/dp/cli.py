@@ -125,10 +125,8 @@ class Noise:
 
 def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits) -> None:
     """Weigh the privacy that noisy counts lose (differential privacy) against their utility."""
-    from qifsql.commands.dp import view
     from qifsql.commands.dp.dp import dp as run
     from qifsql.options import show
-    from qifsql.results.result import Result
     from qifsql.results.storage import check_place
 
     show.check(output)
@@ -142,14 +140,4 @@ def dp(data: Data, noise: Noise, charts: Charts, output: Output, limits: Limits)
     charts.draw("dp", result, quiet=limits.quiet)
 
     title = f"qifsql: noisy counts of {dataset.name}"
-    details = {"scenario": result.scenario}
-    aside = ("scenario",)
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=aside,
-        view=view.tradeoff,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=("scenario",)), output)

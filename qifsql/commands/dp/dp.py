@@ -1,7 +1,6 @@
 """Privacy against utility of noisy counts, on given data (thesis chapter 6, spec section 9)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,26 +23,11 @@ from qifsql.errors import (
     quoted,
     several,
 )
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 BUDGETS = ("split", "sum")
 ANSWERS = 1_000  # to one predicate
-
-
-@dataclass(frozen=True)
-class Tradeoff:
-    """What each epsilon costs and buys, and which scenario the data are in.
-
-    ``frame`` has the columns of ``weighing.TRADEOFF``, ``scenario`` those of ``scenario.SCENARIO``.
-    """
-
-    frame: pl.DataFrame
-    scenario: pl.DataFrame
-    origin: Origin
-    predicates: tuple[str, ...]
-    useful: str
-    secret: str
-    notes: tuple[str, ...] = ()
 
 
 ONCE = "records are perturbed once, so with noise on them more counts tell nothing new"
@@ -65,7 +49,7 @@ def dp(
     where: str | None = None,
     null: NullRule = "distinct",
     settings: Settings | None = None,
-) -> Tradeoff:
+) -> Result:
     """Weigh the privacy that noisy counts lose against the utility that they have.
 
     ``predicate`` is a SQL condition over the attribute ``useful``, whose records are counted; of
@@ -81,6 +65,9 @@ def dp(
     ``delta``: read epsilon as (epsilon, delta) where semantic privacy is told. ``null``: a missing
     value is a value, last in the order, and satisfies a predicate only if that says so
     (``distinct``), or its records are left out (``drop``).
+
+    The result has the columns of ``tradeoff.TRADEOFF``; the ``scenario`` among its details, those
+    of ``scenario.SCENARIO``, says how the useful attribute and the secret hang together.
 
     Raises InputError where the predicate is constant, the secret has one value, or an order is
     missing; ColumnError and ExpressionError where names, types or conditions do not fit.
@@ -117,8 +104,8 @@ def dp(
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = (*_notes(request, counted, mechanisms, frame), *remarks(engine))
     notes += (ONCE,) if counts > 1 and local else ()
-    names = request.useful.name, request.attack.secrets[0].name
-    return Tradeoff(frame, scenario.scenario(counted), origin, predicates, *names, notes)
+    details = {"scenario": scenario.scenario(counted)}
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:

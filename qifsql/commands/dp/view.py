@@ -46,7 +46,7 @@ KIND = Kind(
 )
 
 
-def tradeoff(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
     rows = frame.to_dicts()
     parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
@@ -232,8 +232,7 @@ def _beliefs(rows: Sequence[Row]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = tradeoff(stored.frame, stored.details, stored.spec)
     return said("Noisy counts: {name}", name=stored.name), [
         *drawn("dp", partial(charts.tradeoff, stored.frame)),
-        *parts,
+        *parts(stored.frame, stored.details, stored.spec),
     ]

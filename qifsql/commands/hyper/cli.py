@@ -31,8 +31,6 @@ def hyper(
     """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
     from qifsql.commands.hyper.hyper import hyper as run
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
-    from qifsql.results.result import Result
     from qifsql.results.storage import STREAMED
 
     show.check(output)
@@ -51,18 +49,8 @@ def hyper(
         )
     runtime.remarks(result.notes, quiet=limits.quiet)
     if large is not None:
-        runtime.remarks([f"{result.rows:,} rows written to {large}"], quiet=limits.quiet)
+        runtime.remarks([f"{result.written:,} rows written to {large}"], quiet=limits.quiet)
         return
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.hyper import view
-
-        return view.hyper(result)
-
     title = f"qifsql: {show_} of {named(source)}"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin), title=title, view=render
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -6,7 +6,7 @@ appendix B.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
@@ -25,6 +25,7 @@ from qifsql.query.columns import SHOWABLE, STORABLE, named, unique, written
 from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     STREAMED,
     Origin,
@@ -40,27 +41,6 @@ RESERVED = (  # names of columns that quasi-identifiers of the same name give wa
 MOST = 100_000  # rows that are held in memory; more go to a file
 
 
-@dataclass(frozen=True)
-class Hyper:
-    """One object, a row per value of the secret and block (for ``hyper``: and different inner).
-
-    Columns: ``block`` (numbered from 1 in the order of the quasi-identifiers), the
-    quasi-identifiers under their names (``value_2`` where they have one of these), ``value`` of the
-    secret, ``count`` (people), ``numerator``, ``denominator`` and ``probability``. ``prior`` has no
-    block. ``hyper`` has ``inner`` (numbered from 1), ``outer_numerator``, ``outer_denominator``,
-    ``outer``, ``blocks`` (how many have this inner; ``block`` is the first of them). ``rows`` is
-    how many there are; ``frame`` is empty when they were written to a file.
-    """
-
-    show: Show
-    secret: str
-    qids: tuple[str, ...]
-    frame: pl.DataFrame
-    rows: int
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def hyper(
     source: Source,
     *,
@@ -68,11 +48,19 @@ def hyper(
     out: str | Path | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> Hyper:
+) -> Result:
     """Show the prior, co-occurrences, joint, channel or hyper of one secret.
 
     The secret is that of ``options``, or the ``key`` where there is none: whose record it is. Equal
-    inners are merged exactly, as fractions. Objects of any size stream to ``out`` (.parquet, .csv).
+    inners are merged exactly, as fractions. Objects of any size stream to ``out`` (.parquet, .csv);
+    the frame of the result then is empty.
+
+    A row is a value of the secret and a block (for ``hyper``: and different inner). Columns:
+    ``block`` (numbered from 1 in the order of the quasi-identifiers), the quasi-identifiers under
+    their names (``value_2`` where they have one of these), ``value`` of the secret, ``count``
+    (people), ``numerator``, ``denominator`` and ``probability``. ``prior`` has no block. ``hyper``
+    has ``inner`` (numbered from 1), ``outer_numerator``, ``outer_denominator``, ``outer``,
+    ``blocks`` (how many have this inner; ``block`` is the first of them).
     """
     if show not in get_args(Show):
         raise InputError(f"there is nothing to show called {quoted(show)}; use {_names()}")
@@ -87,18 +75,17 @@ def hyper(
         native = STORABLE if path and path.suffix.casefold() == ".parquet" else SHOWABLE
         shown = object_plan(bound, show, native, catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, shown, show=show)
-        where, secret = bound.dataset.name, bound.secrets[0].name
-        qids = tuple(q.name for q in bound.qids)
         if path is not None:
             rows = stream(engine, shown, path, origin, what=f"writing the {show}")
-            return Hyper(show, secret, qids, pl.DataFrame(), rows, origin, bound.notes)
+            empty = pl.DataFrame()
+            return Result(frame=empty, origin=origin, notes=bound.notes, written=rows)
         few = replace(shown, result=_limited(shown.result))
-        frame = engine.frame(few, f"making the {show}", where)
+        frame = engine.frame(few, f"making the {show}", bound.dataset.name)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
             )
-        return Hyper(show, secret, qids, frame, frame.height, origin, bound.notes)
+        return Result(frame=frame, origin=origin, notes=bound.notes)
 
 
 def object_plan(

@@ -4,35 +4,36 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from qifsql.commands.hyper.hyper import Hyper
+import polars as pl
+
 from qifsql.presentation import escaping, words
-from qifsql.presentation.parts import Paragraph, Part, Table
+from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
 COLUMNS = 12  # blocks that a matrix has at most
 ROWS = 30  # values of the secret that a matrix has at most
 LISTED = 20  # rows that are listed of what is no matrix
 
 
-def hyper(result: Hyper) -> list[Part]:
+def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
     """One object: values of the secret down, blocks (or inners) across."""
-    rows = result.frame.to_dicts()
+    rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
     values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))
-    if result.show == "prior":
-        return _prior(result, rows) if len(rows) <= ROWS else _listed(result)
-    across = "inner" if result.show == "hyper" else "block"
+    if show == "prior":
+        return _prior(rows, secret) if len(rows) <= ROWS else _listed(frame, show)
+    across = "inner" if show == "hyper" else "block"
     columns = {r[across]: r for r in reversed(rows)}
     if len(columns) > COLUMNS or len(values) > ROWS:
-        return _listed(result)
-    heads = [_label(result, columns[c]) for c in sorted(columns)]
-    table = Table.of([result.secret, *heads], right=range(1, len(heads) + 1))
-    if result.show == "hyper":
+        return _listed(frame, show)
+    heads = [_label(columns[c], len(spec["qids"])) for c in sorted(columns)]
+    table = Table.of([secret, *heads], right=range(1, len(heads) + 1))
+    if show == "hyper":
         outers = [_fraction(columns[c], "outer_") for c in sorted(columns)]
         table.add_row("outer", *outers)
     entries = {(_key(r), r[across]): r for r in rows}
     for value in values:
-        shown = [_entry(result, entries.get((value, c))) for c in sorted(columns)]
+        shown = [_entry(entries.get((value, c)), show) for c in sorted(columns)]
         table.add_row(escaping.cell(value[1]), *shown)
-    return [Paragraph(TITLES[result.show]), table]
+    return [Paragraph(TITLES[show]), table]
 
 
 TITLES = {
@@ -45,21 +46,21 @@ TITLES = {
 }
 
 
-def _prior(result: Hyper, rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    table = Table.of([result.secret, "people", "prior"], right=(1, 2))
+def _prior(rows: Sequence[Mapping[str, Any]], secret: str) -> list[Part]:
+    table = Table.of([secret, "people", "prior"], right=(1, 2))
     for row in rows:
         people = words.count(row["count"])
         table.add_row(escaping.cell(row["value"]), people, _fraction(row, ""))
     return [Paragraph(TITLES["prior"]), table]
 
 
-def _listed(result: Hyper) -> list[Part]:
-    table = Table.of(result.frame.columns)
-    for row in result.frame.head(LISTED).iter_rows():
+def _listed(frame: pl.DataFrame, show: str) -> list[Part]:
+    table = Table.of(frame.columns)
+    for row in frame.head(LISTED).iter_rows():
         table.add_row(*(escaping.cell(v) for v in row))
-    left = result.rows - LISTED
+    left = frame.height - LISTED
     more = f"... and {words.count(left)} more rows; -o FILE.parquet writes all." if left > 0 else ""
-    return [Paragraph(TITLES[result.show]), table, Paragraph(more)]
+    return [Paragraph(TITLES[show]), table, Paragraph(more)]
 
 
 def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -71,16 +72,16 @@ def _key(row: Mapping[str, Any]) -> tuple[bool, Any]:
     return row["value"] is None, row["value"]
 
 
-def _label(result: Hyper, row: Mapping[str, Any]) -> str:
-    first = list(row)[list(row).index("block") + 1 :][: len(result.qids)]
+def _label(row: Mapping[str, Any], width: int) -> str:
+    first = list(row)[list(row).index("block") + 1 :][:width]
     label = ", ".join(escaping.cell(row[name]) for name in first)
     return f"{label} (+{row['blocks'] - 1})" if row.get("blocks", 1) > 1 else label
 
 
-def _entry(result: Hyper, row: Mapping[str, Any] | None) -> str:
+def _entry(row: Mapping[str, Any] | None, show: str) -> str:
     if row is None:
         return "0"
-    return str(row["count"]) if result.show == "cooccurrence" else _fraction(row, "")
+    return str(row["count"]) if show == "cooccurrence" else _fraction(row, "")
 
 
 def _fraction(row: Mapping[str, Any], prefix: str) -> str:

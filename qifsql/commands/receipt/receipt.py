@@ -6,7 +6,6 @@ sums over supersets give the number of look-alikes for every set of facts.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Unpack
 
 import polars as pl
@@ -36,29 +35,19 @@ SCHEMA: dict[str, pl.DataType] = {
 set singles the person out. ``matches`` are the people who agree with the person on the set."""
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """Minimal revealing sets (``SCHEMA``), what is learnt, and how many look like the person."""
-
-    frame: pl.DataFrame
-    learnt: Result
-    look_alikes: int
-    records: int
-    origin: Origin
-
-
 def receipt(
     source: Source,
     *,
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> Receipt:
+) -> Result:
     """What a release gives away of one person.
 
     ``options`` must have the ``target``, quasi-identifiers and the person's values (None:
     missing); ``secret`` and others are as in ``attack``. The minimal sets that single the person
-    out are the minimal sample uniques of disclosure control. Raises TargetError where nobody has
-    these values.
+    out are the minimal sample uniques of disclosure control (``SCHEMA``). ``learnt``, among the
+    details of the result, is what the attack tells who knows all facts. Raises TargetError where
+    nobody has these values.
     """
     origin = Origin.now(settings, "receipt")
     if not options.get("target"):
@@ -78,10 +67,10 @@ def receipt(
             agreements = engine.frame(plan, "comparing with the target", bound.dataset.name)
             secret = bound.secrets[j - 1].name if j else None
             rows += _rows(secret, names, agreements)
-        first = learnt.frame.row(0, named=True)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Receipt(frame, learnt, first["matches"], first["records"], origin)
+    details = {"learnt": learnt.frame}
+    return Result(frame=frame, origin=origin, details=details, notes=learnt.notes)
 
 
 def _rows(

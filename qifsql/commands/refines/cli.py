@@ -25,8 +25,6 @@ def refines(
     """Whether knowing A never leaks less than knowing B, whatever the secret and the gain."""
     from qifsql.commands.refines.refines import refines as run
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -35,19 +33,5 @@ def refines(
         result = run(dataset, texts.names([a]), texts.names([b]), **options, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.refines import view
-
-        return view.refinement(result)
-
-    example = result.counterexample
-    details = {} if example is None else {"counterexample": example}
     title = f"qifsql: refinement in {dataset.name}"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin, details=details),
-            title=title,
-            view=render,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -8,7 +8,7 @@ Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitativ
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 from sqlglot import exp
@@ -23,6 +23,7 @@ from qifsql.query.columns import SHOWABLE, named, written
 from qifsql.query.microdata import normal, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -36,25 +37,6 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 
 
-@dataclass(frozen=True)
-class Refinement:
-    """Whether A refines B, and the smallest block of A that spans several blocks of B, if any.
-
-    ``frame`` is one row (``SCHEMA``). ``counterexample`` has a row per value of B in that block:
-    the columns of A and of B under their names, and ``people``.
-    """
-
-    refines: bool
-    frame: pl.DataFrame
-    counterexample: pl.DataFrame | None
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        """Return whether A refines B."""
-        return self.refines
-
-
 def refines(
     source: Source,
     a: str | Sequence[str],
@@ -63,10 +45,13 @@ def refines(
     where: str | None = None,
     null: NullRule = "distinct",
     settings: Settings | None = None,
-) -> Refinement:
+) -> Result:
     """Whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
 
-    Both are columns, patterns or named expressions. A missing value is a value.
+    Both are columns, patterns or named expressions. A missing value is a value. The result is one
+    row (``SCHEMA``), true where it never does (A refines B). Where it may, the ``counterexample``
+    among its details is the smallest block of A that spans several blocks of B: a row per value of
+    B in it, the columns of A and of B under their names, and ``people``.
     """
     origin = Origin.now(settings, "refines")
     whole = Attack.of("crs", source, qids=a, where=where, null=null)
@@ -79,10 +64,10 @@ def refines(
         counted = exp.select("*").from_(steps.need("violations", 1))
         comparison = plan(together, steps.steps, counted)
         blocks, bad, people, records = engine.rows(comparison, "comparing", bound.dataset.name)[0]
-        plans, example = [comparison], None
+        plans, details = [comparison], {}
         if bad:
             plans.append(_example_plan(together, other_bound.qids))
-            example = engine.frame(plans[-1], "comparing", bound.dataset.name)
+            details["counterexample"] = engine.frame(plans[-1], "comparing", bound.dataset.name)
         a_names = [q.name for q in bound.qids]
         spec = {
             "dataset": bound.dataset.name,
@@ -95,7 +80,8 @@ def refines(
     row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad, "violating_people": people}
     notes = tuple(dict.fromkeys((*bound.notes, *other_bound.notes)))
-    return Refinement(not bad, pl.DataFrame([row], schema=SCHEMA), example, origin, notes)
+    frame = pl.DataFrame([row], schema=SCHEMA)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad)
 
 
 def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAttack:

@@ -1,15 +1,16 @@
 """Whether some facts tell others, as people read it."""
 
-from qifsql.commands.refines.refines import Refinement
+import polars as pl
+
 from qifsql.presentation import listings, words
-from qifsql.presentation.parts import Paragraph, Part
+from qifsql.presentation.parts import Paragraph, Part, Spec, Tables
 
 
-def refinement(result: Refinement) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Whether A refines B, in words, with a counterexample."""
-    row = result.frame.row(0, named=True)
+    row = frame.row(0, named=True)
     a, b = words.listed(row["a"]), words.listed(row["b"])
-    if result.refines:
+    if row["refines"]:
         text = (
             f"Yes: who knows {a} knows {b}, too, so knowing the first never leaks less than "
             "knowing the second, whatever the secret, the prior and the gain."
@@ -21,7 +22,7 @@ def refinement(result: Refinement) -> list[Part]:
         f"{words.count(row['records'])} people stand there. For some secret the first leaks "
         "less than the second."
     )
-    if result.counterexample is None:
+    if "counterexample" not in tables:
         return [Paragraph(text)]
-    shown = listings.frame(result.counterexample)
+    shown = listings.frame(tables["counterexample"])
     return [Paragraph(text), Paragraph("The smallest such block:"), shown]

@@ -7,12 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.attack import view
-from qifsql.commands.check import view as verdicts
+from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
-from qifsql.commands.sweep import view as sweeps
-from qifsql.presentation.parts import Part
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
 from qifsql.results.storage import (
@@ -80,27 +77,13 @@ class Outputs:
 def shown(entry: Entry, result: Result) -> Shown:
     """The result of an entry in all its forms."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
-
     if isinstance(result, Verdict):
-        return verdicts.shown(result, title)
-
-    def render(*_: object) -> list[Part]:
-        if result.kind == "attack":
-            return view.attack(result.rows(), result.details)
-        return sweeps.sweep(result.frame, result.details)
+        return view.shown(result, title)
 
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options
-    details = result.details
-    aside = () if entry.kind == "attack" else tuple(n for n in details if not options.get(n))
-    return Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=aside,
-        view=render,
-    )
+    tables = () if entry.kind == "attack" else result.details
+    return Shown(result=result, title=title, aside=[n for n in tables if not options.get(n)])
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

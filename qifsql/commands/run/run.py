@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.check import against
 from qifsql.commands.check.result import Verdict
-from qifsql.commands.run import outputs, view
+from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import (
     Cache,
     Contents,
@@ -31,7 +31,6 @@ from qifsql.errors import (
     quoted,
     several,
 )
-from qifsql.presentation.parts import Part
 from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -230,12 +229,8 @@ class _Run:
 
 def table(result: StudyResult, study: Study) -> Shown:
     """A study in all its forms; a line about each entry stands aside."""
-
-    def render(*_: object) -> list[Part]:
-        return view.study(result.frame, result.details)
-
     title = f"qifsql: {study.path.name}"
-    return Shown(result=result, title=title, aside=("entries",), view=render)
+    return Shown(result=result, title=title, aside=("entries",))
 
 
 def _as_written(result: Result, entry: Entry) -> Result:

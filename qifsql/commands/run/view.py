@@ -16,7 +16,9 @@ from qifsql.presentation.parts import (
     Heading,
     Paragraph,
     Part,
+    Spec,
     Table,
+    Tables,
 )
 from qifsql.results.kinds import Kind
 
@@ -26,7 +28,7 @@ KIND = Kind(
 )
 
 
-def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """All entries: what they found, and what became of them."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
     heads = {
@@ -37,12 +39,12 @@ def study(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> list[Part
     }
     parts: list[Part] = []
     for name, draw in drawn.items():
-        table = details.get(name) if name else frame
+        table = tables.get(name) if name else frame
         if table is not None and table.height:
             parts += [Heading(heads[name]), draw(table)]
     if not parts:
         parts = [Paragraph(said("Nothing was run."))]
-    return [*parts, _entries(details["entries"])]
+    return [*parts, _entries(tables["entries"])]
 
 
 def _attacks(table: pl.DataFrame) -> Table:

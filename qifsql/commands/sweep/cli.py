@@ -1,6 +1,7 @@
 """``qifsql sweep``."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,10 +34,10 @@ def sweep(
     workspace: Workspace = None,
 ) -> None:
     """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
+    from qifsql.commands.sweep import view
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
     from qifsql.results.storage import check_place
 
     show.check(output)
@@ -61,16 +62,11 @@ def sweep(
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("sweep", result, quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.sweep import view
-
-        return view.sweep(result.frame, result.details, explain=bool(shown["plan"]))
-
     display = show.Shown(
         result=result,
         title=f"qifsql: every subset in {name}",
         aside=tuple(name for name in result.details if not shown.get(name)),
-        view=render,
+        view=partial(view.parts, explain=bool(shown["plan"])),
     )
     done = workspace is None and result.complete
     try:

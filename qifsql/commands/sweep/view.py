@@ -14,7 +14,9 @@ from qifsql.presentation.parts import (
     Heading,
     Paragraph,
     Part,
+    Spec,
     Table,
+    Tables,
 )
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -23,7 +25,6 @@ SHOWN = 20  # subsets of a border that are shown
 PAIRS = 5  # interactions of pairs that are shown
 
 Row = Mapping[str, Any]
-Tables = Mapping[str, pl.DataFrame]
 
 
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
@@ -44,13 +45,13 @@ KIND = Kind(
 )
 
 
-def sweep(frame: pl.DataFrame, details: Tables, *, explain: bool = False) -> list[Part]:
-    """The answers of a sweep, question by question."""
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = False) -> list[Part]:
+    """The answers of a sweep, question by question; with ``explain`` the plan."""
     parts: list[Part] = []
-    for row, excerpt in questions(frame, details):
+    for row, excerpt in questions(frame, tables):
         parts += [Heading(_question(row)), *answers(excerpt)]
-    if explain and "plan" in details:
-        parts += [Heading(said("The plan, and what it cost")), _plan(details["plan"])]
+    if explain and "plan" in tables:
+        parts += [Heading(said("The plan, and what it cost")), _plan(tables["plan"])]
     return parts
 
 

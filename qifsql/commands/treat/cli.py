@@ -34,8 +34,6 @@ def treat(
     """Write one record of each person, chosen at random by --seed (0 unless given)."""
     from qifsql.commands.treat.treat import treat as run
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
-    from qifsql.results.result import Result
 
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
@@ -54,19 +52,5 @@ def treat(
     done = f"{people:,} records written to {out}"
     runtime.remarks([*result.notes, done], quiet=limits.quiet)
 
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.treat import view
-
-        return view.treatment(result)
-
-    compared = {"comparison": result.comparison, "changes": result.changes}
-    details = {name: frame for name, frame in compared.items() if frame is not None}
     title = f"qifsql: treatment of {dataset.name}"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin, details=details),
-            title=title,
-            view=render,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -5,7 +5,7 @@ are lost, and others are alone once their look-alikes are gone (PoPETs section 5
 57 people alone by their school, 26 are lost, and 42 are alone only afterwards).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 from sqlglot import exp
@@ -44,18 +44,11 @@ others are still alone. ``singled_out_only_after``: records that had look-alikes
 _TABLE = "compared"  # of the engine's own: one row per record, with what the adversary knows
 
 
-@dataclass(frozen=True)
-class Changes:
-    """The risk before and after (``COMPARISON``), and who is singled out when (``CHANGES``)."""
-
-    comparison: pl.DataFrame
-    frame: pl.DataFrame
-
-
-def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> Changes:
+def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str, pl.DataFrame]:
     """Run an attack on all records and on those that stay.
 
     ``dropped`` is a table of the positions of the others, from 1, in its column ``position``.
+    Return the risk before and after (``COMPARISON``), and who is singled out when (``CHANGES``).
     """
     name = attack.dataset.name
     plan, stays = _plan(attack, dropped)
@@ -73,7 +66,7 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> Changes:
         alone = [row["singled_out"] for row in rows if row["when"] == when]
         if set(alone) != {counted[f"singled_out_{when}"][0]}:
             raise InternalError("who is singled out does not add up; please report this")
-    return Changes(pl.DataFrame(rows, schema=COMPARISON), counted)
+    return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": counted}
 
 
 def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:

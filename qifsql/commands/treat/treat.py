@@ -17,7 +17,6 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.treat import draw
 from qifsql.commands.treat.effect import changes
-from qifsql.commands.treat.result import Treatment
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.relation import openings
@@ -27,6 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query import render
 from qifsql.results import release
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
 SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
@@ -43,7 +43,7 @@ def treat(
     secret: str | Sequence[str] = (),
     where: str | None = None,
     settings: Settings | None = None,
-) -> Treatment:
+) -> Result:
     """Write exactly one uniformly random record of each person, in the order of the input.
 
     ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
@@ -51,6 +51,10 @@ def treat(
     .csv.gz (with commas, in UTF-8); the cells of CSV made from CSV are the texts of the input.
     ``where``: other records are left out. ``qids`` and ``secret``: compare what an adversary who
     knows these gains before and after (models CRS, and CAS with a secret).
+
+    The result says what was done (``draw.SUMMARY``); with quasi-identifiers its details have the
+    ``comparison`` (``effect.COMPARISON``) and the ``changes`` in who is singled out
+    (``effect.CHANGES``).
     """
     settings = _seeded(seed, settings)
     origin = Origin.now(settings, "treat")
@@ -66,7 +70,7 @@ def treat(
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = draw.as_text(typed)
         frame, statements = draw.draw(engine, texts or typed, seed)
-        effect = changes(engine, attack, draw.gone()) if attack else None
+        details = changes(engine, attack, draw.gone()) if attack else {}
         rows = typed if kind == ".parquet" else texts or typed
         final = draw.kept_plan(rows, kind)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
@@ -77,9 +81,7 @@ def treat(
         release.write(engine, final, path, origin, names=names, rows=people)
         notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
-    if effect is None:
-        return Treatment(frame, origin, notes)
-    return Treatment(frame, origin, notes, effect.comparison, effect.frame)
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:

@@ -5,14 +5,15 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.treat.result import Treatment
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import (
     Heading,
     Paragraph,
     Part,
+    Spec,
     Table,
+    Tables,
 )
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -24,14 +25,7 @@ KIND = Kind(
 )
 
 
-def treatment(result: Treatment) -> list[Part]:
-    """What was done."""
-    details = {"comparison": result.comparison, "changes": result.changes}
-    tables = {name: table for name, table in details.items() if table is not None}
-    return parts(result.frame, tables, result.origin.seed)
-
-
-def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | None) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The records of before and after, and with quasi-identifiers the risks of both."""
     row = frame.row(0, named=True)
     heads = {
@@ -43,13 +37,13 @@ def parts(frame: pl.DataFrame, details: Mapping[str, pl.DataFrame], seed: int | 
     }
     table = Table.of([heads.get(name, name) for name in row], right=range(len(row)))
     table.add_row(*(words.count(n) for n in row.values()))
-    sections: list[Part] = [table, Paragraph(_dropped(row, seed))]
-    if "comparison" in details and "changes" in details:
-        rows = details["comparison"].to_dicts()
+    sections: list[Part] = [table, Paragraph(_dropped(row, spec.get("seed")))]
+    if "comparison" in tables and "changes" in tables:
+        rows = tables["comparison"].to_dicts()
         half = len(rows) // 2
         for before, after in zip(rows[:half], rows[half:], strict=True):
             sections += _risks(before, after)
-        sections.append(Paragraph(_changed(details["changes"].row(0, named=True))))
+        sections.append(Paragraph(_changed(tables["changes"].row(0, named=True))))
     return sections
 
 
@@ -98,4 +92,4 @@ def _changed(row: Mapping[str, int]) -> str:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Treatment: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.manifest.get("seed"))
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -84,10 +84,8 @@ def unhash(
     dictionary: Dictionary,
 ) -> None:
     """Dictionary attack: hash all identifiers there may be, and look them up in a column."""
-    from qifsql.commands.unhash import view
     from qifsql.commands.unhash.unhash import unhash as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output, mapping=dictionary.mapping)
     dataset = data.dataset()
@@ -103,13 +101,4 @@ def unhash(
     runtime.remarks([*result.notes, *done], quiet=limits.quiet)
 
     title = f"qifsql: hashes of {dataset.name}"
-    details = {"patterns": result.patterns} if result.patterns.height else {}
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=("patterns",),
-        view=view.unhashed,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=("patterns",)), output)

@@ -7,7 +7,6 @@ sources (New York taxi trips of 2013).
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several
 from qifsql.query.templates import load
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     STREAMED,
     Origin,
@@ -63,16 +63,6 @@ PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int
 """One row per pattern: how many different identifiers it says. Patterns may overlap."""
 
 
-@dataclass(frozen=True)
-class Unhashed:
-    """What was found again (``RECOVERED``), how many candidates each pattern has, and remarks."""
-
-    frame: pl.DataFrame
-    patterns: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def unhash(
     source: str | Path | Dataset,
     *,
@@ -86,7 +76,7 @@ def unhash(
     mapping: str | Path | None = None,
     where: str | None = None,
     settings: Settings | None = None,
-) -> Unhashed:
+) -> Result:
     """Try to find again what was hashed in a column: hash candidates and compare.
 
     ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
@@ -96,6 +86,9 @@ def unhash(
     candidate in UTF-8, ``salt_after``. Hashes may be hexadecimal digits in any case, base64, or
     bytes; missing values are no hashes. More candidates than ``most`` are refused before any is
     made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+
+    The result is a row of ``RECOVERED``; where patterns are named, the ``patterns`` among its
+    details (``PATTERNS``) say how many candidates each has.
 
     Raises InputError where a pattern is none or has too many candidates, or no value of the column
     is a hash of that kind; ColumnError, DatasetError, OutputError.
@@ -149,7 +142,8 @@ def unhash(
     result |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
     frame = pl.DataFrame([result], schema=RECOVERED)
     notes = (*_notes(result, named, counted), *remarks(engine))
-    return Unhashed(frame, counted, origin.about(spec, files), notes)
+    details = {"patterns": counted} if named else {}
+    return Result(frame=frame, origin=origin.about(spec, files), details=details, notes=notes)
 
 
 def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:

@@ -20,7 +20,7 @@ KIND = Kind(
 )
 
 
-def unhashed(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """What was found again of hashes and of records."""
     row = frame.row(0, named=True)
     parts: list[Part] = []
@@ -62,5 +62,5 @@ def _meaning(share: float) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = unhashed(stored.frame, stored.details, stored.spec)
-    return said("Hashes that were found again: {name}", name=stored.name), parts
+    title = said("Hashes that were found again: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -61,10 +61,8 @@ def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits
     With --until or --policy: the smallest change that keeps all bounds, fewest quasi-identifiers
     first, then fewest steps. Exit code 4 when none does.
     """
-    from qifsql.commands.what_if import view
     from qifsql.commands.what_if.what_if import what_if as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     charts.check()
@@ -86,13 +84,6 @@ def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits
     charts.draw("what_if", result, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name}, what if"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin, details={}, notes=result.notes),
-            title=title,
-            view=view.what_if,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)
     if result.met is False:
         raise typer.Exit(POLICY_BROKEN)

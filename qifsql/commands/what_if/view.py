@@ -25,7 +25,7 @@ KIND = Kind(
 )
 
 
-def what_if(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Success before and after each change for every question; what a search has found."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
@@ -61,8 +61,7 @@ def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = what_if(stored.frame, stored.details, stored.spec)
     return said("What would help: {name}", name=stored.name), [
         *drawn("what-if", partial(risk_utility, stored.frame)),
-        *parts,
+        *parts(stored.frame, stored.details, stored.spec),
     ]

@@ -4,7 +4,6 @@ And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import render
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import policy as policies
 
@@ -48,25 +48,6 @@ the smallest change that keeps the bounds. ``certainty_penalty`` is what values 
 in every row; both are NULL without bounds."""
 
 
-@dataclass(frozen=True)
-class WhatIf:
-    """The releases (``SCHEMA``); ``bounds`` that were asked for, whether they are ``met`` by any.
-
-    ``met`` is None without bounds. ``tried`` is how many changes the search has measured.
-    """
-
-    frame: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    bounds: tuple[str, ...] = ()
-    met: bool | None = None
-    tried: int = 0
-
-    def __bool__(self) -> bool:
-        """Return whether a release keeps the bounds; true where there are none."""
-        return self.met is not False
-
-
 def what_if(
     source: str | Path | Dataset,
     *,
@@ -78,7 +59,7 @@ def what_if(
     where: str | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     settings: Settings | None = None,
-) -> WhatIf:
+) -> Result:
     """Measure the risk (CRS, and CAS of each secret) before and after changes; nothing is written.
 
     ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
@@ -89,7 +70,8 @@ def what_if(
     named here. With bounds the smallest change that keeps them all is looked for
     (``qifsql.commands.what_if.smallest_change``); changes that are named then are the rungs of
     ladders, each made to the values as they are, finest first. ``hierarchies``: quasi-identifier ->
-    file. ``sample`` is drawn by the seed of the settings (0 without one).
+    file. ``sample`` is drawn by the seed of the settings (0 without one). The result (``SCHEMA``)
+    is ``met`` where a release keeps the bounds.
 
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """
@@ -126,7 +108,7 @@ def what_if(
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bound.notes, *work.notes, *_unconsidered(bound))
-    return WhatIf(frame, origin, notes, tuple(b.text for b in rules), met, work.tried)
+    return Result(frame=frame, origin=origin, notes=notes, met=met)
 
 
 def _unconsidered(bound: BoundAttack) -> list[str]:

@@ -74,7 +74,7 @@ def ordered(blocks: Sequence[Mapping[str, Any]], order: Order) -> list[list[Any]
     return [[*block["key"], *block["rest"]] for block in sorted(blocks, key=rank)]
 
 
-def rows_of(shown: qifsql.Blocks) -> list[list[Any]]:
+def rows_of(shown: qifsql.Result) -> list[list[Any]]:
     return [list(row) for row in shown.frame.rows()]
 
 

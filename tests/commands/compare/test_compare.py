@@ -48,7 +48,7 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
     assert {name: rows[0][name] for name in first} == first
     assert [rows[0][name] for name in MEANS] == [0.0] * 4
     for number, row in enumerate(rows[1:]):
-        own = result.columns.filter(file=number + 2).to_dicts()
+        own = result.details["columns"].filter(file=number + 2).to_dicts()
         check_release(case, number, row, own)
 
 
@@ -145,7 +145,7 @@ def test_it_agrees_with_anonymise_attack_and_levels(
     row = result.frame.row(1, named=True)
     assert row["k"] >= 6
     assert row["blocks"] == made.frame["classes"][0]
-    own = result.columns.filter(file=2)
+    own = result.details["columns"].filter(file=2)
     for name in ("generalised", "certainty_penalty"):
         assert own[name].to_list() == pytest.approx(made.columns[name].to_list(), abs=1e-6)
     if ending == ".csv":
@@ -187,7 +187,7 @@ def test_what_a_hand_computation_gives(tmp_path: Path) -> None:
     cells = ["[20,30]", "20-39", "{40}", "*"]
     pl.DataFrame({"age": cells, "s": [1, 1, 2, 2]}).write_csv(tmp_path / "r.csv")
     result = qifsql.compare(tmp_path / "o.csv", tmp_path / "r.csv", qids="age", secret="s")
-    row = result.columns.row(1, named=True)
+    row = result.details["columns"].row(1, named=True)
     assert row["total_variation"] == 1 / 6
     assert row["divergence"] == pytest.approx(0.5 * math.log2(0.75) + 0.5 * math.log2(1.5))
     assert (row["certainty_penalty"], row["generalised"], row["outside"]) == (0.5, 0.75, 0)
@@ -204,7 +204,7 @@ def test_a_hierarchy_is_read_and_values_that_are_excluded_are_said(tmp_path: Pat
         qids=["q", "2:q=Q"],
         hierarchies={"q": tmp_path / "h.csv"},
     )
-    row = result.columns.row(1, named=True)
+    row = result.details["columns"].row(1, named=True)
     assert (row["column"], row["divergence"], row["certainty_penalty"]) == ("Q", math.inf, 0.5)
     assert row["total_variation"] == 0.5
     assert 'divergence of "q" in r.csv is infinite' in " ".join(result.notes)
@@ -235,7 +235,7 @@ def test_neither_order_nor_threads_matter(tmp_path: Path) -> None:
             secret="s",
             settings=qifsql.Settings(threads=threads),
         )
-        found.append((result.frame.to_dicts(), result.columns.to_dicts()))
+        found.append((result.frame.to_dicts(), result.details["columns"].to_dicts()))
     assert found[0] == found[1]
 
 

@@ -266,9 +266,11 @@ def test_the_scenario_is_measured_from_counts(tmp_path: Path) -> None:
     for letter, (useful, secret) in cases.items():
         data = {"u": [useful(i) for i in range(n)], "s": [secret(i) + 5 for i in range(n)]}
         pl.DataFrame(data).write_parquet(tmp_path / "d.parquet")
-        found = qifsql.dp(
-            tmp_path / "d.parquet", useful="u", secret="s", predicate="u = 1", epsilon=1
-        ).scenario.row(0, named=True)
+        found = (
+            qifsql.dp(tmp_path / "d.parquet", useful="u", secret="s", predicate="u = 1", epsilon=1)
+            .details["scenario"]
+            .row(0, named=True)
+        )
         assert found["scenario"] == letter
         pairs = Counter(zip(data["u"], data["s"], strict=True))
         parts = [Counter(data["u"]), Counter(data["s"]), pairs]

@@ -87,7 +87,7 @@ def written(file: Path, columns: dict[str, Sequence[Any]]) -> Path:
     return file
 
 
-def by_mechanism(result: qifsql.Tradeoff, name: str) -> list[dict[str, Any]]:
+def by_mechanism(result: qifsql.Result, name: str) -> list[dict[str, Any]]:
     return result.frame.filter(
         mechanism=name,
     ).to_dicts()
@@ -112,7 +112,7 @@ def test_table_6_4(scenario: str, tmp_path: Path) -> None:
     for name, expected in zip(("oblivious", "local"), wanted, strict=True):
         found = by_mechanism(result, name)
         assert [(round(r["privacy_loss"], 4), round(r["utility"], 4)) for r in found] == expected
-    assert result.scenario["scenario"].item() == scenario
+    assert result.details["scenario"]["scenario"].item() == scenario
 
 
 def test_table_6_5_a(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_table_6_5_a(tmp_path: Path) -> None:
     ends = result.frame.select("utility_min", "privacy_loss_max").unique()
     assert [round(x, 5) for x in ends.row(0)] == [0.78293, 1.44016]
     assert ends.height == 1
-    assert result.scenario["scenario"].item() == "A"
+    assert result.details["scenario"]["scenario"].item() == "A"
 
 
 @pytest.mark.parametrize("of_20", [50, 125, 200])
@@ -157,7 +157,7 @@ def test_table_6_5_b_with_fitted_ages(of_20: int, tmp_path: Path) -> None:
         epsilon=EPSILONS,
         domain="whole",
     )
-    assert result.scenario["places"].item() == 77
+    assert result.details["scenario"]["places"].item() == 77
     both = (by_mechanism(result, name) for name in ("oblivious", "local"))
     found = [(round(a["utility"], 5), round(b["utility"], 5)) for a, b in zip(*both, strict=True)]
     assert found == TABLE_6_5_B

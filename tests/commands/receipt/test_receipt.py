@@ -91,7 +91,7 @@ def test_a_receipt_is_about_at_most_twenty_facts(tmp_path: Path) -> None:
 
 
 def frames(result: Any) -> list[dict[str, Any]]:
-    return [r | {"seconds": None} for r in result.learnt.rows()]
+    return [r | {"seconds": None} for r in result.details["learnt"].to_dicts()]
 
 
 def test_a_receipt_learns_what_the_individual_attacks_learn(samples: Path) -> None:
@@ -100,4 +100,5 @@ def test_a_receipt_learns_what_the_individual_attacks_learn(samples: Path) -> No
     result = qifsql.receipt(thesis, target=target, secret="illness")
     attack = qifsql.attack("irs,ias", thesis, target=target, secret="illness")
     assert frames(result) == [r | {"seconds": None} for r in attack.rows()]
-    assert (result.look_alikes, result.records) == (3, 10)
+    everything = result.details["learnt"].row(0, named=True)
+    assert (everything["matches"], everything["records"]) == (3, 10)

@@ -328,7 +328,7 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: Sequence[str], ending:
     out = tmp_path / f"out.{ending}"
     result = qifsql.treat(tmp_path / "in.parquet", out, key=names[1], qids=names[2])
     assert result.frame["people"][0] == 3
-    assert result.changes is not None
+    assert "changes" in result.details
     if ending == "parquet":
         assert pq.read_schema(out).names == list(names)
         assert pq.read_schema(out).types == [a.type for a in arrays]
@@ -457,27 +457,25 @@ def test_changes_are_those_that_counting_by_hand_finds(table: Table, seed: int) 
         if len(table.secrets) > 1:
             options["secret"] = table.secrets[1]
         result = qifsql.treat(source, out, key=key, seed=seed, **options)
-        assert result.comparison is not None
-        assert result.changes is not None
         models = "crs,cas" if "secret" in options else "crs"
         for when, file in (("before", source), ("after", out)):
             found = qifsql.attack(models, file, **options).frame
             shared = [name for name in COMPARISON if name != "when"]
-            mine = result.comparison.filter(pl.col("when") == when)
+            mine = result.details["comparison"].filter(pl.col("when") == when)
             assert mine.select(shared).equals(found.select(shared))
         after = read(out)
     before, then = blocks(table.rows, qids), blocks(after, qids)
     alone = {block for block, n in before.items() if n == 1}
     alone_after = {block for block, n in then.items() if n == 1}
-    assert result.changes.row(0, named=True) == {
+    assert result.details["changes"].row(0, named=True) == {
         "singled_out_before": len(alone),
         "still_singled_out": len(alone & then.keys()),
         "lost": len(alone - then.keys()),
         "singled_out_only_after": len(alone_after - alone),
         "singled_out_after": len(alone_after),
     }
-    assert result.changes.schema == CHANGES
-    assert result.comparison.schema == COMPARISON
+    assert result.details["changes"].schema == CHANGES
+    assert result.details["comparison"].schema == COMPARISON
 
 
 def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
@@ -487,8 +485,7 @@ def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
     seen = set()
     for seed in range(12):
         result = qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed, qids="school")
-        assert result.changes is not None
-        seen.add(result.changes.row(0))
+        seen.add(result.details["changes"].row(0))
     assert seen == {(0, 0, 0, 0, 0), (0, 0, 0, 2, 2)}
 
 
@@ -509,8 +506,7 @@ def test_the_sample_of_enrolments(tmp_path: Path) -> None:
         sum(n > 1 for n in people.values()),
         without,
     )
-    assert result.comparison is not None
-    assert result.comparison["model"].to_list() == ["CRS", "CAS"] * 2
+    assert result.details["comparison"]["model"].to_list() == ["CRS", "CAS"] * 2
 
 
 def test_a_treated_release_can_be_part_of_a_collection(tmp_path: Path) -> None:
@@ -767,11 +763,9 @@ def test_the_command_gives_what_python_gives(tmp_path: Path) -> None:
     )
     assert read(by_command) == read(by_python)
     found = json.loads(done.out)
-    assert result.comparison is not None
-    assert result.changes is not None
     assert found["results"] == result.frame.to_dicts()
-    assert found["comparison"] == result.comparison.to_dicts()
-    assert found["changes"] == result.changes.to_dicts()
+    assert found["comparison"] == result.details["comparison"].to_dicts()
+    assert found["changes"] == result.details["changes"].to_dicts()
     assert found["spec"]["seed"] == 5
     assert (done.code, done.err) == (0, f"note: 20,141 records written to {by_command}\n")
 

@@ -272,7 +272,7 @@ def test_a_policy_is_a_bound(tmp_path: Path) -> None:
     )
     result = qifsql.what_if(tmp_path / "a.parquet", policy=policy)
     assert result.frame["changes"].to_list()[-1] == ["age:50"]
-    assert result.bounds == ("crs.posterior_probabilistic <= 0.05",)
+    assert result.spec["bounds"] == ["crs.posterior_probabilistic <= 0.05"]
     policy.write_text(policy.read_text() + 'by = "s"\n')
     with pytest.raises(qifsql.QifError, match="leave groups"):
         qifsql.what_if(tmp_path / "a.parquet", policy=policy)

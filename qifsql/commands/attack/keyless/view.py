@@ -12,7 +12,9 @@ from qifsql.presentation.parts import (
     Heading,
     Paragraph,
     Part,
+    Spec,
     Table,
+    Tables,
 )
 
 Row = Mapping[str, Any]
@@ -29,8 +31,9 @@ GUESSED = {
 """What later releases add, beside the first alone and beside the key where these are known."""
 
 
-def attack(rows: Sequence[Row], tables: Mapping[str, pl.DataFrame]) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """A table per question, what links are worth, and how sure the model was of them."""
+    rows = frame.to_dicts()
     parts: list[Part] = []
     for _, group in groupby(rows_of(rows), key=question):
         lines = list(group)
