@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.init.init import init as init
     from qifsql.commands.levels.levels import Levels as Levels
     from qifsql.commands.levels.levels import levels as levels
-    from qifsql.commands.link.link import Linked as Linked
     from qifsql.commands.link.link import link as link
     from qifsql.commands.receipt.receipt import Receipt as Receipt
     from qifsql.commands.receipt.receipt import receipt as receipt
@@ -58,11 +57,9 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import Unhashed as Unhashed
     from qifsql.commands.unhash.unhash import unhash as unhash
-    from qifsql.commands.unicity.unicity import Unicity as Unicity
     from qifsql.commands.unicity.unicity import unicity as unicity
     from qifsql.commands.what_if.what_if import WhatIf as WhatIf
     from qifsql.commands.what_if.what_if import what_if as what_if
-    from qifsql.commands.wp29.wp29 import Opinion as Opinion
     from qifsql.commands.wp29.wp29 import wp29 as wp29
     from qifsql.data.collection import Collection as Collection
     from qifsql.data.dataset import Dataset as Dataset
@@ -87,8 +84,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Explanation": "commands.explain.explain",
     "Hyper": "commands.hyper.hyper",
     "Levels": "commands.levels.levels",
-    "Linked": "commands.link.link",
-    "Opinion": "commands.wp29.wp29",
     "QifError": "errors",
     "Receipt": "commands.receipt.receipt",
     "Refinement": "commands.refines.refines",
@@ -99,7 +94,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Tradeoff": "commands.dp.dp",
     "Treatment": "commands.treat.treat",
     "Unhashed": "commands.unhash.unhash",
-    "Unicity": "commands.unicity.unicity",
     "Verdict": "commands.check.check",
     "WhatIf": "commands.what_if.what_if",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
