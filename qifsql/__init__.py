@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.dit.dit import dit as dit
     from qifsql.commands.dp.dp import Tradeoff as Tradeoff
     from qifsql.commands.dp.dp import dp as dp
-    from qifsql.commands.estimate.estimate import Estimates as Estimates
     from qifsql.commands.estimate.estimate import estimate as estimate
     from qifsql.commands.explain.explain import Explanation as Explanation
     from qifsql.commands.explain.explain import explain as explain
@@ -80,7 +79,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Composed": "commands.compose.compose",
     "Dataset": "data.dataset",
     "Description": "commands.describe.describe",
-    "Estimates": "commands.estimate.estimate",
     "Explanation": "commands.explain.explain",
     "Hyper": "commands.hyper.hyper",
     "Levels": "commands.levels.levels",

@@ -19,6 +19,15 @@ FEW = 100  # records of which models of their blocks' sizes are hardly more than
 APART = 2  # estimates of which one is so many times another
 HALF = Fraction(1, 2)  # from this fraction on estimates were near the truth wherever measured
 
+ASSUMES = {
+    "dankar": "nothing of its own: it takes the method that suits the fraction",
+    "zayatz": "sizes of blocks are as frequent in the population as in the sample",
+    "pitman": "sizes of blocks follow Pitman's law (Hoshino 2001)",
+    "snb": "sizes of blocks are 1 + a negative binomial number",
+    "franconi_polettini": "look-alikes who were not drawn are negative binomial (mu-Argus)",
+    "exact": "everybody is in the sample",
+}
+
 CAUTIONS = {
     "few": "the sample has fewer than 100 records: no more than a guess",
     "none_alone": "nobody is unique in the sample, but somebody who was not drawn may be",
