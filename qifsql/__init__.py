@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.check.check import check as check
     from qifsql.commands.compare.compare import Comparison as Comparison
     from qifsql.commands.compare.compare import compare as compare
-    from qifsql.commands.compose.compose import Composed as Composed
     from qifsql.commands.compose.compose import compose as compose
     from qifsql.commands.demo.demo import demo as demo
     from qifsql.commands.describe.describe import Description as Description
@@ -76,7 +75,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Blocks": "commands.blocks.blocks",
     "Collection": "data.collection",
     "Comparison": "commands.compare.compare",
-    "Composed": "commands.compose.compose",
     "Dataset": "data.dataset",
     "Description": "commands.describe.describe",
     "Explanation": "commands.explain.explain",
