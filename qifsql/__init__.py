@@ -36,7 +36,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.hyper.hyper import Hyper as Hyper
     from qifsql.commands.hyper.hyper import hyper as hyper
     from qifsql.commands.init.init import init as init
-    from qifsql.commands.levels.levels import Levels as Levels
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import link as link
     from qifsql.commands.receipt.receipt import Receipt as Receipt
@@ -79,7 +78,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Description": "commands.describe.describe",
     "Explanation": "commands.explain.explain",
     "Hyper": "commands.hyper.hyper",
-    "Levels": "commands.levels.levels",
     "QifError": "errors",
     "Receipt": "commands.receipt.receipt",
     "Refinement": "commands.refines.refines",
