@@ -14,7 +14,6 @@ from qifsql.commands import NAMES
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.adversary.spec import Attack as Attack
-    from qifsql.commands.anonymise.anonymise import Anonymised as Anonymised
     from qifsql.commands.anonymise.anonymise import anonymise as anonymise
     from qifsql.commands.attack.attack import attack as attack
     from qifsql.commands.blocks.blocks import Blocks as Blocks
@@ -68,7 +67,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 __version__ = "0.2.0"
 
 _HOMES = {  # of what is no command: the class, and the module that has it
-    "Anonymised": "commands.anonymise.anonymise",
     "Result": "results.result",
     "Attack": "adversary.spec",
     "Blocks": "commands.blocks.blocks",
