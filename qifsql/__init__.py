@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.compare.compare import compare as compare
     from qifsql.commands.compose.compose import compose as compose
     from qifsql.commands.demo.demo import demo as demo
-    from qifsql.commands.describe.describe import Description as Description
     from qifsql.commands.describe.describe import describe as describe
     from qifsql.commands.dit.dit import dit as dit
     from qifsql.commands.dp.dp import Tradeoff as Tradeoff
@@ -73,7 +72,6 @@ _HOMES = {  # of what is no command: the class, and the module that has it
     "Collection": "data.collection",
     "Comparison": "commands.compare.compare",
     "Dataset": "data.dataset",
-    "Description": "commands.describe.describe",
     "Explanation": "commands.explain.explain",
     "Hyper": "commands.hyper.hyper",
     "QifError": "errors",
