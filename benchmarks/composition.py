@@ -75,7 +75,7 @@ def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[
     known = {"qids": list(data.qids), "secret": data.secret}
     found = qifsql.compose(releases, people=people, confidence=["0.25", "0.5", "1"], **known)
     row = found.frame.row(-1, named=True)
-    curve = {r["confidence"]: r["share"] for r in found.curve.iter_rows(named=True)}
+    curve = {r["confidence"]: r["share"] for r in found.details["curve"].iter_rows(named=True)}
     return {
         "effective_prior": row["effective_prior"],
         "effective_posterior": row["effective_posterior"],

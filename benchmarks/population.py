@@ -80,7 +80,7 @@ def main() -> None:
                     longest = max(longest, time.perf_counter() - began)
                     for row in done.frame.iter_rows(named=True):
                         found.setdefault(row["method"], []).append(row["population_uniques"])
-                    one = done.individual.row(0, named=True)
+                    one = done.details["individual"].row(0, named=True)
                     ((right, match),) = con.execute(
                         TRUTH.format(**asked, qids=", ".join(qids))
                     ).fetchall()

@@ -14,29 +14,23 @@ from qifsql.commands import NAMES
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.adversary.spec import Attack as Attack
-    from qifsql.commands.anonymise.anonymise import Anonymised as Anonymised
     from qifsql.commands.anonymise.anonymise import anonymise as anonymise
     from qifsql.commands.attack.attack import attack as attack
     from qifsql.commands.blocks.blocks import blocks as blocks
     from qifsql.commands.check.check import check as check
     from qifsql.commands.check.result import Verdict as Verdict
     from qifsql.commands.compare.compare import compare as compare
-    from qifsql.commands.compose.compose import Composed as Composed
     from qifsql.commands.compose.compose import compose as compose
     from qifsql.commands.demo.demo import demo as demo
-    from qifsql.commands.describe.describe import Description as Description
     from qifsql.commands.describe.describe import describe as describe
     from qifsql.commands.dit.dit import dit as dit
     from qifsql.commands.dp.dp import dp as dp
-    from qifsql.commands.estimate.estimate import Estimates as Estimates
     from qifsql.commands.estimate.estimate import estimate as estimate
     from qifsql.commands.explain.explain import explain as explain
     from qifsql.commands.explain.result import Explanation as Explanation
     from qifsql.commands.hyper.hyper import hyper as hyper
     from qifsql.commands.init.init import init as init
-    from qifsql.commands.levels.levels import Levels as Levels
     from qifsql.commands.levels.levels import levels as levels
-    from qifsql.commands.link.link import Linked as Linked
     from qifsql.commands.link.link import link as link
     from qifsql.commands.receipt.receipt import receipt as receipt
     from qifsql.commands.records.records import records as records
@@ -50,10 +44,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.sweep.sweep import sweep as sweep
     from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import unhash as unhash
-    from qifsql.commands.unicity.unicity import Unicity as Unicity
     from qifsql.commands.unicity.unicity import unicity as unicity
     from qifsql.commands.what_if.what_if import what_if as what_if
-    from qifsql.commands.wp29.wp29 import Opinion as Opinion
     from qifsql.commands.wp29.wp29 import wp29 as wp29
     from qifsql.data.collection import Collection as Collection
     from qifsql.data.dataset import Dataset as Dataset
@@ -65,24 +57,16 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 __version__ = "0.2.0"
 
 _HOMES = {  # of what is no command: the class, and the module that has it
-    "Anonymised": "commands.anonymise.anonymise",
     "Result": "results.result",
     "Attack": "adversary.spec",
     "Collection": "data.collection",
-    "Composed": "commands.compose.compose",
     "Dataset": "data.dataset",
-    "Description": "commands.describe.describe",
-    "Estimates": "commands.estimate.estimate",
     "Explanation": "commands.explain.result",
-    "Levels": "commands.levels.levels",
-    "Linked": "commands.link.link",
-    "Opinion": "commands.wp29.wp29",
     "QifError": "errors",
     "Settings": "engine.settings",
     "Study": "study.spec",
     "StudyResult": "commands.run.result",
     "Sweep": "commands.sweep.result",
-    "Unicity": "commands.unicity.unicity",
     "Verdict": "commands.check.result",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
 

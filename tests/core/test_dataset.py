@@ -194,7 +194,7 @@ def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
         connection.execute("COPY (SELECT a, b, c::DOUBLE AS c FROM t) TO 't.parquet'")
     text, table = (qifsql.describe(f"t.{e}", values=3, where="a > 1") for e in ("csv", "parquet"))
     assert text.frame.equals(table.frame)
-    assert text.values.equals(table.values)
+    assert text.details["values"].equals(table.details["values"])
     assert text.origin.sql.startswith("-- microdata")
     assert "CREATE TABLE memory.main.loaded AS SELECT" in text.origin.sql.replace('"', "")
 

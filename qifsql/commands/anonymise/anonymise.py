@@ -5,7 +5,7 @@ a property of the table, and no guarantee about a person.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -35,19 +35,10 @@ from qifsql.errors import (
 )
 from qifsql.query.render import render, statement
 from qifsql.results import release
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
 METHODS = ("mondrian", "mdav")
-
-
-@dataclass(frozen=True)
-class Anonymised:
-    """What was made (``work.SUMMARY``), its quasi-identifiers (``work.COLUMNS``), and remarks."""
-
-    frame: pl.DataFrame
-    columns: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
 
 
 def anonymise(
@@ -69,7 +60,7 @@ def anonymise(
     within: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
-) -> Anonymised:
+) -> Result:
     """Write all records, in the order of the input, with generalised quasi-identifiers.
 
     ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
@@ -83,6 +74,9 @@ def anonymise(
     .parquet, .csv or .csv.gz. ``within``: ``mdav`` looks at so many different people at once (0:
     1,000). A missing value is a value. Nothing is drawn at random, and neither the order of the
     records, nor their split into files, nor the number of threads matter.
+
+    The result is one row about the release (``run.SUMMARY``); its details ``quasi_identifiers`` say
+    what became of each of them (``run.COLUMNS``).
 
     Raises InputError where no release can keep the limits.
     """
@@ -121,7 +115,12 @@ def anonymise(
     origin = origin.about(description, dataset.paths)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
-    return Anonymised(frame, columns, origin, (*notes, *request.remarks(secret=bool(secret))))
+    return Result(
+        frame=frame,
+        origin=origin,
+        details={"quasi_identifiers": columns},
+        notes=(*notes, *request.remarks(secret=bool(secret))),
+    )
 
 
 def _method(name: str) -> str:

@@ -134,10 +134,8 @@ def anonymise(
     ] = None,
 ) -> None:
     """Write a release whose quasi-identifiers are generalised, to attack and to compare."""
-    from qifsql.commands.anonymise import view
     from qifsql.commands.anonymise.anonymise import anonymise as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
@@ -156,13 +154,4 @@ def anonymise(
     done = f"{result.frame['records'][0]:,} records written to {out}"
     runtime.remarks([*result.notes, done], quiet=limits.quiet)
 
-    title = f"qifsql: {dataset.name}, anonymised"
-    details = {"quasi_identifiers": result.columns}
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        view=view.anonymised,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=f"qifsql: {dataset.name}, anonymised"), output)

@@ -23,7 +23,7 @@ KIND = Kind(
 )
 
 
-def anonymised(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The classes in a sentence or two, and what became of each quasi-identifier."""
     row = frame.row(0, named=True)
     heads = [said("quasi-identifier"), said("values"), said("cells")]
@@ -79,5 +79,5 @@ def describe(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = anonymised(stored.frame, stored.details, stored.spec)
-    return said("Anonymised: {name}", name=stored.name), parts
+    title = said("Anonymised: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -130,10 +130,8 @@ def compose(
     --where chooses people. Cells may be values or stand for several: * [20,30] 20-29 <30 130**
     {France,Germany} or a node of a hierarchy.
     """
-    from qifsql.commands.compose import view
     from qifsql.commands.compose.compose import compose as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output, records=extras.records)
     releases = [data.dataset(), *(data.dataset(file) for file in background.more or ())]
@@ -156,19 +154,8 @@ def compose(
             records=extras.records,
             settings=settings,
         )
-    done = [f"{result.rows:,} people written to {extras.records}"] if extras.records else []
+    done = [f"{result.written:,} people written to {extras.records}"] if extras.records else []
     runtime.remarks([*result.notes, *done], quiet=limits.quiet)
 
-    details = {"releases": result.releases, "curve": result.curve}
-    details |= {"truth": result.truth} if result.truth is not None else {}
     title = f"qifsql: composition of {groups.named(releases)}"
-    show.show(
-        show.Shown(
-            result=Result(
-                frame=result.frame, origin=result.origin, details=details, notes=result.notes
-            ),
-            title=title,
-            view=view.composition,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=title), output)

@@ -7,7 +7,6 @@ value in the classes, normalised, and the chance that her best guess is right.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     STREAMED,
     Origin,
@@ -40,23 +40,6 @@ _GONE = {
     "ignored": "ignored",
 }
 FINEST = 10**6  # denominators of levels are at most that: counts stay exact
-
-
-@dataclass(frozen=True)
-class Composed:
-    """What releases tell together (``measures.SCHEMA``), and apart (``measures.RELEASES``).
-
-    ``curve``: people by confidence (``measures.CURVE``); ``truth``: how often she is right
-    (``measures.TRUTH``), where the true secrets are known; ``rows`` of people were written.
-    """
-
-    frame: pl.DataFrame
-    releases: pl.DataFrame
-    curve: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    truth: pl.DataFrame | None = None
-    rows: int = 0
 
 
 def compose(
@@ -76,7 +59,7 @@ def compose(
     progressive: bool = False,
     records: str | Path | None = None,
     settings: Settings | None = None,
-) -> Composed:
+) -> Result:
     """Run the intersection attack on sanitised releases, for people of whom raw values are known.
 
     ``people``: one row per person, all of whom are taken to be in every release; with ``key``
@@ -91,6 +74,10 @@ def compose(
     ``where``: people under a condition. ``confidence``: levels of the curve, in (0, 1].
     ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
     row per person, in the order of the input.
+
+    The result says what releases tell together (``measures.SCHEMA``); its details what each of the
+    ``releases`` does (``measures.RELEASES``), the ``curve`` of people by confidence
+    (``measures.CURVE``) and, with the ``truth``, how often she is right (``measures.TRUTH``).
 
     Raises InputError: DatasetError, ColumnError, ExpressionError, OutputError.
     """
@@ -140,7 +127,7 @@ def _composed(
     n: int,
     levels: Sequence[Fraction],
     rows: int,
-) -> Composed:
+) -> Result:
     """The result from what was counted."""
     first = len(bound.releases) - len(crossed.steps) + 1
     summaries, curves = [], []
@@ -153,18 +140,19 @@ def _composed(
         measures.release(release.title, n, row, counts, release.number)
         for release, row in zip(bound.releases, crossed.findings, strict=True)
     ]
-    truth = None
+    details = {
+        "releases": pl.DataFrame(each, schema=measures.RELEASES, orient="row"),
+        "curve": pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
+    }
     if last.truths is not None:
         row = measures.truth(last.summary, last.truths, bayes=crossed.bayes)
-        truth = pl.DataFrame([row], schema=measures.TRUTH)
-    return Composed(
-        pl.DataFrame(summaries, schema=measures.SCHEMA, orient="row"),
-        pl.DataFrame(each, schema=measures.RELEASES, orient="row"),
-        pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
-        origin,
-        (*bound.notes, *_notes(bound, crossed)),
-        truth,
-        rows,
+        details["truth"] = pl.DataFrame([row], schema=measures.TRUTH)
+    return Result(
+        frame=pl.DataFrame(summaries, schema=measures.SCHEMA, orient="row"),
+        origin=origin,
+        details=details,
+        notes=(*bound.notes, *_notes(bound, crossed)),
+        written=rows,
     )
 
 

@@ -34,7 +34,7 @@ KIND = Kind(
 )
 
 
-def composition(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Each release beside all together, in numbers and sentences; the curve of confidence."""
     row = frame.row(-1, named=True)
     each = tables["releases"].to_dicts()
@@ -227,5 +227,5 @@ def _percent(x: float | None) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = composition(stored.frame, stored.details, stored.spec)
-    return said("Releases together: {name}", name=stored.name), parts
+    title = said("Releases together: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

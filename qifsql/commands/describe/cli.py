@@ -1,5 +1,6 @@
 """``qifsql describe``."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -29,10 +30,9 @@ def describe(
     ] = False,
 ) -> None:
     """Describe the columns: missing, distinct, entropy, who is singled out, suggested roles."""
+    from qifsql.commands.describe import view
     from qifsql.commands.describe.describe import describe as run
     from qifsql.options import show
-    from qifsql.presentation.parts import Part
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -46,18 +46,9 @@ def describe(
             settings=settings,
         )
     runtime.remarks(result.notes, quiet=limits.quiet)
-    listed = result.values if values else result.frame
-
-    def render(*_: object) -> list[Part]:
-        from qifsql.commands.describe import view
-
-        return view.description(result.frame, result.values if values else None)
-
-    show.show(
-        show.Shown(
-            result=Result(frame=listed, origin=result.origin),
-            title=f"qifsql: {dataset.name}",
-            view=render,
-        ),
-        output,
-    )
+    shown = show.Shown(result=result, title=f"qifsql: {dataset.name}")
+    if values:  # they are the table of results; people see both
+        listed = replace(result, frame=result.details["values"], details={})
+        both = (result.frame, result.details, result.spec)
+        shown = replace(shown, result=listed, view=lambda *_: view.parts(*both))
+    show.show(shown, output)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from qifsql.measures.entropy import entropy
 from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 2000  # columns that are described in one run, about 10 ms each
@@ -63,16 +63,6 @@ _SENSITIVE = re.compile(
 _WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 
 
-@dataclass(frozen=True)
-class Description:
-    """One row per column (``SCHEMA``), the frequent values (``VALUES``) if asked for, and notes."""
-
-    frame: pl.DataFrame
-    values: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def describe(
     source: str | Path | Dataset,
     *,
@@ -81,10 +71,11 @@ def describe(
     values: int = 0,
     rare: bool = False,
     settings: Settings | None = None,
-) -> Description:
+) -> Result:
     """Describe every column (or ``columns``): missing, distinct, entropy, who is singled out.
 
-    ``values`` most frequent values of each column are listed, but not those that fewer than 10
+    The result has a row per column (``SCHEMA``). So many of the most frequent ``values`` of each
+    column are listed in its details ``values`` (``VALUES``), but not those that fewer than 10
     records have, unless ``rare``. Roles are suggestions from names, types and counts.
     """
     origin = Origin.now(settings, "describe")
@@ -107,12 +98,10 @@ def describe(
         listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
         origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
-    return Description(
-        pl.DataFrame(rows, schema=SCHEMA, orient="row"),
-        pl.DataFrame(listed, schema=VALUES, orient="row"),
-        origin,
-        catalog.remarks,
-    )
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    common = pl.DataFrame(listed, schema=VALUES, orient="row")
+    details = {"values": common} if values else {}
+    return Result(frame=frame, origin=origin, details=details, notes=catalog.remarks)
 
 
 class _Describer:

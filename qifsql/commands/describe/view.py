@@ -5,7 +5,7 @@ import polars as pl
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.listings import frame
-from qifsql.presentation.parts import Part, Table
+from qifsql.presentation.parts import Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
 KIND = Kind(
@@ -14,7 +14,7 @@ KIND = Kind(
 )
 
 
-def description(data: pl.DataFrame, values: pl.DataFrame | None) -> list[Part]:
+def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """The columns of a dataset, as people read them, and their frequent values."""
     heads = [said("column"), said("type"), said("missing"), said("distinct")]
     heads += [said("entropy (bits)"), said("singled out"), said("role?"), said("why")]
@@ -32,7 +32,7 @@ def description(data: pl.DataFrame, values: pl.DataFrame | None) -> list[Part]:
         name = escaping.cell(row["column"])
         role = roles.get(row["suggested_role"], row["suggested_role"])
         table.add_row(name, row["type"], *numbers, role, reasons.get(row["why"], row["why"]))
-    return [table] if values is None else [table, frame(values)]
+    return [table, frame(tables["values"])] if "values" in tables else [table]
 
 
 def _roles() -> dict[str, str]:
@@ -48,7 +48,7 @@ def _roles() -> dict[str, str]:
 
 
 def _reasons() -> dict[str, str]:
-    """Why a role is suggested, as ``description`` says it."""
+    """Why a role is suggested, as ``describe`` says it."""
     return {
         "one value only": said("one value only"),
         "its name says so": said("its name says so"),

@@ -81,10 +81,8 @@ def estimate(
     ] = None,
 ) -> None:
     """FILE is a sample: estimate who is unique in its whole population, and the risk of records."""
-    from qifsql.commands.estimate import view
     from qifsql.commands.estimate.estimate import estimate as run
     from qifsql.options import show
-    from qifsql.results.result import Result
     from qifsql.results.storage import check_place
 
     show.check(output, records=records)
@@ -106,14 +104,4 @@ def estimate(
     runtime.remarks([*result.notes, *done], quiet=limits.quiet)
 
     title = f"qifsql: the population of {dataset.name}"
-    details = {"individual": result.individual, "histogram": result.histogram}
-    aside = ("individual", "histogram")
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=aside,
-        view=view.estimates,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=result.details), output)

@@ -5,7 +5,6 @@ Who is unique in the sample may have look-alikes among the people who were not d
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from qifsql.measures.uniqueness import (
     unique_match,
     zayatz,
 )
+from qifsql.results.result import Result
 from qifsql.results.storage import (
     STREAMED,
     Origin,
@@ -95,20 +95,6 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 """People by their risk in percent, rounded half to even."""
 
 
-@dataclass(frozen=True)
-class Estimates:
-    """What each method says (``ESTIMATES``), the risk of the records, and remarks.
-
-    ``individual`` is one row (``INDIVIDUAL``), ``histogram`` people by risk (``HISTOGRAM``).
-    """
-
-    frame: pl.DataFrame
-    individual: pl.DataFrame
-    histogram: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def estimate(
     source: str | Path | Dataset,
     *,
@@ -121,7 +107,7 @@ def estimate(
     null: NullRule = "distinct",
     records: str | Path | None = None,
     settings: Settings | None = None,
-) -> Estimates:
+) -> Result:
     """Estimate how many people of a population are unique, from a sample of it.
 
     One of three says how the sample was drawn: its ``fraction`` of the population, in (0, 1]
@@ -131,6 +117,9 @@ def estimate(
     file that gets the risk of every record, in the order of the input: ``record`` (from 1), the
     ``key`` under its name, ``block_size``, ``population_block`` (expected people of the population
     who look like it) and ``risk``, E(1/F | f).
+
+    The result has a row per method (``ESTIMATES``), its details the risk of the records:
+    ``individual``, one row (``INDIVIDUAL``), and ``histogram``, people by risk (``HISTOGRAM``).
 
     Raises InputError, ColumnError, WeightError, DatasetError, OutputError.
     """
@@ -162,7 +151,8 @@ def estimate(
     notes = (*bound.notes, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
-    return Estimates(frame, _individual(sizes, counted), bins, origin, notes)
+    details = {"individual": _individual(sizes, counted), "histogram": bins}
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:

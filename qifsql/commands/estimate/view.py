@@ -35,7 +35,7 @@ KIND = Kind(
 )
 
 
-def estimates(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """What each method says of the population, and the risk of the sample's records."""
     rows = frame.to_dicts()
     qids = words.listed(spec["qids"])
@@ -185,5 +185,5 @@ def _about(estimate: float) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = estimates(stored.frame, stored.details, stored.spec)
-    return said("Unique in the population: {name}", name=stored.name), parts
+    title = said("Unique in the population: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -154,10 +154,9 @@ def levels(
     ] = False,
 ) -> None:
     """Measure k, l, t and their relatives, who breaks a wanted level, and which attacks bite."""
-    from qifsql.commands.levels import view
+    from qifsql.commands.levels.levels import broken
     from qifsql.commands.levels.levels import levels as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset, thresholds = data.dataset(), aims.arguments()
@@ -176,23 +175,10 @@ def levels(
         )
     runtime.remarks(result.notes, quiet=limits.quiet)
 
-    details = {"attacks": result.attacks}
-    if result.worst is not None:
-        details["worst"] = result.worst
     title = f"qifsql: levels of {dataset.name}"
-    show.show(
-        show.Shown(
-            result=Result(
-                frame=result.frame, origin=result.origin, details=details, notes=result.notes
-            ),
-            title=title,
-            aside=("attacks",),
-            view=view.levels,
-        ),
-        output,
-    )
-    if enforce and result.broken:
-        runtime.talk(f"not kept: {', '.join(result.broken)}")
+    show.show(show.Shown(result=result, title=title, aside=("attacks",)), output)
+    if enforce and not result:
+        runtime.talk(f"not kept: {', '.join(broken(result.frame))}")
         raise typer.Exit(NOT_KEPT)
 
 

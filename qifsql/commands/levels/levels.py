@@ -5,7 +5,6 @@ distance. Formulas and sources: ``qifsql.measures.syntactic``; how they are coun
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack, get_args
@@ -24,6 +23,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 TAKEN = ("qids", "secret", "where", "null")
@@ -31,34 +31,6 @@ TAKEN = ("qids", "secret", "where", "null")
 
 class LevelOptions(Options, Aims, total=False):
     """Quasi-identifiers, secrets and filters (``qifsql.adversary.spec.Options``), and ``Aims``."""
-
-
-@dataclass(frozen=True)
-class Levels:
-    """Levels (``SCHEMA``), whom attacks bite (``bites.ATTACKS``), the worst blocks if asked for.
-
-    ``worst`` has one row per measure and secret: the quasi-identifiers of a worst block under
-    their names. ``broken`` are the measures, with their secrets, whose wanted level is not kept.
-    """
-
-    frame: pl.DataFrame
-    attacks: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-    worst: pl.DataFrame | None = None
-
-    def __bool__(self) -> bool:
-        """Return whether every level that is wanted is kept; true where none is wanted."""
-        return not self.broken
-
-    @property
-    def broken(self) -> tuple[str, ...]:
-        """What is wanted and not kept: ``k``, ``t_equal of illness``."""
-        rows = self.frame.filter(pl.col("met").not_()).iter_rows(named=True)
-        return tuple(
-            r["measure"] if r["secret"] is None else f"{r['measure']} of {r['secret']}"
-            for r in rows
-        )
 
 
 def levels(
@@ -71,7 +43,7 @@ def levels(
     show_blocks: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[LevelOptions],
-) -> Levels:
+) -> Result:
     """Measure k, l, t and their relatives of the partition by the quasi-identifiers.
 
     ``hierarchy`` maps secrets to files of hierarchies or mappings (``qifsql.data.hierarchy``): t by
@@ -83,6 +55,10 @@ def levels(
     ``arguments`` are ``qids``, ``secret``, ``where`` and ``null`` of
     ``qifsql.adversary.spec.Options``, and the levels that are wanted (``Aims``).
     People count once each; there are no weights.
+
+    The result has the levels (``SCHEMA``), its details whom ``attacks`` bite (``attacks.ATTACKS``)
+    and, if asked for, the ``worst`` blocks: a row per measure and secret, the quasi-identifiers
+    under their names. It is ``met`` where every level that is wanted is kept.
     """
     thresholds = aims.read({n: v for n, v in arguments.items() if n in Aims.__annotations__})
     options: Any = {n: v for n, v in arguments.items() if n not in Aims.__annotations__}
@@ -109,13 +85,29 @@ def levels(
             engine, spec, bound, thresholds=thresholds, population=people, suppressed=suppressed
         )
         run.count(trees)
-        rows, attacks = run.rows(), run.attacks(times)
-        worst = run.worst() if show_blocks else None
+        rows, details = run.rows(), {"attacks": run.attacks(times)}
+        if show_blocks:
+            details["worst"] = run.worst()
         origin = origin.of(bound, spec, *run.counts.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
         frame = pl.DataFrame(rows, schema=SCHEMA)
-        return Levels(frame, attacks, origin, run.remarks(rows), worst)
+        judged = frame["met"].drop_nulls()
+        return Result(
+            frame=frame,
+            origin=origin,
+            details=details,
+            notes=run.remarks(rows),
+            met=judged.all() if judged.len() else None,
+        )
+
+
+def broken(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Return what is wanted and not kept: ``k``, ``t_equal of illness``."""
+    rows = frame.filter(pl.col("met").not_()).iter_rows(named=True)
+    return tuple(
+        r["measure"] if r["secret"] is None else f"{r['measure']} of {r['secret']}" for r in rows
+    )
 
 
 def _skew(value: aims.Number) -> Fraction:

@@ -63,15 +63,17 @@ KIND = Kind(
 )
 
 
-def levels(
-    frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int = MINIMUM
-) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
 
-    Values of the secret that fewer than ``minimum`` people of a block have are not shown, unless
-    the worst blocks are asked for.
+    Values of the secret that few people of a block have are not shown, unless the worst blocks are
+    asked for.
     """
-    minimum = 1 if "worst" in tables else minimum
+    return _levels(frame, tables, spec, minimum=1 if "worst" in tables else MINIMUM)
+
+
+def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
+    """Return all parts, with the values that so many people of a worst block have at least."""
     rows = frame.to_dicts()
     first = rows[0]
     there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
@@ -205,10 +207,6 @@ def _bite(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = levels(
-        stored.frame,
-        stored.details,
-        stored.spec,
-        minimum=1,  # others get no values
-    )
-    return said("What the blocks promise: {name}", name=stored.name), parts
+    title = said("What the blocks promise: {name}", name=stored.name)
+    # what is shared has no values
+    return title, _levels(stored.frame, stored.details, stored.spec, minimum=1)

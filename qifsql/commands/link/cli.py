@@ -26,10 +26,8 @@ def link(
     register_where: column_roles.RegisterWhere = None,
 ) -> None:
     """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
-    from qifsql.commands.link import view
     from qifsql.commands.link.link import link as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -46,13 +44,4 @@ def link(
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name} and a register"
-    details = {"confidence": result.confidence}
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=("confidence",),
-        view=view.linked,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=("confidence",)), output)

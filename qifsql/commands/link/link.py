@@ -6,7 +6,7 @@ section 8; the lecture of the sources (GIC and the voter list).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from qifsql.measures.linkage import Kind, curve, measured
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 LINKED: dict[str, pl.DataType] = {
@@ -73,16 +74,6 @@ CONFIDENCE: dict[str, pl.DataType] = {
 one, how many of these are right at best and, with the truth, how many are right on average."""
 
 
-@dataclass(frozen=True)
-class Linked:
-    """What links are worth (``LINKED``), the confidence curve (``CONFIDENCE``), and remarks."""
-
-    frame: pl.DataFrame
-    confidence: pl.DataFrame
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def link(
     release: str | Path | Dataset,
     register: str | Path | Dataset,
@@ -92,13 +83,14 @@ def link(
     where: str | None = None,
     register_where: str | None = None,
     settings: Settings | None = None,
-) -> Linked:
+) -> Result:
     """Link the records of a release with those of a register by their quasi-identifiers.
 
     ``qids`` are columns, named expressions or coarser forms (``zip:3``) that both have; where names
     differ, ``1:zip,2:plz``. Records that miss one match nobody. ``truth`` is the key that says who
     is who, one name for both files or one for each; it must be unique in each. ``where`` and
-    ``register_where`` leave out other records of the release and of the register.
+    ``register_where`` leave out other records of the release and of the register. The result has
+    one row (``LINKED``), its details the curve of ``confidence`` (``CONFIDENCE``).
 
     Raises ColumnError where a column has no partner of its type, DatasetError where there are no
     records, or a key that tells too little.
@@ -139,7 +131,7 @@ def link(
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
     notes = (*_notes(kinds, row, pair), *remarks(engine))
-    return Linked(frame, points, origin, notes)
+    return Result(frame=frame, origin=origin, details={"confidence": points}, notes=notes)
 
 
 def _plan(pair: tuple[Side, Side]) -> Plan:

@@ -24,7 +24,7 @@ KIND = Kind(
 )
 
 
-def linked(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Both files side by side, the three adversaries, and how sure links are."""
     row = frame.row(0, named=True)
     parts: list[Part] = [
@@ -161,5 +161,5 @@ def _right(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = linked(stored.frame, stored.details, stored.spec)
-    return said("Linked with a register: {name}", name=stored.name), parts
+    title = said("Linked with a register: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -37,7 +37,7 @@ def released(results: Sequence[Stored]) -> Section:
         parts += [Heading(name), _card(dataset_results)]
         parts += _columns(dataset_results)
         for stored in (s for s in dataset_results if s.kind == "describe" and s.is_known):
-            parts += described.description(stored.frame, None)
+            parts += described.parts(stored.frame, stored.details, stored.spec)
     return Section("released", said("What was released"), parts)
 
 

@@ -46,10 +46,8 @@ def unicity(
     ] = 10_000,
 ) -> None:
     """Of a log with pseudonyms: how many people a few of their own records single out."""
-    from qifsql.commands.unicity import view
     from qifsql.commands.unicity.unicity import unicity as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset = data.dataset()
@@ -66,12 +64,4 @@ def unicity(
         )
     runtime.remarks(result.notes, quiet=limits.quiet)
 
-    title = f"qifsql: unicity of {dataset.name}"
-    show.show(
-        show.Shown(
-            result=Result(frame=result.frame, origin=result.origin, notes=result.notes),
-            title=title,
-            view=view.unicity,
-        ),
-        output,
-    )
+    show.show(show.Shown(result=result, title=f"qifsql: unicity of {dataset.name}"), output)

@@ -4,7 +4,7 @@ Source: spec section 8; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from qifsql.errors import (
     several,
 )
 from qifsql.query import microdata
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
@@ -50,18 +51,6 @@ Wilson's interval at 95 % confidence, corrected for continuity, from so many ``d
 ``all_people`` and ``all_records`` are those of the file, the same in every row."""
 
 
-@dataclass(frozen=True)
-class Unicity:
-    """The unicity for each number of points (``UNICITY``), how much there is, and remarks."""
-
-    frame: pl.DataFrame
-    people: int
-    records: int
-    qids: tuple[str, ...]
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
 def unicity(
     source: str | Path | Dataset,
     *,
@@ -72,7 +61,7 @@ def unicity(
     seed: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
-) -> Unicity:
+) -> Result:
     """How many people are singled out by so many points of their own.
 
     ``key`` is the pseudonym that all records of a person share; records without one are left out.
@@ -129,9 +118,8 @@ def unicity(
         }
         origin = origin.about(description, bound.dataset.paths).sending(trails.tables.statements)
         origin = origin.listing(bound.columns)
-    names = tuple(q.name for q in bound.qids)
     frame = pl.DataFrame(rows, schema=UNICITY)
-    return Unicity(frame, lengths.people(1), records, names, origin, tuple(notes))
+    return Result(frame=frame, origin=origin, notes=tuple(notes))
 
 
 def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:

@@ -24,7 +24,7 @@ KIND = Kind(
 )
 
 
-def unicity(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """The share of people whom so many points single out, one line for each number."""
     qids = words.listed(spec["qids"])
     drawn = frame["low"].null_count() < frame.height
@@ -67,5 +67,5 @@ def _followed(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = unicity(stored.frame, stored.details, stored.spec)
-    return said("A few records of a person: {name}", name=stored.name), parts
+    title = said("A few records of a person: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

@@ -88,10 +88,8 @@ def wp29(
     limits: Limits,
 ) -> None:
     """Singling out, linkability, inference: the three questions of EU Opinion 05/2014 (WP 216)."""
-    from qifsql.commands.wp29 import view
     from qifsql.commands.wp29.wp29 import wp29 as run
     from qifsql.options import show
-    from qifsql.results.result import Result
 
     show.check(output)
     dataset, register = data.dataset(), linkable.register
@@ -109,18 +107,6 @@ def wp29(
             settings=settings,
         )
     runtime.remarks(result.notes, quiet=limits.quiet)
-    details = {"attacks": result.attacked}
-    if result.linked is not None:
-        details["register"] = result.linked.frame
-    if result.log is not None:
-        details["unicity"] = result.log.frame
+
     title = f"qifsql: three questions about {dataset.name}"
-    shown = show.Shown(
-        result=Result(
-            frame=result.frame, origin=result.origin, details=details, notes=result.notes
-        ),
-        title=title,
-        aside=tuple(details),
-        view=view.answers,
-    )
-    show.show(shown, output)
+    show.show(show.Shown(result=result, title=title, aside=result.details), output)

@@ -53,7 +53,7 @@ KIND = Kind(
 )
 
 
-def answers(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """All answers at a glance, then each question in the words of the opinion and what it finds."""
     rows = frame.to_dicts()
     qids = words.listed([escaping.cell(name) for name in spec["qids"]])
@@ -265,5 +265,5 @@ def _reached(row: Row, *, links: bool = False) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts = answers(stored.frame, stored.details, stored.spec)
-    return said("Singling out, linkability, inference: {name}", name=stored.name), parts
+    title = said("Singling out, linkability, inference: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)

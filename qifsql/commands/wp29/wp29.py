@@ -15,13 +15,8 @@ from sqlglot import exp
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.link.link import Linked, link
-from qifsql.commands.unicity.unicity import (
-    DRAWS,
-    POINTS,
-    Unicity,
-    unicity,
-)
+from qifsql.commands.link.link import link
+from qifsql.commands.unicity.unicity import DRAWS, POINTS, unicity
 from qifsql.commands.wp29 import opinion
 from qifsql.commands.wp29.opinion import CAUTION, OPINION, Row
 from qifsql.counting.session import opened
@@ -44,28 +39,12 @@ Source = str | Path | Dataset
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """The answers (``opinion.OPINION``), what was measured for them, and remarks.
-
-    ``attacked`` are the rows of the attacks (CRS and, for each secret, CAS), ``linked`` are the
-    links with the register and ``log`` the unicity under the key; None where not asked for.
-    """
-
-    frame: pl.DataFrame
-    attacked: pl.DataFrame
-    linked: Linked | None
-    log: Unicity | None
-    origin: Origin
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class _Log:
     """What the key links: how many people have several records, and their unicity."""
 
     several: int
     people: int
-    unicity: Unicity | None
+    unicity: Result | None
     plan: Plan
 
 
@@ -85,7 +64,7 @@ def wp29(
     register_where: str | None = None,
     null: NullRule = "distinct",
     settings: Settings | None = None,
-) -> Opinion:
+) -> Result:
     """Answer the three questions of the opinion about one release.
 
     Singling out is what an attack finds (CRS), inference what one infers of each ``secret`` (CAS).
@@ -96,7 +75,10 @@ def wp29(
     missing value is one (``null``: ``drop`` leaves the record out), but links nobody.
 
     Without a ``threshold`` in (0, 1] the answer is for whom it is possible for certain; with one it
-    is yes where somebody's chance is at least that. Raises InputError and its kinds.
+    is yes where somebody's chance is at least that. The result has the answers
+    (``opinion.OPINION``), its details what was measured for them: the rows of the ``attacks``
+    (CRS and, for each secret, CAS), of ``link`` (``register``) and of ``unicity``, where asked for.
+    Raises InputError and its kinds.
     """
     origin = Origin.now(settings, "wp29")
     least = _threshold(threshold)
@@ -131,24 +113,26 @@ def wp29(
     rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
     notes = _notes(attacked, links, log, least)
-    result = log.unicity if log else None
-    return Opinion(frame, attacked.frame, links, result, origin, notes)
+    details = {"attacks": attacked.frame}
+    details |= {"register": links.frame} if links else {}
+    details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
-def _describe(links: Linked | None, log: _Log | None) -> dict[str, Any]:
+def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
     """What was asked of the register and of the log, as plain data."""
     result = log.unicity if log else None
     return {
-        "register": links.origin.spec["register"] if links else None,
-        "register_qids": links.origin.spec["register_qids"] if links else None,
+        "register": links.spec["register"] if links else None,
+        "register_qids": links.spec["register_qids"] if links else None,
         "points": list(result.frame["points"]) if result else None,
-        "draws": result.origin.spec["draws"] if result else None,
+        "draws": result.spec["draws"] if result else None,
         "remark": CAUTION,
     }
 
 
 def _rows(
-    attacked: Result, links: Linked | None, log: _Log | None, least: float | None
+    attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> list[Row]:
     """The questions in the order of the opinion, each by all that answer it."""
     whose, *what = attacked.rows()
@@ -159,7 +143,8 @@ def _rows(
     people = reached.get(whose.get("attack_id"))
     rows = [opinion.singling_out(whose, people)]
     if links is not None:
-        rows.append(opinion.linked(links.frame.row(0, named=True), links.confidence, least))
+        curve = links.details["confidence"]
+        rows.append(opinion.linked(links.frame.row(0, named=True), curve, least))
     if log is not None and log.several:
         rows.append(opinion.keyed(log.several, log.people, reached=least is not None))
         lines = [row for row in _unicity(log) if row["unicity"] is not None]
@@ -194,7 +179,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 def _together(
     origin: Origin,
     attacked: Result,
-    links: Linked | None,
+    links: Result | None,
     log: _Log | None,
     spec: dict[str, Any],
 ) -> Origin:
@@ -203,13 +188,13 @@ def _together(
     plans = [plan for each in measured for plan in each.plans]
     paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
     plans += [log.plan] if log else []
-    whole = origin.about(dict(attacked.origin.spec) | spec, paths, *plans)
+    whole = origin.about(dict(attacked.spec) | spec, paths, *plans)
     whole = whole.listing(attacked.origin.columns)
     return whole.sending(log.unicity.origin.statements) if log and log.unicity else whole
 
 
 def _notes(
-    attacked: Result, links: Linked | None, log: _Log | None, least: float | None
+    attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> tuple[str, ...]:
     """Remarks: of what was measured, and what the numbers are about."""
     notes = [*attacked.notes, *(links.notes if links else ())]

@@ -35,7 +35,7 @@ SETS = (pa.string(), pa.bool_())
 
 def anonymised(
     table: pa.Table, ending: str = "parquet", **options: Any
-) -> tuple[qifsql.Anonymised, pl.DataFrame | list[dict[str, Any]]]:
+) -> tuple[qifsql.Result, pl.DataFrame | list[dict[str, Any]]]:
     """The result, and the rows of the file: of CSV as texts."""
     with tempfile.TemporaryDirectory() as place:
         source, out = Path(place) / "in.parquet", Path(place) / f"out.{ending}"
@@ -147,12 +147,13 @@ def normal(table: Table) -> list[dict[str, Any]]:
     return to_arrow(table).to_pylist()
 
 
-def check_losses(result: qifsql.Anonymised, table: Table, groups: Sequence[Sequence[int]]) -> None:
+def check_losses(result: qifsql.Result, table: Table, groups: Sequence[Sequence[int]]) -> None:
     """The shares of generalised cells and the certainty penalty, by their definitions."""
     assert result.frame.schema == SUMMARY
-    assert result.columns.schema == COLUMNS
+    columns = result.details["quasi_identifiers"]
+    assert columns.schema == COLUMNS
     shares = []
-    for q, told in zip(table.qids, result.columns.iter_rows(named=True), strict=True):
+    for q, told in zip(table.qids, columns.iter_rows(named=True), strict=True):
         cells = [oracle.value(row[q]) for row in table.rows]
         scale = oracle.places(cells)
         general, penalty = 0, Fraction(0)

@@ -280,15 +280,15 @@ def check(case: Case, result: Any, rows: list[dict[str, Any]]) -> None:
     told = [oracle.told(p, case.releases, ignored=case.ignored) for p in case.people]
     n = len(case.releases)
     assert result.frame.to_dicts() == [oracle.summary(told, i) for i in range(1, n + 1)]
-    for i, row in enumerate(result.releases.to_dicts()):
+    for i, row in enumerate(result.details["releases"].to_dicts()):
         expected = oracle.by_release(told, case.releases[i], i, ignored=case.ignored)
         assert row == {"release": f"r{i}.parquet"} | expected
-    last = result.curve.filter(pl.col("releases") == n)
+    last = result.details["curve"].filter(pl.col("releases") == n)
     for level, row in enumerate(last.to_dicts(), 1):
         counts = oracle.curve(told, Fraction(level, 20))
         assert (row["people_before"], row["people"], row["people_guessed"]) == counts
     clear = [(t, v) for t, v in zip(told, case.truths, strict=True) if t.located and t.left()]
-    truth = result.truth.row(0, named=True)
+    truth = result.details["truth"].row(0, named=True)
     assert truth["true_value_left"] == sum(v in t.left() for t, v in clear)
     assert truth["perfect_breach_right"] == sum(t.left() == {v} for t, v in clear)
     assert truth["best_guess_right"] == sum(oracle.guess(t) == v for t, v in clear)
@@ -359,8 +359,8 @@ def test_alice_matches_four_records_of_one_hospital_and_six_of_the_other(tmp_pat
     assert (alice["prior"], alice["posterior"], alice["drop"]) == (3, 1, 2)
     assert (alice["confidence"], alice["best_guess"], alice["success"]) == (1.0, "AIDS", 1.0)
     assert result.frame["perfect_breach"].to_list() == [1]
-    assert result.releases["smallest_class"].to_list() == [4, 6]
-    assert result.releases["drop"].to_list() == [2.0, 3.0]
+    assert result.details["releases"]["smallest_class"].to_list() == [4, 6]
+    assert result.details["releases"]["drop"].to_list() == [2.0, 3.0]
 
 
 def test_dave_of_35_has_cancer_by_one_hospital_alone(tmp_path: Path) -> None:
@@ -395,8 +395,9 @@ def test_results_do_not_depend_on_threads_or_the_order_of_rows(tmp_path: Path) -
     turned.write_text("\n".join([head, *reversed(lines)]) + "\n")
     first = hospitals(A, B, settings=qifsql.Settings(threads=1))
     second = hospitals(A, turned, settings=qifsql.Settings(threads=3))
-    for name in ("frame", "releases", "curve"):
-        assert getattr(first, name).equals(getattr(second, name))
+    assert first.frame.equals(second.frame)
+    for name in ("releases", "curve"):
+        assert first.details[name].equals(second.details[name])
 
 
 def test_cutting_finds_what_comparing_all_finds(
@@ -430,8 +431,8 @@ def test_cutting_finds_what_comparing_all_finds(
     monkeypatch.setattr(locate, "ROUNDS", 0)
     whole = found()
     assert cut.frame.equals(whole.frame)
-    assert cut.releases.equals(whole.releases)
-    assert cut.releases["in_several"].sum() > 0
+    assert cut.details["releases"].equals(whole.details["releases"])
+    assert cut.details["releases"]["in_several"].sum() > 0
 
 
 def test_hierarchies_of_arx_are_read_and_followed(shared: Path) -> None:
@@ -456,15 +457,14 @@ def test_hierarchies_of_arx_are_read_and_followed(shared: Path) -> None:
             hierarchies={name: folder / f"{name}.csv" for name in levels},
             strict=True,
         )
-    row = result.releases.row(0, named=True)
+    row = result.details["releases"].row(0, named=True)
     groups = made.group_by(list(levels)).agg(pl.len(), pl.col("occupation").n_unique())
     assert row["classes"] == groups.height
     assert row["in_one_class"] == data.height
     assert row["effective_anonymity"] == float(
         Fraction(int((groups["len"] * groups["occupation"]).sum()), data.height)
     )
-    assert result.truth is not None
-    assert result.truth["true_value_left_share"].to_list() == [1.0]
+    assert result.details["truth"]["true_value_left_share"].to_list() == [1.0]
 
 
 def test_many_fractions_are_added_exactly_or_rounded_once() -> None:
@@ -497,8 +497,8 @@ def test_the_command_gives_what_python_gives_and_writes_files(tmp_path: Path) ->
     assert told["spec"]["releases"] == ["hospital_a.csv", "hospital_b.csv"]
     python = hospitals(A, B, confidence=["1", "1/3"], progressive=True)
     assert told["results"] == python.frame.to_dicts()
-    assert told["releases"] == python.releases.to_dicts()
-    assert told["curve"] == python.curve.to_dicts()
+    assert told["releases"] == python.details["releases"].to_dicts()
+    assert told["curve"] == python.details["curve"].to_dicts()
     out, people = tmp_path / "out.parquet", tmp_path / "people.csv"
     done = run(*asked, "-o", out, "--records", people)
     assert (done.code, done.out) == (0, "")

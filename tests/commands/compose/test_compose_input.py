@@ -33,12 +33,12 @@ def compose(folder: Path, release: dict[str, Any] | None = None, **asked: Any) -
 def test_it_works_before_anything_is_broken(tmp_path: Path) -> None:
     result = compose(tmp_path)
     assert result.frame["located"].to_list() == [3]
-    assert result.releases["only_suppressed"].to_list() == [1, 1]
-    assert result.releases["suppressed"].to_list() == [1, 1]
+    assert result.details["releases"]["only_suppressed"].to_list() == [1, 1]
+    assert result.details["releases"]["suppressed"].to_list() == [1, 1]
     assert "1 suppressed record: may be anybody's" in result.notes[0]
     ignored = compose(tmp_path, suppressed="ignored")
     assert ignored.frame["located"].to_list() == [2]
-    assert ignored.releases["in_no_class"].to_list() == [1, 1]
+    assert ignored.details["releases"]["in_no_class"].to_list() == [1, 1]
 
 
 CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
@@ -122,7 +122,7 @@ def test_gaps_and_overlaps_are_remarked_with_their_people(tmp_path: Path) -> Non
     result = compose(tmp_path, gapped, qids=["age"])
     assert "2 people in no class: cells have gaps" in result.notes[1]
     assert "1 person in several classes, whose cells overlap" in result.notes[1]
-    assert result.releases.row(1, named=True)["in_several"] == 1
+    assert result.details["releases"].row(1, named=True)["in_several"] == 1
 
 
 def test_contradictions_are_apart(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_contradictions_are_apart(tmp_path: Path) -> None:
     row = result.frame.row(0, named=True)
     assert (row["located"], row["contradictions"], row["perfect_breach"]) == (2, 2, 0)
     assert row["effective_posterior"] is row["posterior_success"] is None
-    assert result.curve["people"].sum() == 0
+    assert result.details["curve"]["people"].sum() == 0
 
 
 def test_a_key_keeps_those_who_are_in_every_release(tmp_path: Path) -> None:

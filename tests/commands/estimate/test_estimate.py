@@ -203,7 +203,7 @@ def test_individual_risks_are_those_of_sdcmicro(tmp_path: Path):
     assert found["population_block"].to_list() == pytest.approx(
         [108, 45.5, 108, 17, 100, 100, 123.5, 108]
     )
-    row = done.individual.row(0, named=True)
+    row = done.details["individual"].row(0, named=True)
     assert row["expected_reidentified"] == pytest.approx(sum(published), rel=1e-6)
     assert row["highest_risk"] == pytest.approx(0.17707583)
 
@@ -258,14 +258,18 @@ def test_weighted_samples_are_those_of_the_oracle(
     found = pl.read_parquet(folder / "r.parquet")
     assert found["risk"].to_list() == pytest.approx(wanted, rel=1e-12)
     assert found["block_size"].to_list() == [size[block(p)] for p in people]
-    row = done.individual.row(0, named=True)
+    row = done.details["individual"].row(0, named=True)
     assert row["expected_reidentified"] == pytest.approx(math.fsum(wanted), rel=1e-12)
     assert row["highest_risk"] == pytest.approx(max(wanted))
-    assert done.histogram["individuals"].sum() == len(people)
+    assert done.details["histogram"]["individuals"].sum() == len(people)
     first = done.frame.row(0, named=True)
     assert first["population"] == max(round(sum(total.values())), len(people))
     assert first["singled_out"] == sum(n == 1 for n in size.values())
-    schemas = (done.frame.schema, done.individual.schema, done.histogram.schema)
+    schemas = (
+        done.frame.schema,
+        done.details["individual"].schema,
+        done.details["histogram"].schema,
+    )
     assert schemas == (ESTIMATES, INDIVIDUAL, HISTOGRAM)
 
 
@@ -282,7 +286,11 @@ def test_results_do_not_depend_on_threads_or_order(tmp_path: Path):
             done = qifsql.estimate(
                 file, qids=["a", "b"], weight="w", settings=Settings(threads=threads)
             )
-            frames = (done.frame.drop("seconds"), done.individual, done.histogram)
+            frames = (
+                done.frame.drop("seconds"),
+                done.details["individual"],
+                done.details["histogram"],
+            )
             results.append([frame.rows() for frame in frames])
     assert all(result == results[0] for result in results)
 
@@ -307,7 +315,7 @@ def test_a_sample_of_everybody_is_exact(tmp_path: Path):
     row = done.frame.row(0, named=True)
     assert (done.frame.height, row["method"], row["population_uniques"]) == (1, "exact", 2)
     assert (row["population_share"], row["of_sample_uniques"]) == (0.5, 1)
-    assert done.individual["expected_reidentified"][0] == 3
+    assert done.details["individual"]["expected_reidentified"][0] == 3
     assert done.notes == ()
     for way in ({"population_size": 4}, {"weight": "1"}):
         assert qifsql.estimate(file, qids="a", **way).frame["method"].to_list() == ["exact"]
@@ -320,7 +328,7 @@ def test_a_fraction_and_the_number_of_people_say_the_same(tmp_path: Path):
     found = [qifsql.estimate(file, qids=["a", "b"], **way) for way in ways]
     frames = [one.frame.drop("seconds") for one in found]
     assert all(frame.equals(frames[0]) for frame in frames)
-    assert all(one.individual.equals(found[0].individual) for one in found)
+    assert all(one.details["individual"].equals(found[0].details["individual"]) for one in found)
 
 
 def test_samples_that_tell_nothing_say_so(tmp_path: Path):
@@ -345,7 +353,7 @@ def test_a_risk_that_is_too_low_is_said(tmp_path: Path):
     file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64})
     done = qifsql.estimate(file, qids="a", fraction="0.02")
     match, risk = 0.02 * 995 / (0.02 * 995 + 2 * 0.98 * 5), oracle.risk(1, Fraction(1, 50))
-    assert done.individual["unique_match"][0] == pytest.approx(match)
+    assert done.details["individual"]["unique_match"][0] == pytest.approx(match)
     assert match > 2 * risk
     (said,) = [note for note in done.notes if "too low" in note]
     assert f"{risk:.2g}" in said
@@ -427,8 +435,8 @@ def test_the_command_gives_what_the_function_gives(tmp_path: Path):
     mine = qifsql.estimate(file, qids=["a", "<b>"], weight="w")
     for row, one in zip(document["results"], mine.frame.drop("seconds").to_dicts(), strict=True):
         assert {name: row[name] for name in one} == one
-    assert document["individual"] == mine.individual.to_dicts()
-    assert document["histogram"] == mine.histogram.to_dicts()
+    assert document["individual"] == mine.details["individual"].to_dicts()
+    assert document["histogram"] == mine.details["histogram"].to_dicts()
     assert [f"note: {note}" for note in mine.notes] == done.err.splitlines()
     shown = run("estimate", file, "--qids", "a,<b>", "--fraction", "1/30", "--format", "table")
     assert "Franconi-Polettini" in shown.out

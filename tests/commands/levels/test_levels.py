@@ -23,7 +23,7 @@ from strategies import tables, to_arrow
 
 import qifsql
 from qifsql.commands.levels.grading import SCHEMA
-from qifsql.commands.levels.levels import Levels, levels
+from qifsql.commands.levels.levels import levels
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.measures import syntactic
@@ -34,7 +34,7 @@ REFERENCE = DATA / "reference" / "pycanon.json"
 needs_data = pytest.mark.skipif(not REFERENCE.is_file(), reason="the shared data are not here")
 
 
-def of(result: Levels) -> dict[str, dict[str, Any]]:
+def of(result: qifsql.Result) -> dict[str, dict[str, Any]]:
     """The rows by their measure, of one secret."""
     return {row["measure"]: row for row in result.frame.to_dicts()}
 
@@ -62,7 +62,7 @@ def test_the_release_of_slide_22_is_1_anonymous(tmp_path: Path) -> None:
     assert of(found)["k"]["value"] == 1
     assert of(found)["k"]["people_at_worst"] == 2
     assert of(found)["average_class_size"]["value"] == 4 / 3
-    bites = {row["attack"]: row["people"] for row in found.attacks.to_dicts()}
+    bites = {row["attack"]: row["people"] for row in found.details["attacks"].to_dicts()}
     assert bites["homogeneity"] == 4  # Alice's party is known by her ZIP (slide 36, attack 1)
 
 
@@ -162,7 +162,7 @@ def test_the_four_attacks_are_named(tmp_path: Path) -> None:
     file.write_text(DISEASES)
     path = write(tmp_path, SIMILAR)
     found = levels(path, qids="b", secret="disease", hierarchy={"disease": file}, skew=3)
-    rows = {(r["attack"], r["level"]): r for r in found.attacks.to_dicts()}
+    rows = {(r["attack"], r["level"]): r for r in found.details["attacks"].to_dicts()}
     assert [(r["attack"], r["people"], r["blocks"]) for r in rows.values()] == [
         ("homogeneity", 0, 0),
         ("background", 0, 0),
@@ -261,7 +261,7 @@ def test_levels_of_any_table_are_those_of_the_oracle(
     for name, level in expected.items():
         same(rows[name], level, name)
     counts = ol.blocks(table.rows, table.qids, secret)
-    bites = {r["attack"]: r for r in found.attacks.to_dicts() if r["secret"] == secret}
+    bites = {r["attack"]: r for r in found.details["attacks"].to_dicts() if r["secret"] == secret}
     for attack, n in (("homogeneity", 1), ("background", 2)):
         own = [sum(c.values()) for c in counts if len(c) == n]
         assert (bites[attack]["people"], bites[attack]["blocks"]) == (sum(own), len(own))
@@ -305,7 +305,7 @@ def test_hierarchies_and_many_values_are_those_of_the_oracle(
     expected = ol.levels(rows, ["b"], "s", wanted=wanted, lines=lines)
     for name, level in expected.items():
         same(of(found)[name], level, name)
-    for line in found.attacks.filter(attack="similarity").to_dicts():
+    for line in found.details["attacks"].filter(attack="similarity").to_dicts():
         own = [
             sum(c.values())
             for c in ol.blocks(rows, ["b"], "s")

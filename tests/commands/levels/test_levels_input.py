@@ -14,9 +14,9 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.levels import secret_blocks
-from qifsql.commands.levels.levels import Levels, levels
+from qifsql.commands.levels.levels import broken, levels
 from qifsql.commands.levels.view import _level
-from qifsql.commands.levels.view import levels as view
+from qifsql.commands.levels.view import parts as view
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
@@ -28,7 +28,7 @@ KNOWN: dict[str, Any] = {"qids": "age", "secret": "illness"}
 FILES = sorted(views("levels"))
 
 
-def of(result: Levels, secret: str | None = None) -> dict[str, dict[str, Any]]:
+def of(result: qifsql.Result, secret: str | None = None) -> dict[str, dict[str, Any]]:
     rows = result.frame.to_dicts()
     return {r["measure"]: r for r in rows if secret is None or r["secret"] in (None, secret)}
 
@@ -82,12 +82,11 @@ def test_suppressed_records_may_have_everyone_as_their_block(starred: Path) -> N
     assert rows["t_equal"]["value"] == 4 / 7
     # of everyone 3/7 have the most frequent value, above 0.4, and three people stand there
     assert (rows["alpha"]["people_in_violation"], rows["alpha"]["blocks_in_violation"]) == (7, 3)
-    assert found.worst is not None
+    assert "worst" in found.details
     everybody = of(levels(starred, qids="s2='*'", secret="s", suppressed="everyone", k=7))
     assert (everybody["k"]["value"], everybody["t_equal"]["value"]) == (7, 0)
     alone = levels(starred, qids="s2='*'", suppressed="everyone", show_blocks=True)
-    assert alone.worst is not None
-    assert alone.worst.to_dicts()[0]["s2"] == "*"
+    assert alone.details["worst"].to_dicts()[0]["s2"] == "*"
 
 
 def test_numbers_are_never_suppressed() -> None:
@@ -119,9 +118,9 @@ def test_without_a_secret_there_are_k_and_the_average() -> None:
     found = levels(PEOPLE, qids="age", k=2, show_blocks=True)
     assert [row["measure"] for row in found.frame.to_dicts()] == ["k", "average_class_size"]
     assert of(found)["k"]["people_in_violation"] == 1
-    assert found.broken == ("k",)
-    assert found.worst is not None
-    assert found.worst.to_dicts() == [{"measure": "k", "secret": None, "age": 60, "size": 1}]
+    assert broken(found.frame) == ("k",)
+    (worst,) = found.details["worst"].to_dicts()
+    assert worst == {"measure": "k", "secret": None, "age": 60, "size": 1}
 
 
 def test_several_secrets_have_rows_of_their_own_and_share_k() -> None:
@@ -144,9 +143,8 @@ def test_results_do_not_depend_on_threads_or_the_order_of_rows(tmp_path: Path) -
     ]
     for other in every[1:]:
         assert other.frame.equals(every[0].frame)
-        assert other.attacks.equals(every[0].attacks)
-        assert other.worst is not None
-        assert other.worst.equals(every[0].worst)
+        assert other.details["attacks"].equals(every[0].details["attacks"])
+        assert other.details["worst"].equals(every[0].details["worst"])
 
 
 def test_wide_numbers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +262,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
     found = levels(path, qids=[name], secret=[secret], hierarchy={secret: tree}, show_blocks=True)
     assert of(found)["l_distinct"]["value"] == 4
     assert (
-        found.attacks.filter(attack="similarity")["people"].to_list() == []
+        found.details["attacks"].filter(attack="similarity")["people"].to_list() == []
     )  # one level: the root
     done = run(
         "levels", str(path), "--qids", f'"{name.replace(chr(34), chr(34) * 2)}"', "--format", "json"
@@ -281,9 +279,8 @@ def test_the_command_gives_what_the_function_gives(tmp_path: Path) -> None:
     told = json.loads(done.out)
     mine = levels(PEOPLE, **KNOWN, k=2, t="0.2", hierarchy={"illness": file}, show_blocks=True)
     assert told["results"] == mine.frame.to_dicts()
-    assert told["attacks"] == mine.attacks.to_dicts()
-    assert mine.worst is not None
-    assert told["worst"] == mine.worst.to_dicts()
+    assert told["attacks"] == mine.details["attacks"].to_dicts()
+    assert told["worst"] == mine.details["worst"].to_dicts()
     assert told["spec"]["wanted"] == {"k": "2", "t": "0.2"}
     met = {row["measure"]: row["met"] for row in told["results"]}
     assert (met["k"], met["t_hierarchical"], met["t_equal"]) == (False, False, None)
@@ -315,14 +312,13 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
 
 def test_measures_with_the_same_worst_block_share_a_row() -> None:
     found = levels(PEOPLE, **KNOWN, show_blocks=True)
-    assert found.worst is not None
-    parts = view(found.frame, {"attacks": found.attacks, "worst": found.worst}, {"qids": ["age"]})
+    parts = view(found.frame, found.details, {"qids": ["age"]})
     table = parts[-1]
     assert isinstance(table, Table)
     blocks = [row[1:] for row in table.rows]
     assert len(blocks) == len(set(blocks))
     measures = "; ".join(row[0] for row in table.rows).split("; ")
-    assert len(measures) == found.worst.height
+    assert len(measures) == found.details["worst"].height
 
 
 def test_four_digits_never_say_that_a_level_is_whole_or_as_wanted() -> None:

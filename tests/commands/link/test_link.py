@@ -105,7 +105,7 @@ def test_every_number_is_that_of_all_pairs(
     truth = truth and bool(common)
     done = qifsql.link(one, two, qids=["t", "1:x", "2:number"], truth=["id", "ID"] if truth else ())
     assert done.frame.schema == LINKED
-    assert done.confidence.schema == CONFIDENCE
+    assert done.details["confidence"].schema == CONFIDENCE
     row = done.frame.row(0, named=True)
     assert row["qids"] == ["t", "x"]
     for name, value in expected(release, register, truth=truth).items():
@@ -113,7 +113,7 @@ def test_every_number_is_that_of_all_pairs(
             assert row[name] == value, name
         else:
             assert row[name] == pytest.approx(float(value), rel=1e-14), name
-    check_curve(done.confidence, row, truth=truth)
+    check_curve(done.details["confidence"], row, truth=truth)
 
 
 def check_curve(confidence: pl.DataFrame, row: dict[str, Any], *, truth: bool) -> None:
@@ -208,7 +208,7 @@ def test_the_order_of_rows_and_threads_change_nothing(tmp_path: Path):
             truth="k",
             settings=qifsql.Settings(threads=threads, memory="300MB"),
         )
-        found.append((done.frame.drop("seconds").rows(), done.confidence.rows()))
+        found.append((done.frame.drop("seconds").rows(), done.details["confidence"].rows()))
     assert found[0] == found[1]
 
 

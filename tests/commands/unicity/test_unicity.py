@@ -97,7 +97,7 @@ def test_unicity_is_the_share_of_sets_that_nobody_else_has(
     done = qifsql.unicity(file, key="who", qids=["place", "n"], points=[1, 2, 3])
     assert done.frame.schema == UNICITY
     everybody = trails_of(log)
-    assert done.people == len(everybody)
+    assert set(done.frame["all_people"]) == {len(everybody)}
     for known, row in zip((1, 2, 3), done.frame.iter_rows(named=True), strict=True):
         people, share = exact(everybody, known)
         assert row["people"] == people
@@ -207,7 +207,7 @@ def test_coarser_points_single_out_fewer(tmp_path: Path):
     fine = qifsql.unicity(file, key="who", qids=["time", "place"], points=1).frame
     coarse = qifsql.unicity(file, key="who", qids=["time:hour", "place:1"], points=1)
     assert (fine["unicity"][0], coarse.frame["unicity"][0]) == (1.0, 0.0)
-    assert coarse.qids == ("time:hour", "place:1")
+    assert coarse.spec["qids"] == ["time:hour", "place:1"]
 
 
 @pytest.mark.parametrize(

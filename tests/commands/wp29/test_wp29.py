@@ -33,7 +33,7 @@ PEOPLE = SAMPLES / "thesis_table_3_2.csv"
 Row = dict[str, Any]
 
 
-def rows(result: qifsql.Opinion) -> list[Row]:
+def rows(result: qifsql.Result) -> list[Row]:
     assert result.frame.schema == OPINION
     found = result.frame.to_dicts()
     for row in found:
@@ -149,8 +149,7 @@ def test_with_a_register_links_are_counted_pair_by_pair(
     same(linked, expected)
     assert alone["people"] == sum(n == 1 for n in Counter(p[1:] for p in release).values())
     link = qifsql.link(one, two, qids=asked)
-    assert result.linked is not None
-    assert result.linked.frame.drop("seconds").equals(link.frame.drop("seconds"))
+    assert result.details["register"].drop("seconds").equals(link.frame.drop("seconds"))
     assert linked["expected"] == link.frame["marketer_risk"][0]
     plain = qifsql.wp29(one, qids=asked, register=two)
     answer = "possible" if unique else "not_for_certain" if both else "not_found"
@@ -183,15 +182,14 @@ def test_under_a_key_people_with_several_records_are_linked(
     assert found["singled_out"]["of"] == len(log)
     if not several:
         assert set(found) == {"singled_out", "unique_in_release"}
-        assert result.log is None
+        assert "unicity" not in result.details
         assert any("nobody has several records" in note for note in result.notes)
         return
     assert "unique_in_release" not in found
     keyed = {"people": several, "of": len(mine), "value": Fraction(several, len(mine))}
     same(found["linked_by_key"], keyed | {"counted": "people", "model": "key"})
-    assert result.log is not None
     log_alone = qifsql.unicity(file, key="who", qids=qids, points=[1, 2]).frame
-    assert result.log.frame.equals(log_alone)
+    assert result.details["unicity"].equals(log_alone)
     last = log_alone.filter(pl.col("unicity").is_not_null()).row(-1, named=True)
     same(found["unicity"], {"value": last["unicity"], "of": last["people"], "people": None})
     assert found["unicity"]["answer"] == ("possible" if last["unicity"] else "not_found")
@@ -201,7 +199,7 @@ def test_the_numbers_are_those_of_attack_with_its_thresholds():
     asked: Row = {"qids": ["age", "gender"], "secret": ["illness", "occupation"]}
     result = qifsql.wp29(PEOPLE, **asked, threshold=0.5)
     alone = qifsql.attack("crs,cas", PEOPLE, **asked, thresholds=0.5)
-    assert result.attacked.drop("seconds").equals(alone.frame.drop("seconds"))
+    assert result.details["attacks"].drop("seconds").equals(alone.frame.drop("seconds"))
     reached = dict(alone.details["thresholds"].select("attack_id", "individuals").iter_rows())
     found = [row for row in rows(result) if not row["bound"]]
     for row, attack in zip(found, alone.rows(), strict=True):
