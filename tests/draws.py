@@ -17,8 +17,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from qifsql.commands.sweep import estimates, strata
-from qifsql.commands.sweep.strata import Stratum
+from qifsql.commands.sweep import samples
+from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.unicity.traces import wilson
 from qifsql.measures.uniqueness import (
     Sizes,
@@ -94,12 +94,12 @@ class Draws:
             "CREATE TABLE coded AS SELECT entry, count(*) AS word FROM people GROUP BY 1"
         )
         self.con.execute("CREATE MACRO people(word) AS word")
-        self.limits = strata.limits(share, self.people)
+        self.limits = samples.limits(share, self.people)
         self.con.execute(f"SET VARIABLE first = 0; SET VARIABLE limits = {self.limits}::BIGINT[]")
         for name in ("lots", "strata"):
             self.con.execute(text(f"sweep/{name}"))
         self.strata = [Stratum(*row) for row in self._rows("FROM strata")]
-        self.drawn = strata.sampled(self.strata, share, len(self.limits) + 1)
+        self.drawn = samples.sampled(self.strata, share, len(self.limits) + 1)
         self.con.execute(f"SET VARIABLE drawn = {self.drawn}::BIGINT[]")
 
     def _blocks(self) -> None:
@@ -134,7 +134,7 @@ class Draws:
         for stratum in self.strata:
             number = self.drawn[stratum.number]
             facts = (stratum.blocks, stratum.people, stratum.largest, number)
-            for least, until in strata.parts(number) if number else []:
+            for least, until in samples.parts(number) if number else []:
                 parts.append((len(parts) + 1, stratum.number, *facts))
                 row = [stratum.number, len(parts), least, until]
                 put("INSERT INTO bounds VALUES (?, ?, ?, ?)", row)
@@ -151,7 +151,7 @@ class Draws:
         names = ["part", "stratum", "of_blocks", "of_people", "largest", "drawn"]
         frame = pl.DataFrame(parts, schema=dict.fromkeys(names, pl.Int64()), orient="row")
         typed = frame.cast({"part": subsets.schema["part"]})
-        return estimates.estimated(subsets, typed, self.people)
+        return samples.estimated(subsets, typed, self.people)
 
     def coverage(self, seeds: Iterable[int]) -> pl.DataFrame:
         """One row per subset, question and measure: how often the interval is right."""

@@ -17,7 +17,7 @@ import pytest
 from terminal import Done, run
 
 import qifsql
-from qifsql.commands.sweep.run import Work
+from qifsql.commands.sweep.run import SweepRun
 from qifsql.errors import InternalError
 
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message
@@ -153,7 +153,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(tables, "CHUNK", 60)
         patch.setattr(tables, "LEAST", 20)
-        patch.setattr(Work, "_out_of_time", lambda _self: next(asked) > tasks)
+        patch.setattr(SweepRun, "_out_of_time", lambda _self: next(asked) > tasks)
         assert run(*SWEEP, "--time-budget", "99s").code in {0, 2}
 
 

@@ -5,13 +5,17 @@ A sweep has one row for each subset of n quasi-identifiers and each question: a 
 question and a measure the sweep is a set function V: V(S) is the posterior of S, V(empty) the prior
 (spec section 5). All but ``best`` need every subset of every question, see ``whole``.
 
+Of a collection, a subset belongs to some of its datasets. Those subsets are of special interest
+that hold everything known from the focal dataset and from a set of auxiliary ones (``sets``): they
+tell what each release adds to the risk (``releases``).
+
 Questions stand in the order of their first row, quasi-identifiers in that of ``qids``, all else is
 sorted: the same sweep gives the same answer. Sums are exact: of counts of records without weights,
 otherwise of the floats that the posteriors are.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,6 +23,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.result import (
     BEST,
     BORDERS,
@@ -31,9 +36,34 @@ from qifsql.commands.sweep.result import (
     SHAPLEY,
     SUBSET,
 )
+from qifsql.commands.sweep.worker import Sums
+from qifsql.errors import InputError, quoted
 
+LONGITUDINAL = {"CRS": "CRL", "CAS": "CAL"}
+PRIORS = ("prior_deterministic", "prior_probabilistic")
 MEASURES = ("deterministic", "probabilistic")
 POSTERIORS = ("posterior_deterministic", "posterior_probabilistic")
+
+COARSEN_FIRST: dict[str, pl.DataType] = {
+    "model": pl.String(),
+    "secret": pl.String(),
+    "rank": pl.Int64(),
+    "qid": pl.String(),
+    "values": pl.Int64(),
+    "values_coarser": pl.Int64(),
+    "posterior_all": pl.Float64(),
+    "posterior_coarser": pl.Float64(),
+    "saved": pl.Float64(),
+    "saved_deterministic": pl.Float64(),
+}
+"""Success when the values of one quasi-identifier are merged in pairs, best first; those that
+cannot be first are left out."""
+
+RELEASES: dict[str, pl.DataType] = {
+    ("dataset" if name == "qid" else name): kind for name, kind in SHAPLEY.items()
+}
+"""What each auxiliary dataset adds to the success with the focal one alone; as ``SHAPLEY``,
+with ``dataset`` (its number and name) for the quasi-identifier."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +81,21 @@ class Game:
     def last(self, position: int) -> Fraction:
         """V(all) - V(all but a)."""
         return self.value(-1) - self.value(-1 - (1 << position))
+
+
+def details(
+    frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
+) -> dict[str, pl.DataFrame]:
+    """Return the answers by name; those about all subsets only where all are there."""
+    tables = {"best": best(frame, qids)}
+    if whole(frame, qids):
+        tables["shapley"] = shapley(frame, qids)
+        tables["interactions"] = interactions(frame, qids)
+        tables["drop_first"] = drop_first(frame, qids)
+        if threshold is not None:
+            both = [borders(frame, qids, threshold, measure) for measure in MEASURES]
+            tables["borders"] = pl.concat(both)
+    return tables
 
 
 def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
@@ -199,6 +244,102 @@ def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=DROP_FIRST, orient="row")
 
 
+def coarsen_first(
+    layout: Layout,
+    coarser: Callable[[int], Sums],
+    row: Mapping[str, Any],
+    drop_first: pl.DataFrame,
+    qids: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Rank quasi-identifiers by what coarsening them saves, for one question.
+
+    The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...),
+    and the success of who knows all quasi-identifiers, that of ``row``, is measured again by
+    ``coarser``. Coarsening saves no more than dropping, so once something is found that saves more
+    than dropping the next would, no other can be better, and the rest is not measured. Columns:
+    ``COARSEN_FIRST``.
+    """
+    ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
+    rows: list[dict[str, Any]] = []
+    most = -1.0
+    for line in ranking.sort("rank").iter_rows(named=True):
+        if line["saved"] <= most:
+            break
+        position = layout.order.index(list(qids).index(line["qid"]))
+        people, mode, certain = coarser(position)
+        saved, values = line["posterior_all"] - mode / people, layout.values[position]
+        most = max(most, saved)
+        rows.append(
+            {
+                "model": line["model"],
+                "secret": row["secret"],
+                "rank": line["rank"],
+                "qid": line["qid"],
+                "values": values,
+                "values_coarser": (values + 1) // 2,
+                "posterior_all": line["posterior_all"],
+                "posterior_coarser": mode / people,
+                "saved": saved,
+                "saved_deterministic": row["posterior_deterministic"] - certain / people,
+            }
+        )
+    rows.sort(key=lambda one: (-one["saved"], -one["saved_deterministic"], one["rank"]))
+    return [one | {"rank": rank} for rank, one in enumerate(rows, 1)]
+
+
+def sets(numbers: Sequence[int], datasets: int) -> list[int]:
+    """The subsets that belong to the focal dataset and a set of auxiliary ones, as numbers.
+
+    ``numbers`` are those of the datasets of the quasi-identifiers. InputError where a dataset has
+    none: then it adds nothing.
+    """
+    for i in range(2, datasets + 1):
+        if i not in numbers:
+            raise InputError(
+                f"dataset {i} has no quasi-identifier, so it cannot make anything worse; name one "
+                f"of it, such as {i}:NAME, or leave the dataset out"
+            )
+    return [m for m in (_mask(numbers, chosen) for chosen in _chosen(datasets)) if m]
+
+
+def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
+    """The same rows under the names of the longitudinal models, with the datasets that they use."""
+    if "model" not in frame.columns:
+        return frame
+    named = frame.with_columns(pl.col("model").replace(LONGITUDINAL))
+    if "datasets" not in frame.columns:
+        return named
+    used = [
+        pl.any_horizontal(
+            (pl.col("subset") // 2**i % 2 == 1) for i, number in enumerate(numbers) if number == d
+        ).cast(pl.Int64)
+        for d in sorted({*numbers} - {1})
+    ]
+    return named.with_columns(datasets=pl.sum_horizontal(pl.lit(1, pl.Int64), *used))
+
+
+def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) -> pl.DataFrame:
+    """What each auxiliary dataset adds: ``frame`` has the subsets of ``sets``, at least.
+
+    ``names`` are those of all datasets. Columns: ``RELEASES``.
+    """
+    place = {
+        _mask(numbers, chosen): sum(1 << number - 2 for number in chosen)
+        for chosen in _chosen(len(names))
+    }
+    rows = frame.filter(pl.col("subset").is_in(list(place)))
+    moved = rows.with_columns(pl.col("subset").replace_strict(place, return_dtype=pl.UInt32))
+    alone = moved.filter(pl.col("subset") == 0)
+    if alone.height:
+        focal = alone.select(
+            "model", "secret", *(pl.col(p.replace("prior", "posterior")).alias(p) for p in PRIORS)
+        )
+        moved = moved.drop(PRIORS).join(focal, on=["model", "secret"], nulls_equal=True)
+    others = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
+    contributions = shapley(moved.filter(pl.col("subset") > 0), others)
+    return contributions.rename({"qid": "dataset"})
+
+
 def games(frame: pl.DataFrame) -> Iterator[Game]:
     """Of each question of a whole sweep the deterministic set function, then the probabilistic."""
     for part in _questions(frame):
@@ -264,3 +405,13 @@ def _listed(
     listed = pl.concat_list(names).list.drop_nulls().alias("qids")
     tables = [part.with_columns(listed).select(*schema) for part in parts]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
+
+
+def _chosen(datasets: int) -> list[tuple[int, ...]]:
+    """Every set of auxiliary datasets, by number, the empty one first."""
+    others = range(2, datasets + 1)
+    return [c for size in range(len(others) + 1) for c in combinations(others, size)]
+
+
+def _mask(numbers: Sequence[int], chosen: Sequence[int]) -> int:
+    return sum(1 << i for i, number in enumerate(numbers) if number == 1 or number in chosen)

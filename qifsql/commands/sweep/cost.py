@@ -1,26 +1,230 @@
-"""What a sweep needs of the machine: memory, disk, time; said before, and refused where too little.
+"""What a sweep costs in time, memory and disk, said before and refused if too much; its progress.
 
-All numbers are estimates from the benchmarks: they are to be right within a factor of two.
+All numbers are estimates from the benchmarks: they are to be right within a factor of two. Times of
+what is left are predicted from what was measured so far.
 """
 
 import shutil
+import sys
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
+
+import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.progress import Course
+from qifsql.commands.sweep.workspace import Task
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import EngineError, several
+from qifsql.errors import EngineError, quoted, several
 from qifsql.query.microdata import records_plan
 
+PER_ROW = 80e-9  # seconds of one thread per row of a table of no attribute
+MORE = 1.43  # times as many for each attribute that is left
+VALUED = 3.0  # times as many where the values of a secret are counted one by one
+ANSWERS = 50e-9  # seconds of one thread per person and attribute, when all subsets are there
 MEMORY = 2 * 2**30  # bytes beyond which a sweep gets no faster
 FIXED = 100 * 2**20  # bytes that the engine needs
 PER_STREAM = 100 * 2**20  # bytes that each stream needs
 PER_RECORD = 60  # bytes of disk per record: coded tables and what is spilled
 RESIDENT = 70  # bytes of memory per record, up to the limit
+
+PLAN: dict[str, pl.DataType] = {
+    "pass": pl.Int64(),
+    "first": pl.String(),
+    "subsets": pl.Int64(),
+    "rows_estimated": pl.Int64(),
+    "rows": pl.Int64(),
+    "method": pl.String(),
+    "seconds_estimated": pl.Float64(),
+    "seconds": pl.Float64(),
+}
+"""The plan of a sweep: what was expected of each stage, and what it was."""
+
+
+@dataclass
+class Stage:
+    """All subsets that begin with one attribute: rows expected and done, and what they took.
+
+    ``times`` as long as where secrets have few values; ``wasted`` on ways that were given up.
+    """
+
+    left: int
+    expected: float
+    times: float = 1.0
+    done: int = 0
+    seconds: float = 0.0
+    wasted: float = 0.0
+    estimated: float = 0.0
+    estimated_rows: float = 0.0
+    method: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Seconds of one thread per row, once some are done."""
+        return (self.seconds - self.wasted) / self.done if self.done else None
+
+    @property
+    def pace(self) -> float:
+        """The same, as benchmarks have it."""
+        return float(PER_ROW * MORE**self.left * self.times)
+
+    @property
+    def remaining(self) -> float:
+        """Rows that are not done."""
+        return max(0.0, self.expected - self.done)
+
+
+@dataclass
+class Progress:
+    """The stages of all passes, in the order in which they are worked on.
+
+    Times are predicted from what was measured: a stage that has begun goes on at its own pace, one
+    that has not at the pace of the last that has, scaled by the attributes that are left. Where
+    subsets are asked for one by one they are counted instead, ``listed`` of them in each pass.
+    """
+
+    layouts: Sequence[Layout]
+    threads: int
+    listed: int | None = None
+    stages: dict[tuple[int, int], Stage] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+    rows_done: int = 0
+    subsets_done: int = 0
+
+    def __post_init__(self) -> None:
+        """Expect as many different people as there can be, until more is known."""
+        for number, layout in enumerate(self.layouts):
+            self.expect(number, [_at_most(layout, p) for p in range(layout.n)])
+
+    def expect(self, number: int, rows: Sequence[float]) -> None:
+        """How many different people each stage of a pass will have."""
+        layout = self.layouts[number]
+        for position, expected in enumerate(rows):
+            new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
+            stage = self.stages.setdefault((number, position), new)
+            stage.expected = expected
+            stage.estimated_rows = expected
+            stage.estimated = expected * stage.pace / self.threads
+
+    def shorten(self, number: int, position: int, share: float) -> None:
+        """Expect only a share of the rows of a stage, because they are sampled."""
+        self.stages[number, position].expected *= share
+
+    def done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
+        """Count a task that is done; of its seconds some were ``wasted``."""
+        if task.kind == "group":
+            self.subsets_done += 1
+        if task.kind != "walk":
+            return
+        stage = self.stages[task.number_of_pass, task.first(self.layouts[task.number_of_pass].n)]
+        stage.done += task.rows
+        stage.seconds += seconds
+        stage.wasted += wasted
+        stage.method = method
+        stage.expected = max(stage.expected, stage.done)
+        self.rows_done += task.rows
+
+    def remaining(self) -> float:
+        """Seconds that are left."""
+        first = self.layouts[0]
+        total, reference = ANSWERS * first.people * first.n, None
+        for stage in self.stages.values():
+            rate = stage.rate
+            if rate is None and reference is None:
+                rate = stage.pace
+            elif rate is None and reference is not None:
+                rate = _scaled(reference, stage)
+            if stage.rate is not None:
+                reference = stage
+            total += stage.remaining * (rate or 0.0)
+        return total / self.threads
+
+    def describe(self) -> str:
+        """Subsets that are complete, rows per second, time left, and memory so far."""
+        if self.subsets_done:
+            every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
+            return f"{self.subsets_done:,}{every} subsets measured, {memory()} MB"
+        done = min(
+            sum(
+                2 ** (stage.left - 1)
+                for (number, _), stage in self.stages.items()
+                if number == i and stage.done and stage.remaining < 1
+            )
+            for i in range(len(self.layouts))
+        )
+        seconds = time.monotonic() - self.began
+        left = timedelta(seconds=round(self.remaining()))
+        return (
+            f"{done:,} of {2 ** self.layouts[0].n - 1:,} subsets, "
+            f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {left} left, {memory()} MB"
+        )
+
+    def frame(self, names: Sequence[str]) -> pl.DataFrame:
+        """The plan with its estimated and actual cost: a row per pass and first attribute.
+
+        ``names`` are the quasi-identifiers by position; seconds are of all threads together.
+        """
+        rows = [
+            {
+                "pass": number + 1,
+                "first": names[position],
+                "subsets": 2 ** (stage.left - 1),
+                "rows_estimated": round(stage.estimated_rows),
+                "rows": stage.done,
+                "method": stage.method or None,
+                "seconds_estimated": stage.estimated,
+                "seconds": stage.seconds / self.threads,
+            }
+            for (number, position), stage in self.stages.items()
+        ]
+        return pl.DataFrame(rows, schema=PLAN)
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """The plan in words, before anything is done."""
+        return [
+            f"pass {number + 1}: {2 ** (stage.left - 1):,} subsets that begin with "
+            f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
+            f"{stage.estimated:,.1f} seconds"
+            for (number, position), stage in self.stages.items()
+        ]
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, from 0 to 1."""
+        if self.listed:
+            return self.subsets_done / self.listed / len(self.layouts)
+        done = sum(stage.seconds for stage in self.stages.values()) / self.threads
+        left = self.remaining()
+        return done / (done + left) if done + left else 1.0
+
+
+def _scaled(reference: Stage, stage: Stage) -> float:
+    pace = reference.rate or 0.0
+    if reference.method == "roll up":
+        return pace / float(2 ** (reference.left - stage.left))
+    return pace * stage.pace / reference.pace
+
+
+def _at_most(layout: Layout, position: int) -> float:
+    """No more different people than there are people, or combinations of values."""
+    combinations = 1.0
+    for values in layout.values[position:]:
+        combinations = min(combinations * values, float(layout.people))
+    return combinations
+
+
+def memory() -> int:
+    """The most memory that this process has had so far, in MB; 0 where nobody can tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size // 2**20 if sys.platform == "darwin" else size // 2**10
 
 
 def limited(settings: Settings | None) -> Settings:
@@ -60,18 +264,18 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
             )
 
 
-def preflight(layouts: Sequence[Layout], course: Course, threads: int, limit: int) -> str:
+def preflight(layouts: Sequence[Layout], progress: Progress, threads: int, limit: int) -> str:
     """About how long it will take, and what it will need."""
     people = layouts[0].people
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (
-        f"{time(course.remaining())} with {several(threads, 'thread')}, {size(memory)} of memory, "
-        f"{size(disk)} of disk"
+        f"{duration(progress.remaining())} with {several(threads, 'thread')}, "
+        f"{size(memory)} of memory, {size(disk)} of disk"
     )
 
 
-def time(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A duration as people say it."""
     if seconds < 90:
         return several(max(1, round(seconds)), "second")

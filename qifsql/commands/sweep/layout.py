@@ -165,8 +165,3 @@ def fits(layouts: Sequence[Layout]) -> bool:
 def _bits(values: int) -> int:
     """Bits that tell so many values apart."""
     return max(0, values - 1).bit_length()
-
-
-def members(mask: int, names: Sequence[str]) -> list[str]:
-    """The names of the attributes of a subset, in their order."""
-    return [name for i, name in enumerate(names) if mask >> i & 1]

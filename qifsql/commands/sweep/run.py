@@ -2,34 +2,26 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.sweep import (
-    cost,
-    encode,
-    estimates,
-    releases,
-    result,
-    tables_of_answers,
-)
-from qifsql.commands.sweep.border_search import Hunt, OutOfTimeError
-from qifsql.commands.sweep.coarsen import coarsen_first
+from qifsql.commands.sweep import answers, cost, encode, result, samples, strategies
 from qifsql.commands.sweep.collect import Collected, collect
-from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep.cost import Progress
 from qifsql.commands.sweep.layout import Layout, fits, passes
-from qifsql.commands.sweep.progress import Course
 from qifsql.commands.sweep.result import Sweep
-from qifsql.commands.sweep.scheduler import Runner
-from qifsql.commands.sweep.spec import Wish
+from qifsql.commands.sweep.scheduler import Pass
+from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
+from qifsql.commands.sweep.spec import SweepSpec
+from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.weighted import attacks
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.counting import value_codes as counting_encode
 from qifsql.counting.session import check_records
-from qifsql.counting.value_codes import Spread
+from qifsql.counting.value_codes import Spread, dictionary
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, several
@@ -38,27 +30,36 @@ from qifsql.query import render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
+Details = dict[str, pl.DataFrame]
 
 
-class Work:
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The rows of a sweep, its tables by name, and remarks on how they were measured."""
+
+    frame: pl.DataFrame
+    details: Details
+    notes: tuple[str, ...] = ()
+
+
+class SweepRun:
     """One sweep: the bound attack, the workspace, and how far it is."""
 
-    def __init__(self, engine: LocalEngine, spec: Attack, bound: BoundAttack, wish: Wish) -> None:
+    def __init__(
+        self, engine: LocalEngine, attack: Attack, bound: BoundAttack, spec: SweepSpec
+    ) -> None:
         self.engine = engine
+        self.attack = attack
         self.spec = spec
-        self.wish = wish
         self.bound = bound
         self.names = [q.name for q in bound.qids]
-        self.numbers = [q.number for q in bound.qids]
-        listed = releases.sets(self.numbers, bound.datasets) if wish.releases else wish.subsets
-        self.scope = Scope.of(
-            self.names, wish.sizes, listed, searching=wish.search, sample=wish.sample
-        )
+        self.secrets = [s.name for s in bound.secrets]
+        self.strategy = choose(bound, spec, engine.settings.seed)
         self.streams = cost.streams(engine)
         self.began = time.monotonic()
-        self.workspace = Workspace(engine, wish.workspace, self._identify())
+        self.workspace = Workspace(engine, spec.workspace, self._identify())
         self.finished = False
-        self.runners: list[Runner] = []
+        self.passes: list[Pass] = []
 
     @property
     def useful(self) -> bool:
@@ -67,136 +68,200 @@ class Work:
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done, or the time is over; the result."""
-        tables = None if self.bound.weight is not None else self._swept()
-        if tables is None:
-            check_records(self.engine, self.bound)
-            frame, histograms, self.finished = attacks(
-                self.engine,
-                self.bound,
-                self.scope,
-                self.workspace,
-                histogram=self.wish.histogram,
-                out_of_time=self._out_of_time,
-            )
-            details = {} if histograms is None else {"histogram": histograms}
-            if self.scope.sample is not None:
-                named = [s.name for s in self.bound.secrets]
-                frame = estimates.with_errors(frame, estimates.NONE, named)
-        else:
-            frame, details = tables
-        if frame.is_empty() and not self.scope.searching:
-            raise self._too_early("no subset is complete")
-        if self.bound.datasets > 1:
-            frame = releases.longitudinal(frame, self.numbers)
-            details = {n: releases.longitudinal(t, self.numbers) for n, t in details.items()}
-        if not self.scope.searching:
-            details |= tables_of_answers.details(frame, self.names, self.wish.threshold)
-        if self.wish.releases and self.finished:
-            added = releases.releases(frame, self.numbers, self.bound.releases)
-            details = {"releases": added} | details
-        if tables and self.finished:
-            details |= self._coarsened(frame, details)
-            for runner in [] if self.scope.searching else self.runners:  # it may ask for more
-                runner.sweep_up()
-        plans = [encode.coded(self.bound, runner.layout) for runner in self.runners]
-        more = self.wish.plain()
+        measured = self._measured()
+        frame = measured.frame
+        plans = [encode.coded(self.bound, each.layout) for each in self.passes]
+        more = self.spec.plain()
         if self.bound.null == "drop":
             more |= {"population": POPULATION}
-        origin = origin.of(self.bound, self.spec, *plans, **more)
-        origin = origin.sending(s for runner in self.runners for s in runner.history)
+        origin = origin.of(self.bound, self.attack, *plans, **more)
+        origin = origin.sending(s for each in self.passes for s in each.history)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
-        whole = self.scope.whole and self.finished
-        names = tuple(self.names)
         return Sweep(
             frame=frame,
             origin=origin,
-            details=details,
-            notes=self._notes(frame),
-            qids=names,
-            whole=whole,
+            details=measured.details,
+            notes=(*self._notes(frame), *measured.notes),
+            qids=tuple(self.names),
+            whole=self.strategy.whole and self.finished,
             complete=self.finished,
         )
 
-    def _swept(self) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
-        """All subsets at once, and what was done; None where the codes do not fit in a key."""
+    def _measured(self) -> Measured:
+        """Measure in the way that suits what is asked, and the data."""
+        if self.bound.weight is not None:
+            return self._attacked()
         qids, secrets = self._spreads()
         people = qids[0].people
-        layouts = self.workspace.layouts() or list(passes(qids, secrets, people))
-        if not fits(layouts):
-            return None
-        if not self.workspace.layouts():
+        layouts = self.workspace.layouts()
+        if not layouts:
+            layouts = list(passes(qids, secrets, people))
+            if not fits(layouts):
+                return self._attacked()
             self.workspace.lay_out(layouts)
-        self.course = Course(layouts, self.streams, len(self.scope.listed) or None)
-        for task, method, seconds in self.workspace.worked():
-            self.course.done(task, seconds, method)
-        self.course.rows_done = 0
-        self._announce(layouts)
-        runners = [self._runner(number, layout) for number, layout in enumerate(layouts)]
-        self.runners = runners
-        for runner in runners:
-            runner.run()
         prior = result.priors(secrets, people)
-        details = self._hunt(runners, prior)
-        collected = self._collect(layouts)
-        named = [s.name for s in self.bound.secrets]
-        subsets, errors = estimates.estimated(collected.subsets, collected.parts, people)
-        frame = result.frame(subsets, prior, qids=self.names, secrets=named)
-        if self.scope.sample is not None:
-            frame = estimates.with_errors(frame, errors, named)
-        if collected.histograms is not None:
-            bins = estimates.histograms(collected.histograms, collected.parts)
-            details["histogram"] = result.histograms(bins, named, self.names)
-        if not (self.scope.listed or self.scope.searching):
-            details["plan"] = self.course.frame([self.names[i] for i in layouts[0].order])
-        return frame, details
+        return (self._searched if self.spec.search else self._swept)(layouts, prior)
 
-    def _hunt(
-        self, runners: Sequence[Runner], prior: Mapping[int, Success]
-    ) -> dict[str, pl.DataFrame]:
-        """The borders that a search found, if that was asked for."""
-        if not self.scope.searching or self.wish.threshold is None:
-            return {}
-        questions = [None, *(s.name for s in self.bound.secrets)]
-        try:
-            borders = Hunt(runners, prior).borders(self.wish.threshold, questions, self.names)
-        except OutOfTimeError:
-            raise self._too_early("the search is not complete") from None
-        return {"borders": borders}
+    def _attacked(self) -> Measured:
+        """Every subset by an attack of its own."""
+        check_records(self.engine, self.bound)
+        frame, histograms, self.finished = attacks(
+            self.engine,
+            self.bound,
+            self.strategy,
+            self.workspace,
+            histogram=self.spec.histogram,
+            out_of_time=self._out_of_time,
+        )
+        details = {} if histograms is None else {"histogram": histograms}
+        return self._answered(frame, details, samples.NONE)
+
+    def _swept(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+        """All subsets at once."""
+        progress = self._progress(layouts)
+        self._announce(layouts, progress)
+        self._run(layouts, progress)
+        collected = self._collect(layouts)
+        subsets = collected.subsets["subset"].n_unique()
+        if self.finished and subsets != self.strategy.subsets:
+            raise self.workspace.broken("some subset is missing")
+        frame, details, errors = self._results(collected, layouts[0].people, prior)
+        if self.strategy.staged:
+            details["plan"] = progress.frame([self.names[i] for i in layouts[0].order])
+        measured = self._answered(frame, details, errors)
+        if self.finished:
+            for each in self.passes:
+                each.sweep_up()
+        return measured
+
+    def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+        """The borders of the threshold, and the subsets that were measured on the way.
+
+        The coded tables stay: another threshold may ask for more.
+        """
+        self.spec.tell(
+            f"{several(layouts[0].people, 'record')}, "
+            f"{several(len(self.names), 'quasi-identifier')}: how many of the "
+            f"{several(self.strategy.subsets, 'subset')} are measured depends on the borders"
+        )
+        self._run(layouts, self._progress(layouts))
+        details = {}
+        if self.spec.threshold is not None:
+            try:
+                details["borders"] = BorderSearch(self.passes, prior).borders(
+                    self.spec.threshold, [None, *self.secrets], self.names
+                )
+            except OutOfTimeError:
+                raise self._too_early("the search is not complete") from None
+        frame, more, _ = self._results(self._collect(layouts), layouts[0].people, prior)
+        frame, details = self._renamed(frame, details | more)
+        return Measured(frame=frame, details=details)
+
+    def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
+        """What was measured, and all that follows from it."""
+        if frame.is_empty():
+            raise self._too_early("no subset is complete")
+        notes: tuple[str, ...] = ()
+        if estimated := self.strategy.estimated:
+            frame = samples.with_errors(frame, errors, self.secrets)
+            notes = (samples.note(frame),)
+        frame, details = self._renamed(frame, details)
+        details |= answers.details(frame, self.names, self.spec.threshold)
+        if self.spec.releases and self.finished:
+            numbers = [q.number for q in self.bound.qids]
+            added = answers.releases(frame, numbers, self.bound.releases)
+            details = {"releases": added} | details
+        if self.passes and self.finished and "drop_first" in details and not estimated:
+            details["coarsen_first"] = self._coarsened(frame, details["drop_first"])
+        return Measured(frame=frame, details=details, notes=notes)
+
+    def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
+        """The same under the names of the longitudinal models, of a collection."""
+        if self.bound.datasets == 1:
+            return frame, details
+        numbers = [q.number for q in self.bound.qids]
+        tables = {name: answers.longitudinal(t, numbers) for name, t in details.items()}
+        return answers.longitudinal(frame, numbers), tables
+
+    def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
+        """Which quasi-identifier to coarsen first, for each question."""
+        everything = frame.filter(n_qids=len(self.names)).rows(named=True)
+        rows: dict[int, list[dict[str, Any]]] = {}
+        for each in self.passes:
+            with each.coarsening() as coarser:
+                for question in each.questions:
+                    rows[question] = answers.coarsen_first(
+                        each.layout,
+                        partial(coarser, question),
+                        everything[question],
+                        drop_first,
+                        self.names,
+                    )
+        ranked = [row for question in sorted(rows) for row in rows[question]]
+        return pl.DataFrame(ranked, schema=answers.COARSEN_FIRST)
+
+    def _results(
+        self, collected: Collected, people: int, prior: Mapping[int, Success]
+    ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
+        """The rows and histograms of what was collected, and the errors of what is estimated."""
+        subsets, errors = samples.estimated(collected.subsets, collected.parts, people)
+        frame = result.frame(subsets, prior, qids=self.names, secrets=self.secrets)
+        details = {}
+        if collected.histograms is not None:
+            bins = samples.histograms(collected.histograms, collected.parts)
+            details["histogram"] = result.histograms(bins, self.secrets, self.names)
+        return frame, details, errors
+
+    def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
+        """Work through all passes, as far as the time goes."""
+        self.passes = [
+            Pass(
+                engine=self.engine,
+                bound=self.bound,
+                workspace=self.workspace,
+                number=number,
+                layout=layout,
+                strategy=self.strategy,
+                streams=self.streams,
+                progress=progress,
+                out_of_time=self._out_of_time,
+            )
+            for number, layout in enumerate(layouts)
+        ]
+        for each in self.passes:
+            each.run()
+
+    def _progress(self, layouts: Sequence[Layout]) -> Progress:
+        """How far earlier runs were."""
+        progress = Progress(layouts, self.streams, self.strategy.listed)
+        for task, method, seconds in self.workspace.worked():
+            progress.done(task, seconds, method)
+        progress.rows_done = 0
+        return progress
 
     def _too_early(self, what: str) -> InputError:
         return InputError(
-            f"{what} after {self.wish.time_budget:g} seconds; what is done is kept in "
-            f"{self.wish.workspace or 'memory'}: the same command goes on, or give more time with "
+            f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in "
+            f"{self.spec.workspace or 'memory'}: the same command goes on, or give more time with "
             "--time-budget"
         )
 
-    def _coarsened(
-        self, frame: pl.DataFrame, details: Mapping[str, pl.DataFrame]
-    ) -> dict[str, pl.DataFrame]:
-        """Which quasi-identifier to coarsen first, where all subsets are there and exact."""
-        if "drop_first" not in details or self.scope.sample is not None:
-            return {}
-        table = coarsen_first(self.runners, frame, details["drop_first"], self.names)
-        return {"coarsen_first": table}
-
-    def _notes(self, frame: Any) -> tuple[str, ...]:
+    def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
         notes = list(self.bound.notes)
         if self.bound.null == "drop":
             notes += self._left_out(frame)
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
-                f"the time is over: {there:,} of {several(self.scope.subsets, 'subset')} are "
+                f"the time is over: {there:,} of {several(self.strategy.subsets, 'subset')} are "
                 "complete; the same command goes on from here"
             )
-        if self.scope.sample is not None:
-            notes.append(estimates.note(frame))
         return tuple(notes)
 
     def _left_out(self, frame: pl.DataFrame) -> list[str]:
         """A remark on who is in no row, because something is missing."""
         records, people = self.workspace.fact("records"), frame["records"].max()
-        if not isinstance(people, int) or self.bound.weight is not None:
+        if records is None or not isinstance(people, int):  # weights are not counted
             share = "records"
         elif records == people:
             return []
@@ -211,20 +276,18 @@ class Work:
     def _identify(self) -> dict[str, Any]:
         """What tells this sweep from another one."""
         bound = self.bound
+        csv = [self.attack.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding]
         return {
             "dataset": [bound.dataset.name, bound.dataset.table],
             "contents": [d["sha256"] for d in digests(bound.dataset.paths)],
-            "csv": [self.spec.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding],
+            "csv": csv,
             "quasi-identifiers": [[q.name, render.render(q.expression)] for q in bound.qids],
             "secrets": [[s.name, render.render(s.expression)] for s in bound.secrets],
-            "collection": self.spec.asked_of_collection,
+            "collection": self.attack.asked_of_collection,
             "weight": render.render(bound.weight.expression) if bound.weight else None,
             "where": render.render(bound.where) if bound.where is not None else None,
             "null": bound.null,
-            "sizes": [self.scope.least, self.scope.most],
-            "subsets": list(self.scope.listed),
-            "search": self.scope.searching,
-            "sample": [self.scope.sample, self.engine.settings.seed if self.scope.sample else None],
+            **self.strategy.identity,
         }
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
@@ -239,14 +302,11 @@ class Work:
             parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
             return parts[0], parts[1]
         self.workspace.tell("records", check_records(self.engine, self.bound))
-        cost.check_disk(self.engine, self.bound, self.wish.workspace)
+        cost.check_disk(self.engine, self.bound, self.spec.workspace)
         if self.bound.dataset.format == "csv":
             self.bound = replace(self.bound, dataset=self.engine.load(self.bound.dataset))
         qids, secrets = (
-            {
-                i: counting_encode.dictionary(self.engine, self.bound, name)
-                for i, name in names.items()
-            }
+            {i: dictionary(self.engine, self.bound, name) for i, name in names.items()}
             for names in (
                 {i: f"qid_{i + 1}" for i in range(len(self.bound.qids))},
                 {j: f"secret_{j}" for j in range(1, len(self.bound.secrets) + 1)},
@@ -257,63 +317,42 @@ class Work:
             self.workspace.tell("spreads", plain)
         return qids, secrets
 
-    def _announce(self, layouts: Sequence[Layout]) -> None:
+    def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Say what is going to happen."""
-        if self.scope.searching:
-            self.wish.tell(
-                f"{several(layouts[0].people, 'record')}, "
-                f"{several(len(self.names), 'quasi-identifier')}: how many of the "
-                f"{several(self.scope.subsets, 'subset')} are measured depends on the borders"
-            )
-            return
-        need = cost.preflight(layouts, self.course, self.streams, self.engine.memory)
-        self.wish.tell(
-            f"{several(layouts[0].people, 'record')}, {several(self.scope.subsets, 'subset')} of "
+        need = cost.preflight(layouts, progress, self.streams, self.engine.memory)
+        self.spec.tell(
+            f"{several(layouts[0].people, 'record')}, "
+            f"{several(self.strategy.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
         )
-        if self.wish.explain:
-            for line in self.course.lines([self.names[i] for i in layouts[0].order]):
-                self.wish.tell(line)
-
-    def _runner(self, number: int, layout: Layout) -> Runner:
-        return Runner(
-            self.engine,
-            self.bound,
-            self.workspace,
-            number,
-            layout,
-            self.scope,
-            self.streams,
-            self.course,
-            self._out_of_time,
-        )
+        if self.spec.explain:
+            for line in progress.lines([self.names[i] for i in layouts[0].order]):
+                self.spec.tell(line)
 
     def _out_of_time(self) -> bool:
-        budget = self.wish.time_budget
+        budget = self.spec.time_budget
         return budget is not None and time.monotonic() - self.began > budget
 
     def _collect(self, layouts: Sequence[Layout]) -> Collected:
         numbered = dict(enumerate(layouts))
-        complete = -1  # by every pass
-        for i, layout in numbered.items():
-            complete &= self.workspace.complete(i, layout, self.scope)
+        answered = self.strategy.answered(self.workspace, numbered)
         self.finished = all(
             self.workspace.begun(i) and not self.workspace.pending(i) for i in numbered
         )
         collected: list[Collected] = []
 
         def work(_stream: Stream) -> None:
-            counts = collect(
-                self.workspace,
-                numbered,
-                complete,
-                self.scope,
-                histograms=self.wish.histogram,
+            histograms, sizes = self.spec.histogram, self.strategy.sizes
+            collected.append(
+                collect(self.workspace, numbered, sizes, answered, histograms=histograms)
             )
-            collected.append(counts)
 
-        self.engine.together([self.workspace.stream], work, self.runners[0].look)
-        subsets = collected[0].subsets["subset"].n_unique()
-        if self.finished and not self.scope.searching and subsets != self.scope.subsets:
-            raise self.workspace.broken("some subset is missing")
+        self.engine.together([self.workspace.stream], work, self.passes[0].look)
         return collected[0]
+
+
+def choose(bound: BoundAttack, spec: SweepSpec, seed: int | None = None) -> Strategy:
+    """Return the strategy for what is asked of the quasi-identifiers of an attack."""
+    numbers = [q.number for q in bound.qids]
+    releases = answers.sets(numbers, bound.datasets) if spec.releases else ()
+    return strategies.choose(spec, [q.name for q in bound.qids], releases=releases, seed=seed)

@@ -1,6 +1,8 @@
-"""Running a sweep: tasks go to streams, what they find goes to the workspace."""
+"""Passes over the data: tasks go to streams, what they find goes to the workspace."""
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,31 +11,82 @@ from itertools import chain
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep import block_kinds, encode, statements
-from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep import collect, encode, statements
+from qifsql.commands.sweep.cost import Progress
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.progress import Course
-from qifsql.commands.sweep.rollup import group, roll_up
+from qifsql.commands.sweep.rollup import Choice, group, roll_up
+from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.tables import (
     SAMPLE,
     Tables,
     heavy,
     qualify,
 )
-from qifsql.commands.sweep.tasks import Tasks
 from qifsql.commands.sweep.walk import walk
-from qifsql.commands.sweep.way import Choice
-from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.commands.sweep.worker import Chunk, Sums, Worker
 from qifsql.commands.sweep.workspace import Task, Workspace
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.query.render import creating, dropping, render
 
-Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
+
+class Tasks:
+    """A queue that ends when nothing waits and nobody works who could bring more.
+
+    ``stop``: when it says so, no more tasks are handed out.
+    """
+
+    def __init__(self, tasks: Iterable[Task], stop: Callable[[], bool]) -> None:
+        self._waiting = deque(tasks)
+        self._working = 0
+        self._stop = stop
+        self._changed = threading.Condition()
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Let more tasks wait."""
+        with self._changed:
+            self._waiting.extend(tasks)
+            self._changed.notify_all()
+
+    @contextmanager
+    def next(self) -> Iterator[Task | None]:
+        """The next task, once there is one; None at the end."""
+        task = self._take()
+        try:
+            yield task
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            if task is not None:
+                with self._changed:
+                    self._working -= 1
+                    self._changed.notify_all()
+
+    def close(self) -> None:
+        """Hand out nothing more."""
+        with self._changed:
+            self._waiting.clear()
+            self._stop = _always
+            self._changed.notify_all()
+
+    def _take(self) -> Task | None:
+        with self._changed:
+            while not self._waiting and self._working:
+                self._changed.wait()
+            if not self._waiting or self._stop():
+                self._waiting.clear()
+                return None
+            self._working += 1
+            return self._waiting.popleft()
 
 
-@dataclass
-class Runner:
+def _always() -> bool:
+    return True
+
+
+@dataclass(kw_only=True)
+class Pass:
     """One pass over the data: its tasks until none is left, or until there is no more time."""
 
     engine: LocalEngine
@@ -41,9 +94,9 @@ class Runner:
     workspace: Workspace
     number: int
     layout: Layout
-    scope: Scope
+    strategy: Strategy
     streams: int
-    course: Course
+    progress: Progress
     out_of_time: Callable[[], bool]
     choices: dict[int, Choice] = field(default_factory=dict)
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
@@ -55,17 +108,12 @@ class Runner:
             self.workspace,
             self.number,
             self.layout,
-            self.scope,
-            self.course,
-            self.seed,
+            self.strategy.sizes,
+            self.strategy.settle,
+            self.progress,
             self.streams,
         )
-        self.kinds = creating("kinds", block_kinds.kinds(self.layout))
-
-    @property
-    def seed(self) -> int:
-        """What decides which blocks are drawn."""
-        return self.engine.settings.seed or 0
+        self.kinds = creating("kinds", collect.kinds(self.layout))
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
@@ -74,8 +122,8 @@ class Runner:
                 return
             self._encode()
         pending = self.workspace.pending(self.number)
-        if pending and not (self.scope.listed or self.scope.searching):
-            self.course.expect(self.number, self.expected())
+        if pending and self.strategy.staged:
+            self.progress.expect(self.number, self.expected())
         while pending and not self.out_of_time():
             light = [task for task in pending if not heavy(task)]
             if light:
@@ -105,7 +153,7 @@ class Runner:
         """Let one statement use all threads."""
 
         def work(stream: Stream) -> None:
-            self._do(Worker(stream, self.layout, self.scope), task)
+            self._do(Worker(stream, self.layout, self.strategy.sizes), task)
 
         self.engine.together([self.workspace.stream], work, self.look)
 
@@ -116,15 +164,15 @@ class Runner:
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # of a process that did not get further
         self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
-        worker = Worker(stream, self.layout, self.scope)
+        worker = Worker(stream, self.layout, self.strategy.sizes)
         with stream.transaction():
             self.workspace.enter(stream, table)
-            self.tables.begin(worker)
+            self.strategy.begin(self.tables, worker)
             self.workspace.begin(self.number)
 
     def expected(self) -> list[float]:
         """About how many different people are left when the attributes before each are dropped."""
-        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        worker = Worker(self.workspace.stream, self.layout, self.strategy.sizes)
         query = statements.distinct(
             [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
         )
@@ -134,7 +182,7 @@ class Runner:
 
     def look(self) -> None:
         """Tell how far the sweep is."""
-        self.engine.settings.progress("sweeping", self.course.share, self.course.describe())
+        self.engine.settings.progress("sweeping", self.progress.share, self.progress.describe())
 
     def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
         """Settle subsets, by position; people, mode and certain of each and each question."""
@@ -151,11 +199,24 @@ class Runner:
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
     @contextmanager
-    def coarsening(self) -> Iterator[Callable[[int], dict[int, Sums]]]:
-        """What says what holds of all attributes when the values of one are merged in pairs."""
+    def coarsening(self) -> Iterator[Callable[[int, int], Sums]]:
+        """What says what holds of all attributes when the values of one are merged in pairs.
+
+        For a question and a position; it is remembered in the workspace.
+        """
         with self._opened() as streams:
-            workers = {stream: Worker(stream, self.layout, self.scope) for stream in streams}
-            yield lambda position: self._coarser(workers, position)
+            workers = {s: Worker(s, self.layout, self.strategy.sizes) for s in streams}
+
+            def coarser(question: int, position: int) -> Sums:
+                name = f"coarser {self.number} {position}"
+                held = self.workspace.fact(name)
+                if held is None:
+                    held = self._coarser(workers, position)
+                    self.workspace.tell(name, held)
+                sums = {int(number): tuple(sums) for number, sums in held.items()}
+                return sums[question]
+
+            yield coarser
 
     def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         chunks = iter(self.tables.chunks(pairs=position == 0))
@@ -178,7 +239,7 @@ class Runner:
 
     def sums(self) -> dict[tuple[int, int], Sums]:
         """The same of all subsets that were asked before."""
-        worker = Worker(self.workspace.stream, self.layout, self.scope)
+        worker = Worker(self.workspace.stream, self.layout, self.strategy.sizes)
         query = worker.say.query("sums", found="kept.main.found")
         part = query.where(
             exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
@@ -191,7 +252,7 @@ class Runner:
 
     def _work(self, stream: Stream, tasks: Tasks) -> None:
         """One stream's work: task after task."""
-        worker = Worker(stream, self.layout, self.scope)
+        worker = Worker(stream, self.layout, self.strategy.sizes)
         while True:
             with tasks.next() as task:
                 if task is None:
@@ -229,7 +290,7 @@ class Runner:
         if task.kind == "group":
             self.answers |= self._summed(worker.rows("sums"))
         worker.forget()
-        self.course.done(task, seconds, method, wasted)
+        self.progress.done(task, seconds, method, wasted)
         return new
 
     def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
@@ -264,7 +325,7 @@ class Runner:
             left = self.layout.n - position - 1
             before = self.choices.get(position - 1)
             self.choices[position] = Choice(
-                left, may_roll=self.scope.whole, valued=self.layout.valued, before=before
+                left, may_roll=self.strategy.whole, valued=self.layout.valued, before=before
             )
         return self.choices[position]
 

@@ -10,8 +10,16 @@ each maximal safe one, unless the answer follows from others; the rest of the la
 visited.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from qifsql.commands.sweep.answers import MEASURES
+from qifsql.commands.sweep.result import BORDERS
+from qifsql.commands.sweep.scheduler import Pass
+from qifsql.commands.sweep.worker import Sums
+from qifsql.measures.bayes import Success
 
 Ask = Callable[[Collection[int]], dict[int, bool]]
 """Whether each of some subsets, as numbers, is risky."""
@@ -98,3 +106,93 @@ def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
 
 def _ordered(subsets: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(subsets, key=lambda s: (s.bit_count(), s)))
+
+
+class OutOfTimeError(Exception):
+    """There was no time for all that was to be asked."""
+
+
+@dataclass
+class BorderSearch:
+    """The search, put to the data: the sums of the subsets measured so far, for each question.
+
+    Subsets are by position, as in the passes.
+    """
+
+    passes: Sequence[Pass]
+    prior: Mapping[int, Success]
+    sums: dict[int, dict[int, Sums]] = field(default_factory=dict)
+
+    def borders(
+        self, threshold: float, questions: Sequence[str | None], qids: Sequence[str]
+    ) -> pl.DataFrame:
+        """Both borders of every question and measure, as in ``answers.borders``."""
+        layout = self.passes[0].layout
+        if any(p.workspace.pending(p.number) for p in self.passes):
+            raise OutOfTimeError
+        for each in self.passes:
+            self._learn(each.sums())
+        rows = []
+        for question, secret in enumerate(questions):
+            for measure in MEASURES:
+                answer = search(layout.n, self._judge(question, measure, threshold))
+                borders = (("minimal risky", answer.risky), ("maximal safe", answer.safe))
+                for border, subsets in borders:
+                    named = sorted((_members(layout.order, s), s) for s in subsets)
+                    rows += [
+                        {
+                            "model": "CRS" if secret is None else "CAS",
+                            "secret": secret,
+                            "measure": measure,
+                            "border": border,
+                            "n_qids": len(members),
+                            "qids": [qids[i] for i in members],
+                            "posterior": self._success(subset, question, measure),
+                            "subset": sum(1 << i for i in members),
+                        }
+                        for members, subset in sorted(named, key=lambda pair: len(pair[0]))
+                    ]
+        return pl.DataFrame(rows, schema=BORDERS)
+
+    def _judge(self, question: int, measure: str, threshold: float) -> Ask:
+        """Who says whether the success of each of some subsets reaches the threshold."""
+        sides = Sides(self.passes[0].layout.n)
+
+        def judge(subset: int) -> bool:
+            risky = self._success(subset, question, measure) >= threshold
+            sides.learn(subset, risky=risky)
+            return risky
+
+        def ask(subsets: Collection[int]) -> dict[int, bool]:
+            verdicts = {s: sides.follows(s) for s in subsets}
+            self._measure(s for s, risky in verdicts.items() if risky is None)
+            return {s: judge(s) if risky is None else risky for s, risky in verdicts.items()}
+
+        for subset in self.sums:
+            judge(subset)
+        return ask
+
+    def _measure(self, subsets: Iterable[int]) -> None:
+        """Put those subsets to the data that were not before."""
+        new = [s for s in subsets if s and s not in self.sums]
+        for each in self.passes if new else ():
+            sums = each.ask(new)
+            if len(sums) < len(new) * len(each.questions):
+                raise OutOfTimeError
+            self._learn(sums)
+
+    def _learn(self, sums: Mapping[tuple[int, int], Sums]) -> None:
+        for (subset, question), answer in sums.items():
+            self.sums.setdefault(subset, {})[question] = answer
+
+    def _success(self, subset: int, question: int, measure: str) -> float:
+        if not subset:
+            success = self.prior[question]
+            return float(getattr(success, measure))
+        people, mode, certain = self.sums[subset][question]
+        return (mode if measure == "probabilistic" else certain) / people
+
+
+def _members(order: Sequence[int], subset: int) -> list[int]:
+    """The numbers of the quasi-identifiers of a subset of positions."""
+    return sorted(i for position, i in enumerate(order) if subset >> position & 1)

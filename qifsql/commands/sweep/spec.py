@@ -1,7 +1,10 @@
-"""What is wanted of a sweep, and how it is to be worked on."""
+"""What can be asked of a sweep: its options, and the subsets that they name."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +19,14 @@ from qifsql.data.option import (
     TEXTS,
     Option,
 )
+from qifsql.errors import InputError, did_you_mean, quoted, several
 
 Tell = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What is wanted of a sweep, and how it is to be worked on (see ``sweep``)."""
+@dataclass(frozen=True, kw_only=True)
+class SweepSpec:
+    """What is asked of a sweep beside the attack, and how it is to be worked on (see ``sweep``)."""
 
     sizes: str | None = None
     subsets: tuple[str, ...] = ()
@@ -39,7 +43,7 @@ class Wish:
     tell: Tell = lambda _line: None
 
     def plain(self) -> dict[str, Any]:
-        """What was asked beside the attack, as plain data for manifests."""
+        """Return what was asked beside the attack as plain data for manifests."""
         return {
             "sizes": self.sizes,
             "subsets": list(self.subsets) or None,
@@ -123,3 +127,74 @@ class SweepOptions(Knowledge, Joining, total=False):
 
 
 OPTIONS = SweepOptions
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The subsets of ``n`` attributes that have ``least`` to ``most`` of them."""
+
+    n: int
+    least: int
+    most: int
+
+    @property
+    def every(self) -> bool:
+        """Whether it is every subset."""
+        return self.least <= 1 and self.most == self.n
+
+    @property
+    def subsets(self) -> int:
+        """How many subsets there are."""
+        return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
+
+    def beginning(self, later: int) -> int:
+        """How many subsets begin with one attribute, where so many others come after it."""
+        return sum(comb(later, size - 1) for size in range(self.least, self.most + 1))
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the subsets as numbers, the smaller first: bit i stands for the i-th attribute."""
+        for size in range(self.least, self.most + 1):
+            yield from sorted(sum(1 << i for i in c) for c in combinations(range(self.n), size))
+
+
+def sizes(text: str | None, n: int) -> Sizes:
+    """Return the sizes that people type, ``3`` or ``1-4``; every size where they type none."""
+    if text is None:
+        return Sizes(n, 1, n)
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    least, most = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= least <= most:
+        raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
+    if least > n:
+        raise InputError(f"of {several(n, 'quasi-identifier')} no subset has {least}")
+    return Sizes(n, least, min(most, n))
+
+
+def subset(text: str, names: Sequence[str]) -> int:
+    """Return a subset as a number from its names, joined by ``+``; a name may contain one."""
+    if not text:
+        raise InputError(
+            'subset "" is empty: a subset names one quasi-identifier or more, as in day+school'
+        )
+    members = _members(text, names)
+    if members is None:
+        rest = text
+        while prefixes := [n for n in names if rest.startswith(f"{n}+")]:
+            rest = rest[len(max(prefixes, key=len)) + 1 :]
+        hint = did_you_mean(rest.split("+")[0], names)
+        raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
+    if len(set(members)) < len(members):
+        raise InputError(f"subset {quoted(text)} names a quasi-identifier twice; name it once")
+    return sum(1 << i for i in members)
+
+
+def _members(text: str, names: Sequence[str]) -> list[int] | None:
+    """The numbers of the names that a text is made of, the longest that fits first."""
+    for name in sorted(names, key=len, reverse=True):
+        if text == name:
+            return [names.index(name)]
+        if text.startswith(f"{name}+"):
+            rest = _members(text[len(name) + 1 :], names)
+            if rest is not None:
+                return [names.index(name), *rest]
+    return None

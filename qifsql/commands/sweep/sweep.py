@@ -7,11 +7,9 @@ from typing import Any, Unpack, cast
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.sweep import cost
-from qifsql.commands.sweep.lattice import Scope
-from qifsql.commands.sweep.releases import sets
 from qifsql.commands.sweep.result import Sweep
-from qifsql.commands.sweep.run import Work
-from qifsql.commands.sweep.spec import Tell, Wish
+from qifsql.commands.sweep.run import SweepRun, choose
+from qifsql.commands.sweep.spec import SweepSpec, Tell
 from qifsql.commands.sweep.workspace import alone, prepare
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -57,7 +55,7 @@ def sweep(
         search: find only these, without visiting every subset.
         sample: estimate from about this share of the blocks of the first attribute, such as 0.01,
             where it has many values: large blocks are drawn more often, the largest always
-            (``qifsql.commands.sweep.estimates``); the rest stays exact. The seed is that of the
+            (``qifsql.commands.sweep.samples``); the rest stays exact. The seed is that of the
             settings.
         histogram: count people by their success in percent, too.
         workspace: the file that keeps what is done, so that the sweep can go on after any end;
@@ -85,79 +83,86 @@ def sweep(
         raise InputError("a threshold is a success, from 0 to 1")
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
-    spec = Attack.of("crs,cas" if options.get("secret") else "crs", source, **options).fitting()
-    if spec.key and not spec.of_collection:
+    model = "crs,cas" if options.get("secret") else "crs"
+    attack = Attack.of(model, source, **options).fitting()
+    if attack.key and not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
     if releases and (sizes is not None or subsets or search or sample):
         raise InputError(RELEASES)
     listed = (subsets,) if isinstance(subsets, str) else tuple(subsets)
-    file = None if workspace is None else Path(workspace)
-    wish = Wish(
-        None if sizes is None else str(sizes), listed, releases, threshold, search, sample,
-        histogram, file, keep, restart, time_budget, explain, told or _silent,
-    )  # fmt: skip
-    return run(spec, wish, settings)
+    spec = SweepSpec(
+        sizes=None if sizes is None else str(sizes),
+        subsets=listed,
+        releases=releases,
+        threshold=threshold,
+        search=search,
+        sample=sample,
+        histogram=histogram,
+        workspace=None if workspace is None else Path(workspace),
+        keep=keep,
+        restart=restart,
+        time_budget=time_budget,
+        explain=explain,
+        tell=told or _silent,
+    )
+    return run(attack, spec, settings)
 
 
 def fit(source: Source, settings: Settings | None = None, **options: Any) -> None:
     """Look up every name of a sweep in its data, without sweeping; InputError where wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if "secret" in options else "crs"
-    spec = Attack.of(model, source, **cast("Options", adversary))
-    if not spec.of_collection:
+    attack = Attack.of(model, source, **cast("Options", adversary))
+    if not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
-    with opened(spec.fitting(), settings, joined=False) as (_, bound):
-        listed = options.get("subsets", ())
-        if options.get("releases"):
-            if any(name in options for name in GIVEN_SUBSETS):
-                raise InputError(RELEASES)
-            listed = sets([q.number for q in bound.qids], bound.datasets)
-        names = [q.name for q in bound.qids]
-        searching, sample = options.get("search", False), options.get("sample")
-        Scope.of(names, options.get("sizes"), listed, searching=searching, sample=sample)
+    with opened(attack.fitting(), settings, joined=False) as (_, bound):
+        if options.get("releases") and any(name in options for name in GIVEN_SUBSETS):
+            raise InputError(RELEASES)
+        names = ("releases", *GIVEN_SUBSETS)
+        choose(bound, SweepSpec(**{n: options[n] for n in names if n in options}))
 
 
 def _silent(_line: str) -> None:
     """Nobody wants to know."""
 
 
-def run(spec: Attack, wish: Wish, settings: Settings | None = None) -> Sweep:
+def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
     """Run a sweep as it is specified (see ``sweep``)."""
     origin = Origin.now(settings, "sweep")
-    fresh = wish.workspace is None or wish.restart or not wish.workspace.exists()
+    fresh = spec.workspace is None or spec.restart or not spec.workspace.exists()
     useful = not fresh
-    files = [] if wish.workspace is None else [wish.workspace]
+    files = [] if spec.workspace is None else [spec.workspace]
     opening = False
     try:
         with (
-            alone(wish.workspace),
+            alone(spec.workspace),
             masked(),
-            opened(spec, cost.limited(settings), sources=files) as (engine, bound),
+            opened(attack, cost.limited(settings), sources=files) as (engine, bound),
         ):
-            if wish.workspace is not None:
-                prepare(engine, wish.workspace, bound.dataset, restart=wish.restart)
+            if spec.workspace is not None:
+                prepare(engine, spec.workspace, bound.dataset, restart=spec.restart)
             opening = True
-            working = Work(engine, spec, bound, wish)
+            working = SweepRun(engine, attack, bound, spec)
             try:
                 result = working.sweep(origin)
             finally:
                 useful = working.useful
     except (Interrupted, KeyboardInterrupt) as e:
-        raise Interrupted(f"interrupted; {_describe_workspace(wish, useful=useful)}") from e
+        raise Interrupted(f"interrupted; {_describe_workspace(spec, useful=useful)}") from e
     except EngineError as e:
         raise EngineError(
-            f"{e}; {_describe_workspace(wish, useful=useful)}", detail=e.detail
+            f"{e}; {_describe_workspace(spec, useful=useful)}", detail=e.detail
         ) from e
     finally:
-        if opening and fresh and wish.workspace is not None and not useful:
-            remove(wish.workspace)  # nothing is in it that another run could use
-    if wish.workspace is not None and not wish.keep and result.complete:
-        remove(wish.workspace)
+        if opening and fresh and spec.workspace is not None and not useful:
+            remove(spec.workspace)  # nothing is in it that another run could use
+    if spec.workspace is not None and not spec.keep and result.complete:
+        remove(spec.workspace)
     return result
 
 
-def _describe_workspace(wish: Wish, *, useful: bool) -> str:
+def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:
     """What became of the work, for the person who stopped it."""
-    if wish.workspace is None or not useful:
+    if spec.workspace is None or not useful:
         return "nothing was left behind"
-    return f"what is done is kept in {wish.workspace}: the same command goes on"
+    return f"what is done is kept in {spec.workspace}: the same command goes on"

@@ -3,17 +3,17 @@
 Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from sqlglot import exp
 
-from qifsql.commands.sweep import strata
-from qifsql.commands.sweep.lattice import Scope
+from qifsql.commands.sweep import samples
+from qifsql.commands.sweep.cost import Progress
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.progress import Course
-from qifsql.commands.sweep.strata import Stratum
+from qifsql.commands.sweep.samples import Stratum
+from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.commands.sweep.workspace import Task, Workspace
 from qifsql.query.render import creating, render
@@ -28,16 +28,29 @@ ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 SAMPLE, CERTAIN = "_sample", "_certain"  # how tables of drawn blocks end, and of those that must be
 
 
+@dataclass(frozen=True, kw_only=True)
+class CodedTable:
+    """A coded table: its first attribute, what was decided before it, and its rows."""
+
+    name: str
+    position: int
+    state: int
+    rows: int
+
+
 @dataclass
 class Tables:
-    """The tables of one pass, and the tasks that they bring."""
+    """The tables of one pass, and the tasks that they bring.
+
+    ``settle`` gives the tasks that settle the subsets which take the first attribute of a table.
+    """
 
     workspace: Workspace
     number: int
     layout: Layout
-    scope: Scope
-    course: Course
-    seed: int
+    sizes: Sizes
+    settle: "Callable[[Tables, Worker, CodedTable], list[Task]]"
+    progress: Progress
     streams: int
     _cuts: dict[str, list[Chunk]] = field(default_factory=dict)
 
@@ -48,15 +61,16 @@ class Tables:
 
     def begin(self, worker: Worker) -> None:
         """The first tasks of the pass: of the table of all attributes."""
-        if not self.scope.listed:
-            self._enter(worker, self.first, 0, 0)
-            return
+        self._enter(worker, self.first, 0, 0)
+
+    def begin_with(self, worker: Worker, subsets: Iterable[int]) -> None:
+        """The only tasks of the pass: one for each of the subsets, by quasi-identifier."""
         place = {i: p for p, i in enumerate(self.layout.order)}
-        subsets = [
-            sum(1 << place[i] for i in range(self.layout.n) if named >> i & 1)
-            for named in self.scope.listed
+        by_position = [
+            sum(1 << place[i] for i in range(self.layout.n) if subset >> i & 1)
+            for subset in subsets
         ]
-        self.workspace.add(worker.stream, self.groups(subsets))
+        self.workspace.add(worker.stream, self.groups(by_position))
 
     def groups(self, subsets: Iterable[int]) -> list[Task]:
         """A task for each subset, by position: on the smallest table that has its attributes."""
@@ -126,71 +140,60 @@ class Tables:
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """The tasks of a new coded table: largest chunks first, so that streams end together."""
         taken = (state >> self.layout.n).bit_count()
-        if taken + self.layout.n - position < self.scope.least:
+        if taken + self.layout.n - position < self.sizes.least:
             return ()  # every subset that is left is too small
-        last = position == self.layout.n - 1
-        tasks: list[Task] = []
-        rows = self._rows(worker, table)
-        if not self.scope.searching:
-            tasks += self._sampled(worker, table, position, rows) if self._may(state, rows) else []
-            tasks = tasks or self._walks(worker, table, position, state, rows)
-        if not last:
+        rows = worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
+        coded = CodedTable(name=table, position=position, state=state, rows=rows)
+        tasks = self.settle(self, worker, coded)
+        if position < self.layout.n - 1:
             drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
             tasks.insert(0, drop)
         return self.workspace.add(worker.stream, tasks)
 
-    def _rows(self, worker: Worker, table: str) -> int:
-        """How many rows a table has."""
-        return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
-
-    def _walks(
-        self, worker: Worker, table: str, position: int, state: int, rows: int
-    ) -> list[Task]:
+    def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """The tasks that settle all rows of a table, in chunks."""
-        last = position == self.layout.n - 1
+        last = table.position == self.layout.n - 1
         most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
-        some = min(most, max(LEAST, rows // (SHARES * self.streams)))
-        ranges = self._ranges(worker, qualify(table), some, GIANT * most)
+        some = min(most, max(LEAST, table.rows // (SHARES * self.streams)))
+        ranges = self._ranges(worker, qualify(table.name), some, GIANT * most)
         return [
-            Task(0, self.number, "split" if giant and not last else "walk", table, position,
-                 state, least, greatest, size)
+            Task(0, self.number, "split" if giant and not last else "walk", table.name,
+                 table.position, table.state, least, greatest, size)
             for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
         ]  # fmt: skip
 
-    def _may(self, state: int, rows: int) -> bool:
-        """Whether a table may be sampled: it holds everybody, and so many rows that it pays."""
-        return self.scope.sample is not None and not state and rows > CHUNK // 2
-
-    def _sampled(self, worker: Worker, table: str, position: int, rows: int) -> list[Task]:
+    def draws(self, worker: Worker, table: CodedTable, share: float, seed: int) -> list[Task]:
         """Draw blocks of the first attribute; tasks for each part of them, and for all large ones.
 
-        None where no block would be left out.
+        None where no block would be left out, or the table does not hold everybody or has so few
+        rows that a sample does not pay.
         """
-        share = self.scope.sample or 1.0
-        limits = strata.limits(share, self.layout.people)
-        worker.set(seed=(self.seed, "BIGINT"), first=(position, "INTEGER"))
+        if table.state or table.rows <= CHUNK // 2:
+            return []
+        limits = samples.limits(share, self.layout.people)
+        worker.set(seed=(seed, "BIGINT"), first=(table.position, "INTEGER"))
         worker.set_lists(limits=limits)
-        worker.make("lots", "lots", coded=qualify(table))
+        worker.make("lots", "lots", coded=qualify(table.name))
         each = [Stratum(*row) for row in worker.rows("strata")]
-        drawn = strata.sampled(each, share, len(limits) + 1)
+        drawn = samples.sampled(each, share, len(limits) + 1)
         if not any(drawn):
             return []
         starts = list(accumulate(drawn, initial=0))
         worker.set_lists(drawn=drawn, starts=starts)
-        sample, certain = table + SAMPLE, table + CERTAIN
-        looked_at, left, tasks = self._copy(worker, sample, "sampled", table), 0, []
+        sample, certain = table.name + SAMPLE, table.name + CERTAIN
+        looked_at, left, tasks = self._copy(worker, sample, "sampled", table.name), 0, []
         if not all(drawn[stratum.number] for stratum in each):
-            left = self._copy(worker, certain, "certain", table)
-            tasks = self._walks(worker, certain, position, 0, left)
-        self.course.shorten(self.number, position, (looked_at + left) / rows)
+            left = self._copy(worker, certain, "certain", table.name)
+            tasks = self.walks(worker, replace(table, name=certain, rows=left))
+        self.progress.shorten(self.number, table.position, (looked_at + left) / table.rows)
         for stratum in each:
             if number := drawn[stratum.number]:
                 start = starts[stratum.number]
                 self.workspace.draw(worker.stream, sample, start, number, stratum)
                 tasks += [
-                    Task(0, self.number, "walk", sample, position, 0, start + a, start + b - 1,
-                         round(looked_at * (b - a) / sum(drawn)))
-                    for a, b in strata.parts(number)
+                    Task(0, self.number, "walk", sample, table.position, 0, start + a,
+                         start + b - 1, round(looked_at * (b - a) / sum(drawn)))
+                    for a, b in samples.parts(number)
                 ]  # fmt: skip
         return tasks
 

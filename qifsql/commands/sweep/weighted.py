@@ -5,16 +5,15 @@ every subset is attacked by itself, by the plans of an attack. The same is done 
 the quasi-identifiers need more bits than a sweep has.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
+from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
@@ -31,7 +30,7 @@ MOST = 2**16  # subsets that are attacked one by one
 def attacks(
     engine: Engine,
     bound: BoundAttack,
-    scope: Scope,
+    strategy: Strategy,
     workspace: Workspace,
     *,
     histogram: bool,
@@ -41,11 +40,10 @@ def attacks(
 
     What is done is kept in the workspace as it comes.
     """
-    if scope.searching:
-        raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
-    if scope.subsets > MOST:
+    subsets = strategy.numbers()
+    if strategy.subsets > MOST:
         raise InputError(
-            f"weighted subsets are attacked one by one, and {scope.subsets:,} are too many; "
+            f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
     bound = complete(bound)  # who misses any attribute is in no row
@@ -53,7 +51,7 @@ def attacks(
     before = _profiles(engine, bound, prior=True)
     rows: list[dict[str, Any]] = []
     bins: list[dict[str, Any]] = []
-    for number, mask in enumerate(_masks(scope)):
+    for number, mask in enumerate(subsets):
         name = f"subset {mask}"
         held = workspace.fact(name)
         if held is None or (histogram and held["histogram"] is None):
@@ -68,7 +66,7 @@ def attacks(
             workspace.tell(name, held)
         rows += held["rows"]
         bins += held["histogram"] or []
-        engine.settings.progress("sweeping", (number + 1) / scope.subsets)
+        engine.settings.progress("sweeping", (number + 1) / strategy.subsets)
     return _frames(rows, bins, histogram=histogram, whole=True)
 
 
@@ -77,15 +75,6 @@ def _frames(
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
     frame = pl.DataFrame(rows, schema=SWEPT)
     return frame, pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None, whole
-
-
-def _masks(scope: Scope) -> Iterator[int]:
-    """The subsets wanted, the smaller first, then by number."""
-    if scope.listed:
-        yield from sorted(scope.listed, key=lambda m: (m.bit_count(), m))
-        return
-    for size in range(scope.least, scope.most + 1):
-        yield from sorted(sum(1 << i for i in c) for c in combinations(range(scope.n), size))
 
 
 def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.commands.sweep import statements
-from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.statements import spoken
 from qifsql.engine.connections import Stream
 from qifsql.query.render import setting
 
+Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
 MANY, TWO = 3 << 28, 2 << 28  # what a turn says beside the attribute: how many vary
 
 
@@ -45,11 +46,11 @@ def macros(layout: Layout) -> list[str]:
 class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
-    Only subsets in the ``scope`` are looked at. What is settled is collected in the
+    Only subsets of the ``sizes`` are looked at. What is settled is collected in the
     temporary table ``settled`` until it is taken from there.
     """
 
-    def __init__(self, stream: Stream, layout: Layout, scope: Scope) -> None:
+    def __init__(self, stream: Stream, layout: Layout, sizes: Sizes) -> None:
         self.stream = stream
         self.layout = layout
         self.say = spoken(layout.words, valued=layout.valued)
@@ -60,8 +61,8 @@ class Worker:
             n=(layout.n, "INTEGER"),
             every=(layout.every, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
-            most=(scope.most, "BIGINT"),
-            spare=(layout.n - scope.least, "BIGINT"),
+            most=(sizes.most, "BIGINT"),
+            spare=(layout.n - sizes.least, "BIGINT"),
             two=(TWO, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),

@@ -16,9 +16,8 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.strata import Stratum
+from qifsql.commands.sweep.samples import Stratum
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import is_duckdb, misplaced
@@ -186,14 +185,12 @@ class Workspace:
         """Whether the people of a pass are coded."""
         return bool(self.fact(f"coded {number_of_pass}"))
 
-    def complete(self, number_of_pass: int, layout: Layout, scope: Scope) -> int:
-        """The attributes, as bits, of which all subsets that begin with them are settled."""
-        if scope.listed or scope.searching:
-            return layout.every
+    def complete(self, number_of_pass: int, n: int) -> int:
+        """The attributes of n, as bits, of which all subsets that begin with them are settled."""
         done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
         pending = self.pending(number_of_pass)
         reached = {t.position for t in (*done, *pending) if not t.state}
-        waiting = {t.first(layout.n) for t in pending if t.kind != "drop" or t.state}
+        waiting = {t.first(n) for t in pending if t.kind != "drop" or t.state}
         return sum(1 << p for p in reached - waiting)
 
     def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:

@@ -44,9 +44,9 @@ from qifsql.commands.explain.explain import explain
 from qifsql.commands.explain.result import SCHEMA as FIELDS
 from qifsql.commands.explain.result import Explanation, frame
 from qifsql.commands.link.link import CONFIDENCE, LINKED
-from qifsql.commands.sweep import estimates, result
-from qifsql.commands.sweep.coarsen import COARSEN_FIRST
-from qifsql.commands.sweep.progress import PLAN
+from qifsql.commands.sweep import result, samples
+from qifsql.commands.sweep.answers import COARSEN_FIRST
+from qifsql.commands.sweep.cost import PLAN
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT, Sweep
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.commands.unicity.unicity import UNICITY
@@ -65,7 +65,7 @@ COLUMNS = [
 OF_A_SWEEP = (
     *(SWEPT, HISTOGRAMS, result.BEST, result.SHAPLEY, result.INTERACTIONS, result.BORDERS),
     *(TRADEOFF, SCENARIO),
-    *(result.DROP_FIRST, COARSEN_FIRST, estimates.ERRORS, PLAN),
+    *(result.DROP_FIRST, COARSEN_FIRST, samples.ERRORS, PLAN),
 )
 OF_RELEASES = (measures.SCHEMA, measures.RELEASES, measures.CURVE, measures.TRUTH, losses.COLUMNS)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -298,7 +298,7 @@ def test_the_example_of_the_plan_is_that_of_a_sweep(
 def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     every: dict[str, Explanation],
 ) -> None:
-    assert (float(STUDENT), UNSEEN) == (estimates.T, estimates.UNSEEN)
+    assert (float(STUDENT), UNSEEN) == (samples.T, samples.UNSEEN)
     said = every["sampled"].example
     sizes = list(map(int, re.findall(r"(\d+) pe", said[-6])))
     right = list(map(int, re.findall(r"\((\d+) - ", said[-3])))
@@ -311,7 +311,7 @@ def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     strata = parts.select(
         "part", pl.lit(1).alias("stratum"), **{n: pl.lit(x) for n, x in facts.items()}
     )
-    _, errors = estimates.estimated(rows, strata, people)
+    _, errors = samples.estimated(rows, strata, people)
     assert last(said) == near(errors["error_probabilistic"].item())
     assert last((said[-5],)) == near(errors["sampled"].item())
 
@@ -448,7 +448,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         squares = sum((y - ratio * n) ** 2 for n, y in parts) / (1 - 1 / len(parts))
         drawn = len(parts) / len(sizes)
         unseen = 3 * max(sizes.values()) / drawn / len(rows)
-        return estimates.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
+        return samples.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
 
     def of_block(block: str) -> Counter[str]:
         return Counter(row["s"] for row in rows if row["k"] == block)

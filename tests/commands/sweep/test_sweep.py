@@ -28,9 +28,10 @@ from test_reference import INEP_PRIORS, adult, reference, subsets
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep.lattice import Scope
 from qifsql.commands.sweep.layout import FEW
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
+from qifsql.commands.sweep.spec import SweepSpec
+from qifsql.commands.sweep.strategies import choose
 from qifsql.errors import ColumnError, DatasetError, InputError
 
 Rows = Sequence[Mapping[str, Any]]
@@ -541,9 +542,9 @@ def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path)
 
 def test_sizes_are_refused_where_their_subsets_are_too_many() -> None:
     names = [f"q{i}" for i in range(25)]
-    assert Scope.of(names, "1-2").subsets == 325
+    assert choose(SweepSpec(sizes="1-2"), names).subsets == 325
     with pytest.raises(InputError, match="subsets, more than a sweep visits"):
-        Scope.of(names, "2-25")
+        choose(SweepSpec(sizes="2-25"), names)
 
 
 @pytest.mark.parametrize("restart", [False, True])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from qifsql.commands.sweep.way import (
+from qifsql.commands.sweep.rollup import (
     CALLS,
     PROMISING,
     ROLLED,

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import strata, tables
+from qifsql.commands.sweep import samples, tables
 
 PEOPLE, VALUES, SHARE = 4000, 1000, 0.1
 QIDS, KEYS = ["a", "b", "c"], ["subset", "secret"]
@@ -108,12 +108,12 @@ def drawn(draws: Draws, seed: int) -> pl.DataFrame:
 def test_a_block_that_is_left_out_stands_for_few_people():
     for share in (0.001, 0.01, 0.3):
         for people in (5_000, 10**6):
-            limits = strata.limits(share, people)
+            limits = samples.limits(share, people)
             assert limits == sorted(limits)
             for number, most in enumerate(limits):
-                stratum = strata.Stratum(number, 10**6, 10**6 * most, most)
+                stratum = samples.Stratum(number, 10**6, 10**6 * most, most)
                 drawn = stratum.drawn(share)
-                assert most * stratum.blocks / drawn <= people / strata.STANDS_FOR
+                assert most * stratum.blocks / drawn <= people / samples.STANDS_FOR
 
 
 def test_where_nothing_is_sampled_every_row_is_exact_and_says_so(tmp_path: Path):

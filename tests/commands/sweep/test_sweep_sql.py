@@ -21,10 +21,10 @@ from test_templates import text
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import layout, statements, strata
-from qifsql.commands.sweep.lattice import MOST
+from qifsql.commands.sweep import layout, samples, statements
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.statements import Statements
+from qifsql.commands.sweep.strategies import MOST
 from qifsql.commands.sweep.worker import MANY, TWO
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
@@ -335,7 +335,7 @@ def sweep(path: Path, way: str, secrets: Sequence[str], patch: pytest.MonkeyPatc
     choice, chunk, giant, asked = WAYS[way]
     force(patch, choice, chunk=chunk, giant=giant)
     for name, number in {"STANDS_FOR": 4, "FEWEST": 3, "PARTS": 3}.items():
-        patch.setattr(strata, name, number)
+        patch.setattr(samples, name, number)
     limits = Settings(threads=1, seed=3)
     found = qifsql.sweep(path, qids=QIDS, secret=secrets, settings=limits, **asked)
     return found.frame.drop("seconds")

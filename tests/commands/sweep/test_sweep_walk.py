@@ -29,7 +29,7 @@ import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import scheduler, tables
 from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
-from qifsql.commands.sweep.way import Choice
+from qifsql.commands.sweep.rollup import Choice
 
 LASTS = 0.7  # of the times that a hesitant choice is asked
 

@@ -25,7 +25,7 @@ from polars.testing import assert_frame_equal
 from terminal import Done, run
 
 import qifsql
-from qifsql.commands.sweep.run import Work
+from qifsql.commands.sweep.run import SweepRun
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
@@ -352,7 +352,7 @@ def test_a_search_without_time_keeps_what_it_asked(here: Path, monkeypatch: pyte
     expected = found(run(*arguments, "other"))
     with monkeypatch.context() as patch:
         asked = count()
-        patch.setattr(Work, "_out_of_time", lambda _self: next(asked) > 3)
+        patch.setattr(SweepRun, "_out_of_time", lambda _self: next(asked) > 3)
         refused(run(*arguments, "w", "--time-budget", "99s", "--quiet"), "search is not complete")
     assert found(run(*arguments, "w")) == expected
 

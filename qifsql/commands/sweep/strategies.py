@@ -1,0 +1,185 @@
+"""The kinds of sweeps: of all subsets, of those in a list, for a border, from a sample.
+
+What sets a kind apart is asked once, here: which tasks a pass begins with, which ones settle a
+coded table, and which subsets have answers. Weights, and codes that do not fit in a key, are no
+kind of their own: any subsets that can be listed are then attacked one by one (``weighted.py``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from qifsql.commands.sweep import spec
+from qifsql.commands.sweep.collect import Answered
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.spec import Sizes, SweepSpec
+from qifsql.commands.sweep.tables import CodedTable, Tables
+from qifsql.commands.sweep.worker import Worker
+from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.errors import InputError
+
+MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
+LARGEST = 24  # quasi-identifiers of which all subsets can be swept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy:
+    """What sets one kind of sweep apart from the others.
+
+    ``subsets`` is how many there are at most; ``identity`` tells them from those of another sweep.
+    ``whole``: it is every subset. ``listed``: so many are measured one by one; None: as many as it
+    takes. ``staged``: they are settled stage by stage, a stage for each attribute that they begin
+    with, so that there is a plan of them. ``estimated``: from a sample.
+
+    ``numbers`` gives the subsets, the smaller first: bit i stands for the i-th quasi-identifier.
+    ``begin`` stores the first tasks of a pass, ``settle`` gives those that settle the subsets
+    which take the first attribute of a coded table. ``answered`` says which subsets have answers.
+    """
+
+    sizes: Sizes
+    subsets: int
+    identity: Mapping[str, Any]
+    whole: bool = False
+    listed: int | None = None
+    staged: bool = False
+    estimated: bool = False
+    numbers: Callable[[], Iterable[int]]
+    begin: Callable[[Tables, Worker], None]
+    settle: Callable[[Tables, Worker, CodedTable], list[Task]]
+    answered: Callable[[Workspace, Mapping[int, Layout]], Answered]
+
+
+def choose(
+    request: SweepSpec,
+    names: Sequence[str],
+    *,
+    releases: Sequence[int] = (),
+    seed: int | None = None,
+) -> Strategy:
+    """Return the strategy for the subsets that are asked for, of the quasi-identifiers ``names``.
+
+    ``releases`` are subsets as numbers that stand in for those of the list. Raises InputError where
+    nothing is left, or all subsets are too many.
+    """
+    n, share, listed = len(names), request.sample, releases or request.subsets
+    if n > MOST:
+        raise InputError(f"a sweep takes {MOST} quasi-identifiers at most, not {n}; name fewer")
+    if share is not None and not 0 < share < 1:
+        raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
+    if share and (request.search or listed):
+        raise InputError("a sample is for sweeps of all subsets or sizes; leave one of them out")
+    if request.search:
+        if request.sizes or listed:
+            raise InputError("a search visits no given subsets; leave sizes and subsets out")
+        return border(n)
+    if listed:
+        if request.sizes:
+            raise InputError("sizes and a list of subsets exclude each other; leave one out")
+        return in_list(n, {s if isinstance(s, int) else spec.subset(s, names) for s in listed})
+    sizes = spec.sizes(request.sizes, n)
+    if sizes.subsets > 2**LARGEST:
+        many = f"2^{n}" if sizes.every else f"{sizes.subsets:,}"
+        raise InputError(
+            f"{n} quasi-identifiers have {many} subsets, more than a sweep visits: limit them "
+            "with --sizes 1-4, look for risky ones with --search, or name fewer"
+        )
+    return of_sizes(sizes) if share is None else sampled(sizes, share, seed)
+
+
+def of_sizes(sizes: Sizes) -> Strategy:
+    """All subsets of some sizes: each coded table is walked in chunks."""
+    return Strategy(
+        sizes=sizes,
+        subsets=sizes.subsets,
+        identity=_identity(sizes),
+        whole=sizes.every,
+        staged=True,
+        numbers=sizes.numbers,
+        begin=Tables.begin,
+        settle=Tables.walks,
+        answered=partial(_answered_by_stages, sizes),
+    )
+
+
+def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
+    """All subsets of some sizes, of large tables from a sample of their blocks."""
+
+    def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
+        return tables.draws(worker, table, share, seed or 0) or tables.walks(worker, table)
+
+    identity = _identity(sizes, sample=(share, seed))
+    return replace(of_sizes(sizes), identity=identity, estimated=True, settle=settle)
+
+
+def in_list(n: int, subsets: Iterable[int]) -> Strategy:
+    """Only some subsets: a task for each."""
+    numbers = sorted(subsets)
+    counts = [subset.bit_count() for subset in numbers]
+    sizes = Sizes(n, min(counts), max(counts))
+    return Strategy(
+        sizes=sizes,
+        subsets=len(numbers),
+        identity=_identity(sizes, listed=numbers),
+        listed=len(numbers),
+        numbers=lambda: sorted(numbers, key=lambda subset: (subset.bit_count(), subset)),
+        begin=lambda tables, worker: tables.begin_with(worker, numbers),
+        settle=_nothing,
+        answered=_answered_one_by_one,
+    )
+
+
+def border(n: int) -> Strategy:
+    """The subsets that a search for a border asks for: it begins with coded tables alone."""
+
+    def numbers() -> Iterable[int]:
+        raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
+
+    sizes = Sizes(n, 1, n)
+    return Strategy(
+        sizes=sizes,
+        subsets=sizes.subsets,
+        identity=_identity(sizes, search=True),
+        numbers=numbers,
+        begin=Tables.begin,
+        settle=_nothing,
+        answered=_answered_one_by_one,
+    )
+
+
+def _identity(
+    sizes: Sizes,
+    *,
+    listed: Sequence[int] = (),
+    search: bool = False,
+    sample: tuple[float | None, int | None] = (None, None),
+) -> dict[str, Any]:
+    return {
+        "sizes": [sizes.least, sizes.most],
+        "subsets": list(listed),
+        "search": search,
+        "sample": list(sample),
+    }
+
+
+def _nothing(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
+    """Subsets are settled by tasks of their own."""
+    return []
+
+
+def _answered_by_stages(
+    sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
+) -> Answered:
+    """All that begin with attributes of which every subset is settled, by every pass."""
+    first = -1
+    for number, layout in layouts.items():
+        first &= workspace.complete(number, layout.n)
+    subsets = sum(sizes.beginning(sizes.n - 1 - p) for p in range(sizes.n) if first >> p & 1)
+    return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
+
+
+def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
+    """Each that a task has settled."""
+    groups = [task for task, _, _ in workspace.worked() if task.kind == "group"]
+    subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
+    return Answered(first=-1, subsets=subsets)
