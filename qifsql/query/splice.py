@@ -99,6 +99,9 @@ def splice(
             inequalities, which takes sorting.
         domain: The values of the quasi-identifier that are compared.
 
+    Raises:
+        InternalError: ``qid`` stands where a tuple cannot.
+
     """
     template = load(view) if isinstance(view, str) else view
     query = template.query.copy()
@@ -115,9 +118,12 @@ def splice(
     if by_name:
         _conditions(query, by_name)
         _repeat(query, by_name)
-    if any(name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)):
+    if "qid" in {name.casefold() for name in present} and any(
+        name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)
+    ):
         raise InternalError(f"sql/{template.name}.sql uses qid where a tuple cannot stand")
-    _functions(query, domain)
+    if "added(" in template.text or domain is not None:
+        _functions(query, domain)
     columns = dict(columns or {})
     if secret is not None:
         columns["secret"] = f"secret_{secret}"
@@ -138,11 +144,12 @@ def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
 
 def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
     """Repeat ``each(...)``, and comparisons of tuples in a join."""
-    for node in list(query.find_all(exp.Anonymous)):
-        if node.name.casefold() == "each" and (family := families.get("place")):
+    family = next((families[name] for name in PLACES if name in families), None)
+    for node in list(query.find_all(exp.Anonymous)) if family else ():
+        if node.name.casefold() == "each" and family:
             together = _all(node.expressions[0], family)
             node.replace(exp.paren(together) if family.copies else together)
-    for equal in list(query.find_all(exp.NullSafeEQ)):
+    for equal in list(query.find_all(exp.NullSafeEQ)) if "qid" in families else ():
         if _is_qid(equal.this) and _is_qid(equal.expression) and _in_join(equal):
             together = _all(equal, families["qid"])
             in_brackets = isinstance(equal.parent, exp.Not)
@@ -260,7 +267,7 @@ def _columns(
 def _tables(query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Row]) -> None:
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
-    for table in list(query.find_all(exp.Table)):
+    for table in list(query.find_all(exp.Table)) if tables else ():
         new = tables.get(table.name, table.name)
         if new != table.name:
             if not table.alias:
