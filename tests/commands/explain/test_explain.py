@@ -215,7 +215,7 @@ def test_the_examples_of_samples_and_links_are_those_of_their_commands(
     done = qifsql.estimate(PEOPLE, qids="age", fraction="0.5")
     found = {row["method"]: row["population_uniques"] for row in done.frame.iter_rows(named=True)}
     assert last(every["population_uniques"].example) == near(found["zayatz"])
-    wanted = done.individual["expected_reidentified"][0]
+    wanted = done.details["individual"]["expected_reidentified"][0]
     assert last(every["individual_risk"].example) == near(wanted)
     linked = qifsql.attack("crl", [PEOPLE, PEOPLE], link="age", presence="0.9", qids=["age"])
     (row,) = [row for row in linked.rows() if row["knowledge"] == "linked"]

@@ -185,9 +185,7 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
         folder = tmp_path / ending
         folder.mkdir()
         for name, result in {"risk": attacked, "sweep": swept}.items():
-            shown = result_files.Shown(
-                result.frame, result.origin, lambda *_: [], name, result.details
-            )
+            shown = result_files.Shown(result=result, title=name)
             result_files.save(shown, folder / f"{name}.{ending}")
         report([folder / f"{n}.{ending}" for n in ("risk", "sweep")], folder / "r.html")
         pages[ending] = (folder / "r.html").read_text("utf-8")
@@ -200,10 +198,27 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
     assert swept.details["interactions"].is_empty()
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        shown = result_files.Shown(swept.frame, swept.origin, lambda *_: [], "sweep", swept.details)
+        shown = result_files.Shown(result=swept, title="sweep")
         result_files.save(shown, path)
         report([path], tmp_path / f"{ending}.md")
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
+
+
+def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_path: Path) -> None:
+    """Where no release adds anything there is no share of the rise: a column of JSON has no value."""
+    same = {"id": [1, 2], "age": [30, 30], "city": ["a", "a"]}
+    for name in ("before", "after"):
+        pl.DataFrame(same).write_parquet(tmp_path / f"{name}.parquet")
+    both = [tmp_path / "before.parquet", tmp_path / "after.parquet"]
+    swept = qifsql.sweep(both, key="id", qids="age,2:city".split(","), releases=True)
+    assert swept.details["releases"]["share"].null_count() == swept.details["releases"].height
+    pages = {}
+    for ending in ("parquet", "json"):
+        path = tmp_path / f"sweep.{ending}"
+        result_files.save(result_files.Shown(result=swept, title="sweep"), path)
+        report([path], tmp_path / f"{ending}.md")
+        pages[ending] = (tmp_path / f"{ending}.md").read_text("utf-8")
+    assert "share of the rise" in pages["json"]
 
 
 def test_a_folder_stands_for_the_results_in_it_each_once(results: Path, tmp_path: Path) -> None:
@@ -550,7 +565,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(path, qids=known, secret=[wanted], threshold=0.5, sizes="1-2")
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        shown = result_files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
+        shown = result_files.Shown(result=result, title=name)
         result_files.save(shown, folder / f"{name}.parquet")
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]

@@ -130,7 +130,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(source, threshold=0.5, **asked)
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        told = result_files.Shown(result.frame, result.origin, lambda *_: [], name, result.details)
+        told = result_files.Shown(result=result, title=name)
         result_files.save(told, folder / f"{name}.parquet")
     made = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     report(made, folder / "hostile.html", title=HOSTILE[0], people=HOSTILE[1])
