@@ -210,7 +210,7 @@ def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_
     for name in ("before", "after"):
         pl.DataFrame(same).write_parquet(tmp_path / f"{name}.parquet")
     both = [tmp_path / "before.parquet", tmp_path / "after.parquet"]
-    swept = qifsql.sweep(both, key="id", qids="age,2:city".split(","), releases=True)
+    swept = qifsql.sweep(both, key="id", qids=["age", "2:city"], releases=True)
     assert swept.details["releases"]["share"].null_count() == swept.details["releases"].height
     pages = {}
     for ending in ("parquet", "json"):
