@@ -205,7 +205,7 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
 
 
 def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_path: Path) -> None:
-    """Where no release adds anything there is no share of the rise: a column of JSON has no value."""
+    """Where no release adds anything there is no share of the rise: its column is empty."""
     same = {"id": [1, 2], "age": [30, 30], "city": ["a", "a"]}
     for name in ("before", "after"):
         pl.DataFrame(same).write_parquet(tmp_path / f"{name}.parquet")
