@@ -204,9 +204,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
                 [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
             ]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
-        elif name in TEXTS or kind.is_numeric() or kind in (pl.Boolean, pl.Null):
-            columns.append(pl.col(name))
-        elif table[name].null_count() == table.height:  # it says nothing, and parts may read it
+        elif name in TEXTS or kind.is_numeric() or kind in (pl.Boolean, pl.Null) or table[name].null_count() == table.height:
             columns.append(pl.col(name))
     selection = table.select(columns)
     return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
