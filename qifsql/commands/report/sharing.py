@@ -204,10 +204,15 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
                 [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
             ]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
-        elif name in TEXTS or kind.is_numeric() or kind in (pl.Boolean, pl.Null) or table[name].null_count() == table.height:
+        elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or _is_empty(table[name]):
             columns.append(pl.col(name))
     selection = table.select(columns)
     return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
+
+
+def _is_empty(column: pl.Series) -> bool:
+    """Return whether nothing stands in a column: it says nothing, and parts may read it."""
+    return column.null_count() == column.len()
 
 
 def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
