@@ -20,12 +20,7 @@ import polars as pl
 from qifsql.commands.sweep import samples
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.unicity.traces import wilson
-from qifsql.measures.uniqueness import (
-    Sizes,
-    pitman,
-    snb,
-    zayatz,
-)
+from qifsql.measures.uniqueness import Sizes, pitman, snb, zayatz
 from qifsql.query.templates import text
 
 SHAPES = ("uniform", "zipf", "lognormal", "half missing")

@@ -9,17 +9,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.adversary import (
-    bind_gains,
-    roles,
-    value_files,
-)
-from qifsql.adversary import (
-    names as naming,
-)
-from qifsql.adversary import (
-    target as targets,
-)
+from qifsql.adversary import bind_gains, roles, value_files
+from qifsql.adversary import names as naming
+from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
@@ -28,19 +20,8 @@ from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog
-from qifsql.data.types import (
-    NUMBERS,
-    family,
-    generalised,
-    nested,
-)
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    WeightError,
-    quoted,
-    several,
-)
+from qifsql.data.types import NUMBERS, family, generalised, nested
+from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qifsql.adversary.spec import Attribute
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 HOW = "drop=NAME, NAME:5, NAME:month, NAME:@1, top(NAME)=90, NAME=EXPRESSION or sample=0.1"
 

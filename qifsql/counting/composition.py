@@ -9,10 +9,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Column, Dataset, datasets
-from qifsql.errors import (
-    InputError,
-    several,
-)
+from qifsql.errors import InputError, several
 
 SUPPRESSED = ("candidates", "ignored")
 

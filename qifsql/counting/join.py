@@ -8,13 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import (
-    FLOATING,
-    SOURCE,
-    column,
-    read,
-    with_one_missing,
-)
+from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, quoted, several

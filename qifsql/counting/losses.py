@@ -11,12 +11,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.composition import Compared
 from qifsql.counting.scales import measured, position
-from qifsql.counting.spans import (
-    Generalised,
-    Raw,
-    make_places,
-    make_spans,
-)
+from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.relation import relation
 from qifsql.data.types import NUMBERS, family, nested

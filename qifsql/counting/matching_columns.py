@@ -13,21 +13,11 @@ from qifsql.adversary.names import QID, attributes
 from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import Collection, tagged, together
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import (
-    SOURCE,
-    column,
-    identifier,
-    parse,
-)
+from qifsql.data.expressions import SOURCE, column, identifier, parse
 from qifsql.data.relation import relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Step
 

@@ -16,12 +16,7 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 Tags = dict[tuple[int, str], str]  # number of a release, name -> how it is written there
 

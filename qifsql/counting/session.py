@@ -16,13 +16,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    WeightError,
-    quoted,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
 from qifsql.query.microdata import records_plan, weights_plan
 
 

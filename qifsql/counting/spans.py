@@ -11,13 +11,7 @@ from sqlglot import exp
 
 from qifsql.counting import read_cells
 from qifsql.data.dataset import Dataset
-from qifsql.data.domains import (
-    Domain,
-    clash,
-    domain,
-    parts,
-    together,
-)
+from qifsql.data.domains import Domain, clash, domain, parts, together
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import relation
 from qifsql.data.types import family

@@ -19,14 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from qifsql.data.domains import (
-    LARGEST,
-    NUMBERS,
-    Domain,
-    exact,
-    reader,
-    scale,
-)
+from qifsql.data.domains import LARGEST, NUMBERS, Domain, exact, reader, scale
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND},{_BOUND}([\]\[)])(\??)")

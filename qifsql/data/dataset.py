@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from qifsql.data.files import check_file, path_text, several_paths
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
 Format = Literal["parquet", "csv", "duckdb"]
 Writing = Literal["", "unusual", "several"]

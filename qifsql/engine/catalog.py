@@ -12,20 +12,10 @@ from itertools import zip_longest
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, together
-from qifsql.data.dataset import (
-    Column,
-    Dataset,
-    Schema,
-    Writing,
-)
+from qifsql.data.dataset import Column, Dataset, Schema, Writing
 from qifsql.data.expressions import SOURCE, identifier, read
 from qifsql.data.relation import header_line, relation
-from qifsql.data.types import (
-    NUMBERS,
-    comparable,
-    family,
-    nested,
-)
+from qifsql.data.types import NUMBERS, comparable, family, nested
 from qifsql.engine.csv_types import read_writings, remarks
 from qifsql.engine.functions import ALLOWED, functions_of
 from qifsql.engine.protocol import Engine

@@ -16,12 +16,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
-from qifsql.data.relation import (
-    STORE,
-    attaching,
-    loading,
-    openings,
-)
+from qifsql.data.relation import STORE, attaching, loading, openings
 from qifsql.engine.access import Source, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, together
@@ -38,15 +33,7 @@ from qifsql.errors import (
     starved,
 )
 from qifsql.query.plan import Plan
-from qifsql.query.render import (
-    copying,
-    detaching,
-    dropping,
-    keeping,
-    render,
-    setting,
-    statement,
-)
+from qifsql.query.render import copying, detaching, dropping, keeping, render, setting, statement
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time

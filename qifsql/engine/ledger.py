@@ -13,12 +13,7 @@ from sqlglot import exp
 
 from qifsql.data.relation import STORE
 from qifsql.engine.connections import Stream
-from qifsql.errors import (
-    DatasetError,
-    EngineError,
-    Interrupted,
-    QifError,
-)
+from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
 from qifsql.query.render import render
 
 LEDGER = "ledger"  # the table, in the file itself

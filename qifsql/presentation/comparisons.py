@@ -6,13 +6,7 @@ from typing import Any
 
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Bad,
-    Heading,
-    Paragraph,
-    Part,
-    Table,
-)
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
 Row = Mapping[str, Any]
 

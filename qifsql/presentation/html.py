@@ -18,16 +18,7 @@ from qifsql import __version__
 from qifsql.errors import InputError, printable
 from qifsql.presentation.chart_files import vector
 from qifsql.presentation.language import said, spoken
-from qifsql.presentation.parts import (
-    Bad,
-    Document,
-    Figure,
-    Fold,
-    Heading,
-    Paragraph,
-    Part,
-    Section,
-)
+from qifsql.presentation.parts import Bad, Document, Figure, Fold, Heading, Paragraph, Part, Section
 from qifsql.presentation.theme import extra
 from qifsql.results.storage import Origin
 

@@ -10,13 +10,7 @@ from rich.table import Table as Drawn
 from rich.text import Text
 
 from qifsql.errors import printable
-from qifsql.presentation.parts import (
-    Bad,
-    Heading,
-    Paragraph,
-    Part,
-    Table,
-)
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
 
 def draw(parts: Iterable[Part]) -> None:

@@ -7,12 +7,7 @@ language that is spoken (``language``).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qifsql.presentation.language import (
-    counted,
-    number,
-    said,
-    spoken,
-)
+from qifsql.presentation.language import counted, number, said, spoken
 
 Row = Mapping[str, Any]
 

@@ -4,9 +4,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import (
-    Attribute,
-)
+from qifsql.adversary.spec import Attribute
 from qifsql.data.expressions import identifier
 from qifsql.data.types import family
 

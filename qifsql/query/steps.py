@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.gains import STAKED
-from qifsql.adversary.spec import (
-    BoundAttack,
-)
+from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata, parameters
 from qifsql.query.plan import Step
 from qifsql.query.splice import splice

@@ -9,14 +9,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.data.option import (
-    FLAG,
-    NAMES,
-    TEXT,
-    WHOLE,
-    Form,
-    declared,
-)
+from qifsql.data.option import FLAG, NAMES, TEXT, WHOLE, Form, declared
 from qifsql.errors import quoted
 from qifsql.results.storage import ENDINGS
 

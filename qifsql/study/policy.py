@@ -51,15 +51,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.study.rules import (
-    BOUNDS,
-    DRIFT,
-    PROBABILITIES,
-    Rule,
-    asked_for,
-    measures,
-    unsuitable,
-)
+from qifsql.study.rules import BOUNDS, DRIFT, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
 RULE = ("model", "measure", "secret", "by", *BOUNDS)
 NAMES = ("qids", "secret", "key")  # of which there may be several

@@ -7,12 +7,7 @@ from fnmatch import fnmatchcase
 
 from qifsql.adversary.models import Model
 from qifsql.data.expressions import split_name
-from qifsql.results.assessment import (
-    DETAILS,
-    INDIVIDUAL,
-    MEASURES,
-    SCHEMA,
-)
+from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
 
 BOUNDS = {
     "at_most": "<= {}",

@@ -17,13 +17,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.option import TEXT
 from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.study.forms import (
-    COLLECTION,
-    CSV,
-    DATASET,
-    JOINED,
-    ROLES,
-)
+from qifsql.study.forms import COLLECTION, CSV, DATASET, JOINED, ROLES
 from qifsql.study.read import Reader
 
 SAMPLE = "sample:"

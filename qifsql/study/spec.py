@@ -9,12 +9,7 @@ from qifsql.data.toml_lines import Lines
 from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
-from qifsql.study.forms import (
-    OUTPUT,
-    SEED,
-    TOP,
-    of_entry,
-)
+from qifsql.study.forms import OUTPUT, SEED, TOP, of_entry
 from qifsql.study.read import Reader, on_one_line
 
 FORMATS = ("parquet", "csv")

@@ -33,12 +33,7 @@ from strategies_collections import (
 
 import qifsql
 from qifsql.data import collection
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    TargetError,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, TargetError
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 
 FLAG = "whether somebody is there"  # no name that is drawn

@@ -11,12 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import qifsql
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    ExpressionError,
-    TargetError,
-)
+from qifsql.errors import ColumnError, DatasetError, ExpressionError, TargetError
 
 
 @pytest.fixture(autouse=True)

@@ -53,12 +53,7 @@ import messages  # noqa: E402 - it needs both
 from babel.messages.catalog import Catalog  # noqa: E402
 from babel.messages.mofile import read_mo  # noqa: E402
 from babel.messages.pofile import read_po, write_po  # noqa: E402
-from babel.numbers import (  # noqa: E402
-    format_decimal,
-    get_decimal_symbol,
-    get_group_symbol,
-    parse_decimal,
-)
+from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, parse_decimal  # noqa: E402
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
 AS_STORED = ("formula", "source", "role?", "why")  # columns that are not translated

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from qifsql.adversary.models import model
 from qifsql.errors import InputError
-from qifsql.results.assessment import (
-    DETAILS,
-    INDIVIDUAL,
-    MEASURES,
-    SCHEMA,
-)
+from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
 from qifsql.study import policy as policies
 from qifsql.study.policy import Policy, read
 from qifsql.study.rules import BOUNDS, Rule, measures

@@ -13,12 +13,7 @@ import polars as pl
 import pytest
 from terminal import run
 
-from qifsql.engine.temporary import (
-    LOCK,
-    PREFIX,
-    PrivateFolder,
-    unfinished,
-)
+from qifsql.engine.temporary import LOCK, PREFIX, PrivateFolder, unfinished
 
 HOLD = """
 import sys, time

@@ -14,11 +14,7 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.generalise import SHAPES, Shape
-from qifsql.commands.anonymise.sanitise import (
-    SUMMARY,
-    Request,
-    Work,
-)
+from qifsql.commands.anonymise.sanitise import SUMMARY, Request, Work
 from qifsql.counting.constraints import Number, Wishes
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
@@ -27,12 +23,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.query.render import render, statement
 from qifsql.results import release
 from qifsql.results.result import Result

@@ -12,12 +12,7 @@ from typing import Literal
 from sqlglot import exp
 
 from qifsql.counting.passes import Passes
-from qifsql.counting.scales import (
-    Scale,
-    own_name,
-    own_table,
-    scale_table,
-)
+from qifsql.counting.scales import Scale, own_name, own_table, scale_table
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
 from qifsql.query.columns import number

@@ -19,12 +19,7 @@ from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    InternalError,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, InternalError, several
 from qifsql.query.plan import Plan
 
 SUMMARY: dict[str, pl.DataType] = {

@@ -20,12 +20,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
-from qifsql.errors import (
-    InputError,
-    InternalError,
-    TargetError,
-    several,
-)
+from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler

@@ -6,16 +6,7 @@ from typing import Annotated
 
 from qifsql.adversary.options import Options
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import (
-    CHANCE,
-    DETAILS,
-    FLAG,
-    NAMES,
-    RUN,
-    TEXT,
-    TEXTS,
-    Option,
-)
+from qifsql.data.option import CHANCE, DETAILS, FLAG, NAMES, RUN, TEXT, TEXTS, Option
 
 
 class AttackOptions(Options, total=False):

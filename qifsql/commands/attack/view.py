@@ -13,14 +13,7 @@ from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

@@ -6,13 +6,7 @@ import typer
 
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Others,
-    Output,
-    named,
-)
+from qifsql.options.groups import Data, Limits, Others, Output, named
 
 
 def blocks(

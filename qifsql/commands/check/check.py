@@ -23,12 +23,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin

@@ -15,12 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
-from qifsql.adversary.spec import (
-    Attack,
-    Attribute,
-    BoundAttack,
-    ColumnRoles,
-)
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
 from qifsql.counting.join import collected
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset

@@ -9,13 +9,7 @@ import polars as pl
 from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.presentation import escaping, uncovered, words
 from qifsql.presentation.language import number, said
-from qifsql.presentation.parts import (
-    Bad,
-    Heading,
-    Paragraph,
-    Part,
-    Table,
-)
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 from qifsql.presentation.result_files import Shown
 from qifsql.results import coverage as results_coverage
 from qifsql.results.kinds import Kind

@@ -30,12 +30,7 @@ from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog as Knowledge
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 
 def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:

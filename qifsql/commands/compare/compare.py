@@ -22,12 +22,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 from qifsql.results.result import Result

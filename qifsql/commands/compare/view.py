@@ -9,14 +9,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.comparisons import loss_cells, risks
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.presentation.risk_utility import risk_utility
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored

@@ -26,12 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-    check_place,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))

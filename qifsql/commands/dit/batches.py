@@ -6,22 +6,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.dit import (
-    black_box,
-    forest,
-    mondrian_runs,
-    posteriors,
-    tally,
-    targets,
-)
+from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, tally, targets
 from qifsql.commands.dit.external_releases import Outside
 from qifsql.commands.dit.release_sources import Maker
-from qifsql.commands.dit.spec import (
-    BAYES,
-    FILES,
-    MONDRIAN,
-    Question,
-)
+from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
 from qifsql.commands.dit.stored_batches import Store
 from qifsql.commands.dit.targets import People
 from qifsql.counting.meter import Meter

@@ -14,9 +14,7 @@ from qifsql.commands.dit import (
     stored_batches,
     targets,
 )
-from qifsql.commands.dit import (
-    spec as questions,
-)
+from qifsql.commands.dit import spec as questions
 from qifsql.commands.dit.batches import passes_of, work
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import Question
@@ -30,12 +28,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import PRIVATE, Settings, masked
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.render import render
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin

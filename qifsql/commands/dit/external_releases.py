@@ -10,13 +10,7 @@ from qifsql.adversary.spec import Attribute
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_name, own_table, scale_table
-from qifsql.counting.spans import (
-    HELD,
-    Generalised,
-    Raw,
-    make_places,
-    make_spans,
-)
+from qifsql.counting.spans import HELD, Generalised, Raw, make_places, make_spans
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.domains import domain, together
 from qifsql.data.expressions import SOURCE, column
@@ -24,13 +18,7 @@ from qifsql.data.relation import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
 from qifsql.query.columns import equal
 from qifsql.query.microdata import normal
 from qifsql.query.plan import Plan

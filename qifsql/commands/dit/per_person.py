@@ -13,12 +13,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
 from qifsql.query.columns import SHOWABLE, STORABLE, named, written
 from qifsql.query.plan import Plan
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-    check_place,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
 

@@ -5,12 +5,7 @@ from dataclasses import dataclass
 
 from qifsql.commands.dit import black_box
 from qifsql.counting.constraints import Number, Wishes
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
 METHODS = (MONDRIAN, MDAV, FILES, COMMAND)

@@ -19,12 +19,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.query.plan import Plan
-from qifsql.query.render import (
-    adding,
-    dropping,
-    keeping,
-    render,
-)
+from qifsql.query.render import adding, dropping, keeping, render
 from qifsql.results.storage import digests
 
 FORM = 2  # of the tables

@@ -6,23 +6,13 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.commands.dit.leave_one_out import make_scales_without
-from qifsql.commands.dit.spec import (
-    BAYES,
-    FILES,
-    MONDRIAN,
-    Question,
-)
+from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
 from qifsql.counting import scales
 from qifsql.counting.cuts import fit_secret
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
 from qifsql.engine.protocol import Engine
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 

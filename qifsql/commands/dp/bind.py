@@ -17,20 +17,10 @@ from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES, NullRule
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import (
-    SOURCE,
-    identifier,
-    parse,
-    read,
-)
+from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, InputError, quoted, several
 
 ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),

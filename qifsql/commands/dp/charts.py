@@ -6,16 +6,7 @@ import polars as pl
 
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    Chart,
-    data,
-    dressed,
-    extra,
-    hints,
-)
+from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra, hints
 from qifsql.presentation.words import fixed, percent
 
 NAMES = {

@@ -17,12 +17,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    InputError,
-    did_you_mean,
-    quoted,
-    several,
-)
+from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 

@@ -18,13 +18,7 @@ from operator import mul
 from qifsql.commands.dp import noise, poisson_binomial
 from qifsql.commands.dp.count import Counts
 from qifsql.commands.dp.epsilons import Epsilon
-from qifsql.commands.dp.vulnerability import (
-    Kind,
-    Success,
-    exactly,
-    nearly,
-    upper,
-)
+from qifsql.commands.dp.vulnerability import Kind, Success, exactly, nearly, upper
 from qifsql.errors import InputError
 
 WORK = 20_000_000  # products that several counts together may take

@@ -12,14 +12,7 @@ from qifsql.commands.dp.result import INFERRED, LOW
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

@@ -6,13 +6,7 @@ from fractions import Fraction
 from qifsql.commands.estimate.result import APART
 from qifsql.commands.estimate.sample import Counted, Weights
 from qifsql.errors import quoted, several
-from qifsql.measures.uniqueness import (
-    REMARKS,
-    SMALL,
-    Sizes,
-    Uniques,
-    unique_match,
-)
+from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
 
 ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
 THREE = ("zayatz", "pitman", "snb")

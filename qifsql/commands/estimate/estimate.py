@@ -13,38 +13,16 @@ import polars as pl
 
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack
-from qifsql.commands.estimate.cautions import (
-    caution,
-    cautions,
-    is_even,
-)
+from qifsql.commands.estimate.cautions import caution, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
-from qifsql.commands.estimate.sample import (
-    Counted,
-    Sampled,
-    Share,
-    native,
-)
+from qifsql.commands.estimate.sample import Counted, Sampled, Share, native
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
-from qifsql.measures.uniqueness import (
-    Sizes,
-    Uniques,
-    dankar,
-    pitman,
-    snb,
-    unique_match,
-    zayatz,
-)
+from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-    check_place,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
 ESTIMATES: dict[str, pl.DataType] = {

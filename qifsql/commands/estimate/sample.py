@@ -11,12 +11,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records
 from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
-from qifsql.errors import (
-    InputError,
-    WeightError,
-    quoted,
-    several,
-)
+from qifsql.errors import InputError, WeightError, quoted, several
 from qifsql.query import microdata
 from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
 from qifsql.query.plan import Plan, Step

@@ -9,14 +9,7 @@ from qifsql.commands.estimate.result import APART, ASSUMES, CAUTIONS
 from qifsql.measures.uniqueness import REMARKS
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, number, said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

@@ -26,11 +26,7 @@ from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending
 from qifsql.results.stream import stream
 
 Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]

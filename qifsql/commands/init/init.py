@@ -13,12 +13,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    OutputError,
-    quoted,
-    several,
-    unwritable,
-)
+from qifsql.errors import OutputError, quoted, several, unwritable
 from qifsql.results.storage import Origin, whole
 from qifsql.study.sources import SAMPLE, resolved
 

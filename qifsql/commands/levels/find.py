@@ -15,13 +15,7 @@ from sqlglot import exp
 
 from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
-from qifsql.commands.levels.steps import (
-    Steps,
-    Tables,
-    double,
-    number,
-    row,
-)
+from qifsql.commands.levels.steps import Steps, Tables, double, number, row
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
 from qifsql.query.compiler import union
 from qifsql.query.splice import Row

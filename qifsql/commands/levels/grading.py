@@ -9,19 +9,10 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.levels import (
-    attacks as bites,
-)
-from qifsql.commands.levels import (
-    find,
-    worst_blocks,
-)
-from qifsql.commands.levels import (
-    secret_blocks as counting,
-)
-from qifsql.commands.levels import (
-    spec as aims,
-)
+from qifsql.commands.levels import attacks as bites
+from qifsql.commands.levels import find, worst_blocks
+from qifsql.commands.levels import secret_blocks as counting
+from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Aims
 from qifsql.commands.levels.steps import Tables, number, row
 from qifsql.commands.levels.suppression import Suppressed, settle

@@ -9,13 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.levels.steps import (
-    Steps,
-    Tables,
-    listed,
-    number,
-    row,
-)
+from qifsql.commands.levels.steps import Steps, Tables, listed, number, row
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.microdata import plan

@@ -6,12 +6,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypedDict
 
-from qifsql.errors import (
-    InputError,
-    did_you_mean,
-    quoted,
-    several,
-)
+from qifsql.errors import InputError, did_you_mean, quoted, several
 
 Number = int | float | str | Fraction | Decimal
 DIGITS = 30  # that a wanted level may have

@@ -8,14 +8,7 @@ import polars as pl
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.masking import MINIMUM
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

@@ -2,11 +2,7 @@
 
 from qifsql.commands.receipt.spec import ReceiptOptions
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Output,
-)
+from qifsql.options.groups import Data, Limits, Output
 
 
 def receipt(

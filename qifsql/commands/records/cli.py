@@ -7,11 +7,7 @@ import typer
 
 from qifsql.adversary.options import Joining, Knowledge, Worth
 from qifsql.options import runtime
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Others,
-)
+from qifsql.options.groups import Data, Limits, Others
 
 
 def records(

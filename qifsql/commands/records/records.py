@@ -20,12 +20,7 @@ from qifsql.query.microdata import RECORD, everybody, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.results.assessment import doubts
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-    check_place,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
 

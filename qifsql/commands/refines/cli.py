@@ -5,11 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.options import runtime, texts
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Output,
-)
+from qifsql.options.groups import Data, Limits, Output
 
 
 def refines(

@@ -8,20 +8,9 @@ import polars as pl
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
-from qifsql.presentation import (
-    escaping,
-    listings,
-    uncovered,
-    words,
-)
+from qifsql.presentation import escaping, listings, uncovered, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 

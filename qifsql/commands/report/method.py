@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from qifsql import __version__
 from qifsql.commands.explain.explain import words_of
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Fold,
-    Heading,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-)
+from qifsql.presentation.parts import Fold, Heading, Paragraph, Part, Section, Table
 from qifsql.results.stored import Stored
 
 MEASURES = ("deterministic", "probabilistic", "additive", "multiplicative", "singled_out")

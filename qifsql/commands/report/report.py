@@ -14,19 +14,9 @@ from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import (
-    Document,
-    Paragraph,
-    Part,
-    Section,
-)
+from qifsql.presentation.parts import Document, Paragraph, Part, Section
 from qifsql.presentation.result_files import comma_separated
-from qifsql.results.storage import (
-    Origin,
-    check_ending,
-    check_place,
-    write,
-)
+from qifsql.results.storage import Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
 
 ENDINGS = (".html", ".md", ".csv", ".parquet")

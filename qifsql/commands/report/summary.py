@@ -11,13 +11,7 @@ from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.presentation import uncovered, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Card,
-    Cards,
-    Light,
-    Paragraph,
-    Part,
-)
+from qifsql.presentation.parts import Card, Cards, Light, Paragraph, Part
 from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]

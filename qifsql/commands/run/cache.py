@@ -23,12 +23,7 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    ENDING,
-    Origin,
-    digests,
-    whole,
-)
+from qifsql.results.storage import ENDING, Origin, digests, whole
 from qifsql.study.entry import Entry
 
 FORM = 2  # of what is kept

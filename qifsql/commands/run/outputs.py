@@ -12,13 +12,7 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    ENDING,
-    Origin,
-    digests,
-    whole,
-    write,
-)
+from qifsql.results.storage import ENDING, Origin, digests, whole, write
 from qifsql.study.entry import Entry
 
 LIST = "written.json"

@@ -11,11 +11,7 @@ from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.check import against
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run import outputs
-from qifsql.commands.run.cache import (
-    Cache,
-    Contents,
-    Identity,
-)
+from qifsql.commands.run.cache import Cache, Contents, Identity
 from qifsql.commands.run.fit import fit
 from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
@@ -23,14 +19,7 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
-from qifsql.errors import (
-    InputError,
-    InternalError,
-    Interrupted,
-    QifError,
-    quoted,
-    several,
-)
+from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
 from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin

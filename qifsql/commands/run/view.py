@@ -11,15 +11,7 @@ import polars as pl
 from qifsql.commands.check.view import bounds, whom
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Bad,
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
 KIND = Kind(

@@ -7,11 +7,7 @@ from typing import Annotated
 import typer
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Others,
-)
+from qifsql.options.groups import Data, Limits, Others
 
 
 def shell(

@@ -18,12 +18,7 @@ from qifsql.data.expressions import identifier
 from qifsql.data.relation import openings
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    InputError,
-    Interrupted,
-    OutputError,
-    printable,
-)
+from qifsql.errors import InputError, Interrupted, OutputError, printable
 from qifsql.query import parameters, render
 from qifsql.query.columns import unique
 from qifsql.query.microdata import microdata

@@ -6,11 +6,7 @@ import typer
 
 from qifsql.commands.sql.spec import SqlOptions
 from qifsql.options import groups
-from qifsql.options.groups import (
-    Data,
-    Limits,
-    Others,
-)
+from qifsql.options.groups import Data, Limits, Others
 
 
 def sql(

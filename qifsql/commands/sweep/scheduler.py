@@ -16,12 +16,7 @@ from qifsql.commands.sweep.cost import Progress
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.rollup import Choice, group, roll_up
 from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import (
-    SAMPLE,
-    Tables,
-    heavy,
-    qualify,
-)
+from qifsql.commands.sweep.tables import SAMPLE, Tables, heavy, qualify
 from qifsql.commands.sweep.walk import walk
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker
 from qifsql.commands.sweep.workspace import Task, Workspace

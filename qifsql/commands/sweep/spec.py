@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.data.option import (
-    DETAILS,
-    FLAG,
-    RUN,
-    SECONDS,
-    SHARE,
-    SIZES,
-    TEXTS,
-    Option,
-)
+from qifsql.data.option import DETAILS, FLAG, RUN, SECONDS, SHARE, SIZES, TEXTS, Option
 from qifsql.errors import InputError, did_you_mean, quoted, several
 
 Tell = Callable[[str], None]

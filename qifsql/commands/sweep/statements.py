@@ -9,12 +9,7 @@ from functools import cache, lru_cache, partial
 
 from sqlglot import exp
 
-from qifsql.query.render import (
-    creating,
-    render,
-    setting,
-    viewing,
-)
+from qifsql.query.render import creating, render, setting, viewing
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 

@@ -10,14 +10,7 @@ from qifsql.commands.sweep import charts
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

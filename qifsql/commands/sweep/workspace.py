@@ -26,13 +26,7 @@ from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.temporary import remove
-from qifsql.errors import (
-    DatasetError,
-    EngineError,
-    InputError,
-    InternalError,
-    QifError,
-)
+from qifsql.errors import DatasetError, EngineError, InputError, InternalError, QifError
 from qifsql.query.render import dropping, render
 from qifsql.query.templates import load, script
 

@@ -24,12 +24,7 @@ from qifsql.data.relation import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InternalError,
-    quoted,
-)
+from qifsql.errors import ColumnError, DatasetError, InternalError, quoted
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load

@@ -9,13 +9,7 @@ in SQL, by walking from state to state, which takes the states: no package of th
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from qifsql.commands.unhash.patterns import (
-    Chain,
-    Choice,
-    Node,
-    Repeat,
-    Symbols,
-)
+from qifsql.commands.unhash.patterns import Chain, Choice, Node, Repeat, Symbols
 from qifsql.errors import InputError
 
 PLACES = 20_000  # characters that all words together may have as places of the patterns

@@ -17,21 +17,11 @@ from qifsql.commands.unhash.automaton import Automaton
 from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, column, parse
-from qifsql.data.relation import (
-    header_line,
-    openings,
-    relation,
-)
+from qifsql.data.relation import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 

@@ -6,12 +6,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute
 from qifsql.data.types import family
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 _HEX, _BASE64 = "[0-9A-Fa-f]", "[A-Za-z0-9+/]"
 

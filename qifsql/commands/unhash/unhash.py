@@ -26,12 +26,7 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several
 from qifsql.query.templates import load
 from qifsql.results.result import Result
-from qifsql.results.storage import (
-    STREAMED,
-    Origin,
-    check_ending,
-    check_place,
-)
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
 MOST = 1_000_000_000  # candidates that are tried unless more are allowed

@@ -4,13 +4,7 @@ import polars as pl
 
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

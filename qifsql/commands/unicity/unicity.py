@@ -17,13 +17,7 @@ from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    large,
-    quoted,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, large, quoted, several
 from qifsql.query import microdata
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin

@@ -11,19 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from qifsql.counting.risks import Risk
-from qifsql.errors import (
-    ColumnError,
-    InputError,
-    did_you_mean,
-    quoted,
-)
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.study.policy import Policy
-from qifsql.study.rules import (
-    BOUNDS,
-    PROBABILITIES,
-    Rule,
-    named,
-)
+from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, named
 
 SHORT = {"": "posterior_probabilistic", "deterministic": "posterior_deterministic"}
 SHORT |= {"probabilistic": "posterior_probabilistic"}

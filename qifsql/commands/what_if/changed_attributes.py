@@ -30,12 +30,7 @@ from qifsql.data.expressions import SOURCE, parse
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import (
-    ColumnError,
-    ExpressionError,
-    InputError,
-    quoted,
-)
+from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
 from qifsql.query import microdata
 
 

@@ -24,12 +24,7 @@ from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import (
-    ColumnError,
-    did_you_mean,
-    quoted,
-    several,
-)
+from qifsql.errors import ColumnError, did_you_mean, quoted, several
 from qifsql.query.plan import Plan
 
 IN_SAMPLE = (

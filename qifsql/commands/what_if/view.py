@@ -9,12 +9,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.comparisons import Row, named, risks
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Paragraph,
-    Part,
-    Spec,
-    Tables,
-)
+from qifsql.presentation.parts import Paragraph, Part, Spec, Tables
 from qifsql.presentation.risk_utility import risk_utility
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored

@@ -6,24 +6,10 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.wp29 import opinion
-from qifsql.commands.wp29.opinion import (
-    CAUTION,
-    DEFINITIONS,
-    INFERENCE,
-    LINKABILITY,
-    SINGLING_OUT,
-)
+from qifsql.commands.wp29.opinion import CAUTION, DEFINITIONS, INFERENCE, LINKABILITY, SINGLING_OUT
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, number, said
-from qifsql.presentation.parts import (
-    Bad,
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

@@ -23,12 +23,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    quoted,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, quoted
 from qifsql.query import microdata
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load

@@ -25,12 +25,7 @@ from strategies import NAMES, VALUES, Table, tables, to_arrow, weights
 
 import qifsql
 from qifsql.counting import counts
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    TargetError,
-    WeightError,
-)
+from qifsql.errors import ColumnError, DatasetError, TargetError, WeightError
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 
 Rows = Sequence[Mapping[str, Any]]

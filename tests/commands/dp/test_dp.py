@@ -28,12 +28,7 @@ from qifsql.commands.dp.scenario import SCENARIO
 from qifsql.commands.dp.tradeoff import TRADEOFF
 from qifsql.data.expressions import identifier
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    ColumnError,
-    ExpressionError,
-    InputError,
-    Interrupted,
-)
+from qifsql.errors import ColumnError, ExpressionError, InputError, Interrupted
 from qifsql.query.templates import views
 
 CELL = "CELLVALUE"

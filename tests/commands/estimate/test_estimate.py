@@ -19,20 +19,9 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql.commands.estimate.estimate import (
-    ESTIMATES,
-    HISTOGRAM,
-    INDIVIDUAL,
-    methods,
-)
+from qifsql.commands.estimate.estimate import ESTIMATES, HISTOGRAM, INDIVIDUAL, methods
 from qifsql.engine.settings import Settings
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    OutputError,
-    WeightError,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, OutputError, WeightError
 from qifsql.measures import uniqueness as sp
 from qifsql.measures.gammas import harmonic, log_rising
 from qifsql.measures.roots import root

@@ -26,13 +26,7 @@ import qifsql
 from qifsql.commands.report import summary
 from qifsql.commands.report.report import report
 from qifsql.presentation import result_files, words
-from qifsql.presentation.parts import (
-    Card,
-    Cards,
-    Light,
-    Paragraph,
-    Part,
-)
+from qifsql.presentation.parts import Card, Cards, Light, Paragraph, Part
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.stored import Stored
 

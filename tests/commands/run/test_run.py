@@ -25,12 +25,7 @@ from terminal import run as command
 import qifsql
 from qifsql.commands.run import run as running
 from qifsql.commands.run.outputs import Outputs
-from qifsql.errors import (
-    EngineError,
-    InputError,
-    Interrupted,
-    OutputError,
-)
+from qifsql.errors import EngineError, InputError, Interrupted, OutputError
 
 QIDS = ["age", "gender", "occupation"]
 ALL = DATASETS + ATTACK + SWEEP + CHECK

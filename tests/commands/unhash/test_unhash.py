@@ -28,12 +28,7 @@ from qifsql.commands.unhash.dictionary import _parts
 from qifsql.commands.unhash.patterns import parse, together
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.engine.tables import Tables
-from qifsql.errors import (
-    ColumnError,
-    DatasetError,
-    InputError,
-    OutputError,
-)
+from qifsql.errors import ColumnError, DatasetError, InputError, OutputError
 
 A99, AA999, AAA999 = "[0-9][A-Z][0-9][0-9]", r"[A-Z]{2}\d{3}", "[A-Z]{3}[0-9]{3}"
 ALPHABET = "abc1"

@@ -19,13 +19,7 @@ from strategies import Table, tables, to_arrow
 from terminal import run
 
 import qifsql
-from qifsql.commands.wp29.opinion import (
-    ANSWERS,
-    CAUTION,
-    DEFINITIONS,
-    MEANINGS,
-    OPINION,
-)
+from qifsql.commands.wp29.opinion import ANSWERS, CAUTION, DEFINITIONS, MEANINGS, OPINION
 from qifsql.data.collection import Collection
 from qifsql.errors import ColumnError, DatasetError, InputError
 

@@ -15,13 +15,7 @@ from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.relation import relation
-from qifsql.data.types import (
-    INTEGERS,
-    NUMBERS,
-    comparable,
-    family,
-    nested,
-)
+from qifsql.data.types import INTEGERS, NUMBERS, comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.microdata import normal

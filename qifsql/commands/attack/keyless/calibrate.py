@@ -15,12 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.chain import UNIT, Chain
-from qifsql.errors import (
-    DatasetError,
-    InputError,
-    quoted,
-    several,
-)
+from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 

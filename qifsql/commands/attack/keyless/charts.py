@@ -5,14 +5,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation.language import said
-from qifsql.presentation.theme import (
-    BLUE,
-    PERCENT,
-    Chart,
-    data,
-    dressed,
-    extra,
-)
+from qifsql.presentation.theme import BLUE, PERCENT, Chart, data, dressed, extra
 from qifsql.presentation.words import count, percent
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]

@@ -24,12 +24,7 @@ from qifsql.commands.attack.keyless import calibrate, match, transition_tables
 from qifsql.commands.attack.keyless.bind import Release, releases
 from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.commands.attack.keyless.posterior import Outcomes
-from qifsql.commands.attack.keyless.rows import (
-    aim,
-    named,
-    numbers,
-    standing,
-)
+from qifsql.commands.attack.keyless.rows import aim, named, numbers, standing
 from qifsql.commands.attack.keyless.spec import Request, specify
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source

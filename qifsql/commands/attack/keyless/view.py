@@ -8,14 +8,7 @@ import polars as pl
 
 from qifsql.presentation import words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Heading,
-    Paragraph,
-    Part,
-    Spec,
-    Table,
-    Tables,
-)
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 
 Row = Mapping[str, Any]
 SHOWN = 10  # lines of the calibration that are shown
