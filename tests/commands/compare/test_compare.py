@@ -147,7 +147,9 @@ def test_it_agrees_with_anonymise_attack_and_levels(
     assert row["blocks"] == made.frame["classes"][0]
     own = result.details["columns"].filter(file=2)
     for name in ("generalised", "certainty_penalty"):
-        assert own[name].to_list() == pytest.approx(made.details["quasi_identifiers"][name].to_list(), abs=1e-6)
+        assert own[name].to_list() == pytest.approx(
+            made.details["quasi_identifiers"][name].to_list(), abs=1e-6
+        )
     if ending == ".csv":
         attacked = qifsql.attack("crs,cas", out, **asked).frame
         for name in ("posterior_deterministic", "posterior_probabilistic"):
