@@ -173,6 +173,11 @@ class _Run:
         everybody = max(p.individuals for p in prior.values())
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
+                if all(j in self.bound.beliefs for j, _ in prior):
+                    raise TargetError(
+                        "the prior rules out every value that people like the target have, if "
+                        "there are any; check both"
+                    )
                 raise TargetError(
                     f"the target matches none of the {everybody:,} records of "
                     f"{self.bound.dataset.name}, so there is nothing to infer; "

@@ -186,6 +186,14 @@ def test_beliefs_about_one_person(drawn: Release, data: st.DataObject) -> None:
     check(rows[1], numbers(joint, om.identity(known), (block,)))
 
 
+def test_a_prior_that_rules_out_all_values_of_the_target_is_named(tmp_path: Path) -> None:
+    release = write(tmp_path / "r.parquet", {"q": [0, 1], "s": [0, 1]})
+    prior = write(tmp_path / "p.csv", {"s": [0, 1], "belief": [0.0, 1.0]})
+    options: dict[str, Any] = {"secret": "s", "target": {"q": 0}, "prior": prior}
+    with pytest.raises(InputError, match="the prior rules out every value"):
+        qifsql.attack("ias", release, **options)
+
+
 def test_a_prior_is_about_the_secret_of_that_very_name(tmp_path: Path) -> None:
     release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "ID": [1, 2, 2], "id": [1, 1, 2]})
     prior = write(tmp_path / "p.csv", {"id": [1, 2], "probability": [0.875, 0.125]})

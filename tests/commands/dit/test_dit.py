@@ -32,19 +32,19 @@ QIDS = ["age", "education", "country"]
 DISTANCES = ("emd_printed", "emd", "max_divergence")
 
 
-def inferred(table: pa.Table, **options: Any) -> qifsql.Inference:
+def inferred(table: pa.Table, **options: Any) -> qifsql.Result:
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / "in.parquet"
         pq.write_table(table, source)
         return qifsql.dit(source, **options)
 
 
-def of(found: qifsql.Inference, distance: str) -> dict[str, Any]:
+def of(found: qifsql.Result, distance: str) -> dict[str, Any]:
     (row,) = [r for r in found.frame.iter_rows(named=True) if r["distance"] == distance]
     return row
 
 
-def numbers(found: qifsql.Inference) -> pl.DataFrame:
+def numbers(found: qifsql.Result) -> pl.DataFrame:
     return found.frame.drop("run", "method", "k", "limits", "classifier")
 
 
