@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, overload
 
-from qifsql.commands.blocks.blocks import blocks
 from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.result import Explanation
@@ -138,6 +137,8 @@ def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
 
     Blocks are counted by group, too; what joins the groups is a sum.
     """
+    from qifsql.commands.blocks.blocks import blocks  # the words alone need no engine
+
     shown = blocks(
         bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings
     )

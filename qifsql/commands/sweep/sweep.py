@@ -80,7 +80,7 @@ def sweep(
     """
     refuse(options, "a sweep", *REFUSED)
     if threshold is not None and not 0 <= threshold <= 1:
-        raise InputError("a threshold is a success, from 0 to 1")
+        raise InputError("a threshold (--threshold) is a success, from 0 to 1")
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     model = "crs,cas" if options.get("secret") else "crs"

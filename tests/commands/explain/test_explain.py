@@ -44,7 +44,8 @@ from qifsql.commands.explain.explain import explain
 from qifsql.commands.explain.result import SCHEMA as FIELDS
 from qifsql.commands.explain.result import Explanation, frame
 from qifsql.commands.link.link import CONFIDENCE, LINKED
-from qifsql.commands.sweep import result, samples
+from qifsql.commands.sweep import result
+from qifsql.commands.sweep import samples as sampling
 from qifsql.commands.sweep.answers import COARSEN_FIRST
 from qifsql.commands.sweep.cost import PLAN
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT, Sweep
@@ -298,7 +299,7 @@ def test_the_example_of_the_plan_is_that_of_a_sweep(
 def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     every: dict[str, Explanation],
 ) -> None:
-    assert (float(STUDENT), UNSEEN) == (samples.T, samples.UNSEEN)
+    assert (float(STUDENT), UNSEEN) == (sampling.T, sampling.UNSEEN)
     said = every["sampled"].example
     sizes = list(map(int, re.findall(r"(\d+) pe", said[-6])))
     right = list(map(int, re.findall(r"\((\d+) - ", said[-3])))
@@ -448,7 +449,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         squares = sum((y - ratio * n) ** 2 for n, y in parts) / (1 - 1 / len(parts))
         drawn = len(parts) / len(sizes)
         unseen = 3 * max(sizes.values()) / drawn / len(rows)
-        return samples.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
+        return sampling.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
 
     def of_block(block: str) -> Counter[str]:
         return Counter(row["s"] for row in rows if row["k"] == block)
