@@ -66,7 +66,7 @@ COLUMNS = [
 OF_A_SWEEP = (
     *(SWEPT, HISTOGRAMS, result.BEST, result.SHAPLEY, result.INTERACTIONS, result.BORDERS),
     *(TRADEOFF, SCENARIO),
-    *(result.DROP_FIRST, COARSEN_FIRST, samples.ERRORS, PLAN),
+    *(result.DROP_FIRST, COARSEN_FIRST, sampling.ERRORS, PLAN),
 )
 OF_RELEASES = (measures.SCHEMA, measures.RELEASES, measures.CURVE, measures.TRUTH, losses.COLUMNS)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
