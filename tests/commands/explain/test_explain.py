@@ -312,7 +312,7 @@ def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     strata = parts.select(
         "part", pl.lit(1).alias("stratum"), **{n: pl.lit(x) for n, x in facts.items()}
     )
-    _, errors = samples.estimated(rows, strata, people)
+    _, errors = sampling.estimated(rows, strata, people)
     assert last(said) == near(errors["error_probabilistic"].item())
     assert last((said[-5],)) == near(errors["sampled"].item())
 
