@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.adversary.options import Knowledge
 from qifsql.data.option import ATTACK, DATA
+from qifsql.options.grouping import described
 
 Truth = Annotated[
     list[str] | None,
@@ -49,7 +51,4 @@ Hierarchies = Annotated[
 ]
 
 
-Secrets = Annotated[
-    list[str] | None,
-    secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable."),
-]
+Secrets = Annotated[list[str] | None, described(Knowledge, "secret")]

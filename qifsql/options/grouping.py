@@ -80,14 +80,23 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     form = option.form
     kind = str if form.choices else TYPED[form][0]
     usual = form.choices[0] if form.choices else False if form == FLAG else None
-    flags = option.flags or (f"--{name.replace('_', '-')}",)
-    described = typer.Option(*flags, help=option.help, rich_help_panel=option.panel)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=usual,
-        annotation=Annotated[kind, described],
+        annotation=Annotated[kind, _described(name, option)],
     )
+
+
+def _described(name: str, option: Option) -> Any:
+    """Return what the command line says of an option."""
+    flags = option.flags or (f"--{name.replace('_', '-')}",)
+    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel)
+
+
+def described(options: type, name: str) -> Any:
+    """Return what the command line says of a declared option, for a command that takes it alone."""
+    return _described(name, declared(options)[name])
 
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from typing import Annotated
 
 import typer
 
+from qifsql.adversary.options import Knowledge
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, RUN
 from qifsql.engine.settings import Settings
+from qifsql.options.grouping import described
 
 Model = Annotated[
     str,
@@ -23,14 +25,7 @@ Model = Annotated[
         help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
     ),
 ]
-Null = Annotated[
-    str,
-    typer.Option(
-        "--null",
-        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-        rich_help_panel=DATA,
-    ),
-]
+Null = Annotated[str, described(Knowledge, "null")]
 
 
 @dataclass(frozen=True)

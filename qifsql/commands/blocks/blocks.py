@@ -35,7 +35,7 @@ def blocks(
 
     The most revealing are those with the highest success on the first secret (without a secret:
     of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
-    them are held in memory. ``options`` are those of ``qifsql.adversary.spec.Options``.
+    them are held in memory. ``options`` are those of ``qifsql.adversary.options.Options``.
 
     A row is a block. Columns: the quasi-identifiers under their names, ``size`` (records in the
     block), ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),

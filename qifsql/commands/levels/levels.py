@@ -30,7 +30,7 @@ TAKEN = ("qids", "secret", "where", "null")
 
 
 class LevelOptions(Options, Aims, total=False):
-    """Quasi-identifiers, secrets and filters (``qifsql.adversary.spec.Options``), and ``Aims``."""
+    """The adversary (``qifsql.adversary.options.Options``), and the levels to keep (``Aims``)."""
 
 
 def levels(
@@ -53,7 +53,7 @@ def levels(
     or ``out``. ``skew``: a skewness attack bites where a value is at least so many times as likely
     as in the release. ``show_blocks``: give the quasi-identifiers of the worst blocks, too.
     ``arguments`` are ``qids``, ``secret``, ``where`` and ``null`` of
-    ``qifsql.adversary.spec.Options``, and the levels that are wanted (``Aims``).
+    ``qifsql.adversary.options.Options``, and the levels that are wanted (``Aims``).
     People count once each; there are no weights.
 
     The result has the levels (``SCHEMA``), its details whom ``attacks`` bite (``attacks.ATTACKS``)

@@ -25,7 +25,7 @@ def sql(
 
     Nothing is attacked: only names and types of columns are read, of CSV from all lines. ``step``
     stops after that step and shows its rows.
-    ``options`` are those of ``qifsql.adversary.spec.Options``.
+    ``options`` are those of ``qifsql.adversary.options.Options``.
     """
     if language != "duckdb":
         raise InputError(f'there is no SQL for "{language}" in this version; there is for duckdb')
