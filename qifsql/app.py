@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from qifsql import __version__, commands
-from qifsql.errors import Interrupted, unwritable
+from qifsql.errors import INTERRUPTED, Interrupted, unwritable
 from qifsql.options.grouping import grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
 
@@ -106,5 +106,5 @@ def _run() -> int | None:
     except typer.Abort:
         result = Interrupted.exit_code
     if result == Interrupted.exit_code:  # typer makes a KeyboardInterrupt this, and says nothing
-        talk("error: interrupted; nothing was left behind")
+        talk(f"error: {INTERRUPTED}")
     return result

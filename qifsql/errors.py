@@ -21,6 +21,7 @@ import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+INTERRUPTED = "interrupted; nothing was left behind"
 STARVED = (
     "the system gives this process no more memory or threads; raise its limits (ulimit -v, "
     "ulimit -u), or use fewer threads with --threads"

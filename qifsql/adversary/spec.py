@@ -14,7 +14,8 @@ from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
-from qifsql.errors import InputError, did_you_mean
+from qifsql.data.option import check_names
+from qifsql.errors import InputError
 
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
@@ -287,16 +288,6 @@ def _several(value: str | Sequence[str]) -> tuple[str, ...]:
 
 def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:
     return tuple(map(str, [value] if isinstance(value, int | float) else value))
-
-
-def check_names(options: Mapping[str, object], declaration: type) -> None:
-    """Refuse what a misspelt keyword would leave out in silence."""
-    names = declaration.__annotations__
-    for name in options:
-        if name not in names:
-            raise TypeError(f"unknown option {name!r}{did_you_mean(name, names)}")
-    if not isinstance(options.get("target") or {}, Mapping):
-        raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
 
 
 def refuse(options: Mapping[str, object], what: str, *names: str) -> None:

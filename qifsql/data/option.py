@@ -7,13 +7,15 @@ of studies.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Required, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from qifsql.data.collection import ABSENT
-from qifsql.errors import quoted
+from qifsql.errors import InputError, did_you_mean, quoted
+
+T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
 """The panels of options in help texts."""
@@ -24,12 +26,14 @@ class Form:
     """What an option holds, in words, and how a study has it.
 
     ``read`` gives the value from what TOML holds there, None where that is something else.
-    ``choices`` are all values there are, the usual one first, where there are few.
+    ``choices`` are all values there are, the usual one first, where there are few. ``nothing`` is
+    the value where nothing is said.
     """
 
     says: str
     read: Callable[[Any], Any]
     choices: tuple[str, ...] = ()
+    nothing: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +41,25 @@ class Option:
     """One option: its form, and how it stands on the command line.
 
     ``flags`` are its names there (``--NAME`` unless said), ``panel`` the part of the help text.
+    ``usual`` is its value where nothing is said: by default the first choice of its form, and
+    nothing of what may be several.
     ``typed``: it can be typed. ``studied``: it may stand in studies.
     """
 
     form: Form
     help: str = ""
+    usual: Any = None
     panel: str = ATTACK
     flags: tuple[str, ...] = ()
     typed: bool = True
     studied: bool = True
+
+    @property
+    def default(self) -> Any:
+        """Its value where nothing is said."""
+        if self.usual is not None:
+            return self.usual
+        return self.form.choices[0] if self.form.choices else self.form.nothing
 
 
 def declared(options: type) -> dict[str, Option]:
@@ -54,8 +68,34 @@ def declared(options: type) -> dict[str, Option]:
     return {name: option for name in hints for option in _of(hints[name])}
 
 
+def complete(options: T, declaration: type[T]) -> T:
+    """Return the options of a function with the usual values of those that are left out.
+
+    Raises TypeError, as Python does, where one is unknown or one that is needed is missing.
+    """
+    given = cast("Mapping[str, Any]", options)
+    check_names(given, declaration)
+    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in given]
+    if needed:
+        raise TypeError(f"missing option {', '.join(map(repr, needed))}")
+    usual = {name: option.default for name, option in declared(declaration).items()}
+    return cast("T", {**usual, **given})
+
+
+def check_names(options: Mapping[str, object], declaration: type) -> None:
+    """Refuse what a misspelt keyword would leave out in silence."""
+    names = declaration.__annotations__
+    for name in options:
+        if name not in names:
+            raise TypeError(f"unknown option {name!r}{did_you_mean(name, names)}")
+    if not isinstance(options.get("target") or {}, Mapping):
+        raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
+
+
 def _of(hint: Any) -> list[Option]:
     """Return the option in an annotation, if there is one."""
+    if get_origin(hint) is Required:
+        (hint,) = get_args(hint)
     annotated = get_origin(hint) is Annotated
     return [note for note in get_args(hint)[1:] if isinstance(note, Option)] if annotated else []
 
@@ -95,6 +135,10 @@ def _seconds(content: Any) -> float | None:
     return number if number is not None and number > 0 else None
 
 
+def _flag(content: Any) -> bool | None:
+    return content if isinstance(content, bool) else None
+
+
 def _whole(content: Any) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
@@ -126,16 +170,20 @@ NAME = Form("a text in quotes", _text)
 """A name of a column, which may stand in double quotes on the command line."""
 GROUPS = Form("a text in quotes", _text)
 """A name of the one column whose values are groups."""
-NAMES = Form(_NAMES, _texts)
+NAMES = Form(_NAMES, _texts, nothing=())
 """Names of columns: on the command line ``a,b``, repeatable."""
-TEXTS = Form(_NAMES, _texts)
+TEXTS = Form(_NAMES, _texts, nothing=())
 """Texts that may hold commas: on the command line one at a time, repeatable."""
-FLAG = Form("true or false", lambda content: content if isinstance(content, bool) else None)
+FLAG = Form("true or false", _flag, nothing=False)
 WHOLE = Form("a whole number", _whole)
-NUMBERS = Form("a number or a list of numbers", _numbers)
+NUMBERS = Form("a number or a list of numbers", _numbers, nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)
 """A share that may be typed as a fraction, such as 2/3."""
+NUMBER = Form("a number", _number)
+"""A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
+FILE = Form("a text in quotes", _text)
+"""The place of a file."""
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)

@@ -7,15 +7,15 @@ each part needs stays in the cache of its core.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import duckdb
 
 from qifsql.engine.errors import translated
-from qifsql.engine.settings import Settings
-from qifsql.errors import Interrupted
+from qifsql.engine.settings import Settings, silent
+from qifsql.engine.threads import in_threads
 
-POLL = 0.05  # seconds between looks at running streams
 WHERE = "the workspace (remove it to start anew)"  # what streams read, unless it is said
 
 
@@ -34,7 +34,7 @@ class Stream:
         if threading.current_thread() is not threading.main_thread():
             return self._fetch(sql, parameters)
         results: list[list[tuple[Any, ...]]] = []  # Ctrl-C is heard while another thread works
-        together([self], lambda _s: results.append(self._fetch(sql, parameters)), look=_nothing)
+        together([self], lambda _s: results.append(self._fetch(sql, parameters)), look=silent)
         return results[0]
 
     def _fetch(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -78,40 +78,9 @@ def together(
 
     ``look`` is called meanwhile. The first error, or Ctrl-C, stops all of them.
     """
-    trouble: list[BaseException] = []
-    finished = [threading.Event() for _ in streams]
 
-    def run(stream: Stream, done: threading.Event) -> None:
-        try:
-            work(stream)
-        except BaseException as e:
-            trouble.append(e)
-        finally:
-            done.set()
-
-    for stream, done in zip(streams, finished, strict=True):
-        threading.Thread(target=run, args=(stream, done), daemon=True).start()
-    try:
-        while not all(done.wait(POLL) for done in finished):
-            look()
-            if trouble:
-                break
-    except BaseException as e:
-        _stop(streams, finished)
-        if isinstance(e, KeyboardInterrupt):
-            raise Interrupted("interrupted") from e
-        raise
-    _stop(streams, finished)
-    if trouble:
-        raise next((e for e in trouble if not isinstance(e, Interrupted)), trouble[0])
-
-
-def _stop(streams: Sequence[Stream], finished: Sequence[threading.Event]) -> None:
-    """Interrupt until all have returned: a query that is about to begin forgets it."""
-    while not all(done.wait(POLL) for done in finished):
+    def interrupt() -> None:
         for stream in streams:
             stream.interrupt()
 
-
-def _nothing() -> None:
-    """Nobody looks."""
+    in_threads([partial(work, stream) for stream in streams], interrupt=interrupt, look=look)

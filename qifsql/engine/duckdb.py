@@ -1,6 +1,5 @@
 """DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,9 @@ from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, together
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, machine_memory, private_folder
+from qifsql.engine.threads import POLL, in_threads
 from qifsql.errors import (
+    INTERRUPTED,
     STARVED,
     DatasetError,
     EngineError,
@@ -43,7 +44,6 @@ PROBED = "probed"  # the catalog of a file that is looked at
 CHECKED: set[tuple[str, Identity]] = set()  # files whose checksums fit
 PASSING = 20_480  # rows in a row group of a file that is read again at once
 UNCOUNTED = 96 * 2**20  # bytes of the limit for memory that DuckDB does not count
-POLL = 0.05  # seconds between looks at a running query
 
 
 class DuckDB:
@@ -121,7 +121,7 @@ class DuckDB:
         except BaseException as e:
             self.close()
             if isinstance(e, KeyboardInterrupt):
-                raise Interrupted("interrupted; nothing was left behind") from e
+                raise Interrupted(INTERRUPTED) from e
             raise
         return self
 
@@ -362,32 +362,19 @@ class DuckDB:
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
         """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""
         outcome: list[T] = []
-        trouble: list[BaseException] = []
-        finished = threading.Event()  # not Thread.join, which a signal may end too early
 
-        def work() -> None:
-            try:
-                outcome.append(call())
-            except BaseException as e:
-                trouble.append(e)
-            finally:
-                finished.set()
+        def look() -> None:
+            share = self._connection.query_progress()
+            self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
 
-        working = threading.Thread(target=work, daemon=True)
         try:
-            working.start()
-            while not finished.wait(POLL):
-                share = self._connection.query_progress()
-                self.settings.progress(what, max(0.0, min(share, 100.0)) / 100)
-        except BaseException as e:
-            while working.ident is not None and not finished.wait(POLL):
-                self._connection.interrupt()  # again: a query that is about to begin forgets it
-            if isinstance(e, KeyboardInterrupt):
-                raise Interrupted("interrupted; nothing was left behind") from e
-            raise
-        if not trouble:
-            return outcome[0]
-        if isinstance(trouble[0], duckdb.Error):
+            in_threads(
+                [lambda: outcome.append(call())],
+                interrupt=self._connection.interrupt,
+                look=look,
+                words=INTERRUPTED,
+            )
+        except duckdb.Error as e:
             ours = what not in (LOOKING, "running", "loading")
-            raise translated(trouble[0], where, self.settings, ours=ours) from trouble[0]
-        raise trouble[0]
+            raise translated(e, where, self.settings, ours=ours) from e
+        return outcome[0]

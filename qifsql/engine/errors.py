@@ -10,6 +10,7 @@ import duckdb
 
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
+    INTERRUPTED,
     STARVED,
     DatasetError,
     EngineError,
@@ -25,6 +26,14 @@ _FILE = re.compile(
     r"failed to read file|magic bytes|parquet file|decompress|corrupt|thrift|TProtocol|payload",
     re.I,
 )
+_ENGINE = (
+    duckdb.InternalException,
+    duckdb.FatalException,
+    duckdb.ConnectionException,
+    duckdb.ResourceInUseException,
+    duckdb.TransactionException,
+)
+"""Errors of the engine itself, which say nothing of what is read."""
 _DATA = (
     duckdb.InvalidInputException,
     duckdb.OutOfRangeException,
@@ -50,7 +59,7 @@ def translated(
     message = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
     limit = (settings.memory_limit if settings else None) or "the default"
     if isinstance(error, duckdb.InterruptException):
-        return Interrupted("interrupted; nothing was left behind")
+        return Interrupted(INTERRUPTED)
     if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", message):
         return EngineError(
             f"out of memory at the limit of {limit} while reading {where}; "
@@ -109,7 +118,7 @@ def _of_input(error: BaseException, where: str, words: str, message: str) -> Qif
         )
     if isinstance(error, duckdb.IOException) and "lock" in message:
         return DatasetError(f"{where} is in use by another program; close it there", detail=words)
-    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+    if isinstance(error, _ENGINE):
         return InternalError(f"the engine failed on {where}; --debug shows more", detail=words)
     return DatasetError(
         f"{where} cannot be read: it is corrupt, truncated or not what its name says",

@@ -8,16 +8,20 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Annotated, Any, is_typeddict
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, get_args, is_typeddict
 
 import typer
 
 from qifsql.data.option import (
     CHANCE,
+    FILE,
     FLAG,
     GROUPS,
     NAME,
     NAMES,
+    NUMBER,
     NUMBERS,
     SECONDS,
     SHARE,
@@ -25,6 +29,7 @@ from qifsql.data.option import (
     TARGET,
     TEXT,
     TEXTS,
+    WHOLE,
     Form,
     Option,
     declared,
@@ -44,6 +49,9 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     FLAG: (bool, lambda flag: flag),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
+    NUMBER: (str | None, lambda number: number),
+    WHOLE: (int | None, lambda number: number),
+    FILE: (Path | None, lambda file: file),
 }
 """What the command line gives for each form, and what becomes of it."""
 
@@ -60,7 +68,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             groups[parameter.name] = group, [p.name for p in members]
         elif is_typeddict(group):
             options = {n: option for n, option in declared(group).items() if option.typed}
-            members = [_parameter(name, option) for name, option in options.items()]
+            needed = group.__required_keys__
+            members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
 
@@ -75,15 +84,17 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _parameter(name: str, option: Option) -> inspect.Parameter:
+def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     """Return an option as a parameter of a command."""
     form = option.form
     kind = str if form.choices else TYPED[form][0]
-    usual = form.choices[0] if form.choices else False if form == FLAG else None
+    default = option.default if option.default != () else None
+    if needed or default is not None:
+        kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=usual,
+        default=inspect.Parameter.empty if needed else default,
         annotation=Annotated[kind, _described(name, option)],
     )
 

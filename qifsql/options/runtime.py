@@ -13,6 +13,7 @@ from types import FrameType
 
 from qifsql.engine.settings import Progress, silent
 from qifsql.errors import (
+    INTERRUPTED,
     NOT_UTF8,
     STARVED,
     EngineError,
@@ -103,7 +104,7 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
             talk(e.detail)
         return e.exit_code
     except KeyboardInterrupt:
-        talk("error: interrupted; nothing was left behind")
+        talk(f"error: {INTERRUPTED}")
         return Interrupted.exit_code
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
         return 0  # the reader has seen enough

@@ -14,7 +14,7 @@ __all__ = ["FORMATS", "Shown", "check", "save", "show"]
 FORMATS = ("table", "json", "csv", "markdown")
 
 
-def check(output: Output, **others: Path | None) -> None:
+def check(output: Output, **others: str | Path | None) -> None:
     """Refuse what cannot be written, before any work is done.
 
     ``others`` are further files of the same command by their options: each has its own place.
@@ -28,7 +28,7 @@ def check(output: Output, **others: Path | None) -> None:
             differ(output.out, "-o", path, f"--{option}")
 
 
-def differ(path: Path, option: str, other: Path | None, another: str) -> None:
+def differ(path: Path, option: str, other: str | Path | None, another: str) -> None:
     """Refuse two options that name one file: the one would be written over the other."""
     if other is not None and os.path.realpath(path) == os.path.realpath(other):
         raise OutputError(f"{option} and {another} both name {path}; name two files")

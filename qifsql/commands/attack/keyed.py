@@ -9,7 +9,7 @@ import polars as pl
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, check_names
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.attack import findings
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
@@ -17,6 +17,7 @@ from qifsql.counting import population, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
+from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked

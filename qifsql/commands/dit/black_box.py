@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from qifsql.engine.temporary import MARK
-from qifsql.errors import InputError, Interrupted, several
+from qifsql.errors import INTERRUPTED, InputError, Interrupted, several
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
 TAIL = 2_000  # bytes of what a command says that are kept for --debug
@@ -138,7 +138,7 @@ class Command:
                 "--timeout, or look why it hangs"
             ) from e
         except KeyboardInterrupt as e:
-            raise Interrupted("interrupted; nothing was left behind") from e
+            raise Interrupted(INTERRUPTED) from e
         finally:
             if running.poll() is None:
                 os.killpg(running.pid, signal.SIGKILL)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, check_names, refuse
+from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.sweep import cost
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.run import SweepRun, choose
@@ -12,6 +12,7 @@ from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.workspace import alone, prepare
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
+from qifsql.data.option import check_names
 from qifsql.engine.settings import Settings, masked, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import EngineError, InputError, Interrupted

@@ -8,7 +8,7 @@ sources (New York taxi trips of 2013).
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -16,8 +16,10 @@ from qifsql.commands.unhash import dictionary
 from qifsql.commands.unhash.automaton import Automaton, automaton
 from qifsql.commands.unhash.hashes import hash_named
 from qifsql.commands.unhash.patterns import parse, together
+from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.option import complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
@@ -28,8 +30,6 @@ from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
-
-MOST = 1_000_000_000  # candidates that are tried unless more are allowed
 
 RECOVERED: dict[str, pl.DataType] = {
     "column": pl.String(),
@@ -61,26 +61,14 @@ PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int
 def unhash(
     source: str | Path | Dataset,
     *,
-    column: str,
-    algorithm: str,
-    patterns: str | Sequence[str] = (),
-    candidates: str | Path | None = None,
-    salt: str = "",
-    salt_after: str = "",
-    most: int = MOST,
-    mapping: str | Path | None = None,
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[UnhashOptions],
 ) -> Result:
     """Try to find again what was hashed in a column: hash candidates and compare.
 
-    ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
-    (``qifsql.commands.unhash.patterns``); a candidate that several of them say is tried once.
-    ``candidates`` is a file of further ones, as text: a .txt file with one on each line, or the
-    column ``candidate``, or the only one, of CSV or Parquet. What is hashed is ``salt``, the
-    candidate in UTF-8, ``salt_after``. Hashes may be hexadecimal digits in any case, base64, or
-    bytes; missing values are no hashes. More candidates than ``most`` are refused before any is
-    made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+    ``options`` are those of ``qifsql.commands.unhash.spec.UnhashOptions``. Hashes may be
+    hexadecimal digits in any case, base64, or bytes; missing values are no hashes.
 
     The result is a row of ``RECOVERED``; where patterns are named, the ``patterns`` among its
     details (``PATTERNS``) say how many candidates each has.
@@ -88,7 +76,10 @@ def unhash(
     Raises InputError where a pattern is none or has too many candidates, or no value of the column
     is a hash of that kind; ColumnError, DatasetError, OutputError.
     """
-    kind = hash_named(algorithm)
+    options = complete(options, UnhashOptions)
+    kind, most = hash_named(options["algorithm"]), options["most"]
+    candidates, mapping = options["candidates"], options["mapping"]
+    patterns = options["patterns"]
     named = (patterns,) if isinstance(patterns, str) else tuple(patterns)
     counted, words = _read_patterns(named, most)
     if words is None and candidates is None:
@@ -100,7 +91,7 @@ def unhash(
     sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
-        hash_column = dictionary.read(catalog, column, kind, where)
+        hash_column = dictionary.read(catalog, options["column"], kind, where)
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
         tried, files = words.words if words else 0, hash_column.dataset.paths
@@ -110,7 +101,7 @@ def unhash(
         if tried > most:
             raise _too_many(tried, most)
         began = time.perf_counter()
-        salts = (salt, salt_after)
+        salts = (options["salt"], options["salt_after"])
         dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
         seconds = time.perf_counter() - began
         recovered = load("unhash/recovered").query
@@ -122,7 +113,7 @@ def unhash(
             "hash": kind.name,
             "patterns": list(named),
             "candidates": further,
-            "salt": {"before": salt, "after": salt_after},
+            "salt": {"before": salts[0], "after": salts[1]},
             "max": most,
             "where": where,
         }

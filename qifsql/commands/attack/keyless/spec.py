@@ -7,11 +7,12 @@ from typing import Any
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.models import model as model_of
-from qifsql.adversary.spec import check_names, refuse
+from qifsql.adversary.spec import refuse
 from qifsql.adversary.transitions import Rule, probability, rules
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.option import check_names
 from qifsql.errors import InputError, several
 
 MODELS = ("crl", "cal", "irl", "ial")

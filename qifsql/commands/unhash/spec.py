@@ -1,0 +1,62 @@
+"""What can be asked of a dictionary attack."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Required, TypedDict
+
+from qifsql.data.option import DATA, FILE, RUN, TEXT, TEXTS, WHOLE, Option
+
+MOST = 1_000_000_000  # candidates that are tried unless more are allowed
+
+
+class UnhashOptions(TypedDict, total=False):
+    """Which column holds hashes of what.
+
+    ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
+    (``qifsql.commands.unhash.patterns``); a candidate that several of them say is tried once.
+    ``candidates`` is a file of further ones, as text: a .txt file with one on each line, or the
+    column ``candidate``, or the only one, of CSV or Parquet. What is hashed is ``salt``, the
+    candidate in UTF-8, ``salt_after``. More candidates than ``most`` are refused before any is
+    made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+    """
+
+    column: Required[
+        Annotated[
+            str,
+            Option(form=TEXT, help="The column of hashes.", panel=DATA, flags=("--column", "-c")),
+        ]
+    ]
+    algorithm: Required[
+        Annotated[str, Option(form=TEXT, help="md5, sha1 or sha256.", flags=("--hash",))]
+    ]
+    patterns: Annotated[
+        str | Sequence[str],
+        Option(
+            form=TEXTS,
+            help="What may have been hashed, as in '[0-9][A-Z][0-9]{2}': classes, \\d, {n}, {m,n}, "
+            "?, (), |. Repeatable.",
+            flags=("--pattern", "-p"),
+        ),
+    ]
+    candidates: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="A file of further candidates: .txt with one on each line, or the column "
+            "candidate of CSV or Parquet.",
+        ),
+    ]
+    salt: Annotated[str, Option(form=TEXT, help="Text hashed before the candidate.", usual="")]
+    salt_after: Annotated[str, Option(form=TEXT, help="Text hashed after it.", usual="")]
+    most: Annotated[
+        int,
+        Option(form=WHOLE, help="Refuse more candidates than this.", flags=("--max",), usual=MOST),
+    ]
+    mapping: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="Write what was found for each hash: .parquet or .csv. It names people.",
+            panel=RUN,
+        ),
+    ]

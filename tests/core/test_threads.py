@@ -1,0 +1,82 @@
+"""Calls in threads: whichever way they end, nothing runs any more."""
+
+import threading
+import time
+
+import pytest
+
+from qifsql.engine.threads import in_threads
+from qifsql.errors import EngineError, Interrupted
+
+
+class Call:
+    """A call that goes on until it is interrupted, and says whether it still does."""
+
+    def __init__(self) -> None:
+        self.interrupted = threading.Event()
+        self.running = False
+
+    def __call__(self) -> None:
+        self.running = True
+        assert self.interrupted.wait(30)
+        time.sleep(0.1)
+        self.running = False
+
+
+def _pressed() -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_meanwhile_ends_after_the_calls() -> None:
+    calls = [Call(), Call()]
+
+    def interrupt() -> None:
+        for call in calls:
+            call.interrupted.set()
+
+    with pytest.raises(Interrupted, match=r"^stopped$"):
+        in_threads(calls, interrupt=interrupt, look=_pressed, words="stopped")
+    assert not any(call.running for call in calls)
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_ctrl_c_while_a_thread_begins_ends_after_the_calls(
+    monkeypatch: pytest.MonkeyPatch, *, begun: bool
+) -> None:
+    """Python hears signals while it waits for a thread to begin, too."""
+    call, start = Call(), threading.Thread.start
+
+    def torn(thread: threading.Thread) -> None:
+        if begun:
+            start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", torn)
+    with pytest.raises(Interrupted):
+        in_threads([call], interrupt=call.interrupted.set, look=lambda: None)
+    assert not call.running
+
+
+def test_a_second_ctrl_c_does_not_leave_a_call_behind() -> None:
+    call, pressed = Call(), []
+
+    def interrupt() -> None:
+        if not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        call.interrupted.set()
+
+    with pytest.raises(Interrupted):
+        in_threads([call], interrupt=interrupt, look=_pressed)
+    assert not call.running
+
+
+def test_the_first_error_stops_the_others_and_is_the_one_that_is_seen() -> None:
+    call = Call()
+
+    def fail() -> None:
+        raise EngineError("the first")
+
+    with pytest.raises(EngineError, match="the first"):
+        in_threads([call, fail], interrupt=call.interrupted.set, look=lambda: None)
+    assert not call.running
