@@ -35,6 +35,9 @@ QUICK = frozenset(  # together less than a minute on two cores; every command is
 )
 
 
+NEEDED = {"browser": "browser", "shared": "reference"}  # the marks of tests that use a fixture
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what ``make quick`` does not run: reading all tests takes half its time."""
     if config.getoption("markexpr") != "quick" or not collection_path.is_file():
@@ -43,10 +46,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ``make quick`` runs."""
+    """Mark what ``make quick`` runs, and what needs a browser or the reference results."""
     for item in items:
         if item.path in QUICK:
-            item.add_marker(pytest.mark.quick)
+            item.add_marker("quick")
+        fixtures = getattr(item, "fixturenames", ())
+        for mark in (mark for fixture, mark in NEEDED.items() if fixture in fixtures):
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")

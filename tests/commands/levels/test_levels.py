@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -18,7 +17,6 @@ from effort import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oracle import value
-from places import ROOT
 from strategies import tables, to_arrow
 
 import qifsql
@@ -27,11 +25,6 @@ from qifsql.commands.levels.levels import levels
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.measures import syntactic
-
-SHARED = Path(os.environ.get("QIFSQL_SHARED", ROOT.parent / "shared"))
-DATA = SHARED / "data"
-REFERENCE = DATA / "reference" / "pycanon.json"
-needs_data = pytest.mark.skipif(not REFERENCE.is_file(), reason="the shared data are not here")
 
 
 def of(result: qifsql.Result) -> dict[str, dict[str, Any]]:
@@ -173,11 +166,10 @@ def test_the_four_attacks_are_named(tmp_path: Path) -> None:
     assert rows["similarity", 1]["success_before"] == 5 / 9
 
 
-@needs_data
 @pytest.mark.parametrize("case", range(9))
-def test_the_reference_results_of_pycanon(case: int) -> None:
-    told = json.loads(REFERENCE.read_text())["cases"][case]
-    path = DATA / f"{told['dataset']}.parquet"
+def test_the_reference_results_of_pycanon(shared: Path, case: int) -> None:
+    told = json.loads((shared / "data/reference/pycanon.json").read_text())["cases"][case]
+    path = shared / "data" / f"{told['dataset']}.parquet"
     found = levels(path, qids=told["quasi_identifiers"], secret=told["sensitive"])
     rows = {(r["measure"], r["secret"]): r for r in found.frame.to_dicts()}
     assert rows["k", None]["blocks"] == told["blocks"]
