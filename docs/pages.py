@@ -1,0 +1,155 @@
+"""Run the code blocks of the pages, and write what they print, or compare it.
+
+``python docs/pages.py`` writes the output of every block anew; a test compares. The blocks of a page
+run one after another in a folder of their own, in which ``data-samples`` is the folder of the
+samples:
+
+- ``console``: lines after ``$ `` are run by a shell, what follows is what they print;
+- ``python``: runs; a block ``text`` directly after it is what it prints;
+- ``toml`` with a title: the file of that name.
+
+A block that must not run has the word ``norun`` after its language. A comment
+``<!-- picture: NAME -->`` copies that file of the folder to ``docs/pictures``.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
+PICTURE = re.compile(r"<!-- picture: (?P<name>\S+) -->")
+SECONDS = re.compile(r"\b\d+(\.\d+)? (seconds?|s)\b")
+WIDTH = "100"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code of a page: where its body is, its language and what stands after that."""
+
+    start: int
+    end: int
+    language: str
+    words: str
+    body: str
+
+
+def pages() -> list[Path]:
+    """Return all pages whose code runs."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of code of a page."""
+    for match in FENCE.finditer(text):
+        language, _, words = match["info"].strip().partition(" ")
+        yield Block(match.start("body"), match.end("body"), language, words, match["body"])
+
+
+def written(page: Path, folder: Path) -> str:
+    """Return the text of a page with the output that its blocks print in a folder."""
+    text = page.read_text("utf-8")
+    names: dict[str, object] = {}
+    parts: list[tuple[int, int, str]] = []
+    printed: str | None = None
+    for block in blocks(text):
+        before, printed = printed, None
+        if "norun" in block.words:
+            continue
+        if block.language == "console":
+            parts.append((block.start, block.end, _console(block.body, folder)))
+        elif block.language == "python":
+            printed = _python(block.body, folder, names)
+        elif block.language == "text" and before is not None:
+            parts.append((block.start, block.end, before))
+        elif title := re.search(r'title="([^"]+)"', block.words):
+            (folder / title[1]).write_text(block.body, "utf-8")
+    for start, end, body in reversed(parts):
+        text = text[:start] + body + text[end:]
+    return text
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether two texts are the same but for how long something took."""
+    return SECONDS.sub("", one) == SECONDS.sub("", other)
+
+
+@contextlib.contextmanager
+def workplace() -> Iterator[Path]:
+    """Give a folder in which the samples are."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "data-samples").symlink_to(ROOT / "data-samples")
+        yield folder
+
+
+def _console(body: str, folder: Path) -> str:
+    """Return commands with what they print."""
+    lines = body.splitlines()
+    text, number = "", 0
+    while number < len(lines):
+        if not lines[number].startswith("$ "):
+            number += 1
+            continue
+        command = [lines[number].removeprefix("$ ")]
+        while command[-1].endswith("\\"):
+            number += 1
+            command.append(lines[number])
+        number += 1
+        text += "$ " + "\n".join(command) + "\n" + _run("\n".join(command), folder)
+    return text
+
+
+def _run(command: str, folder: Path) -> str:
+    """Return what a command prints, on both streams."""
+    bin_ = Path(sys.executable).parent
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("QIFSQL")}
+    environment |= {"COLUMNS": WIDTH, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if ran.returncode not in (0, 4):  # 4: a policy is not met
+        raise RuntimeError(f"{command}\n{ran.stdout}")
+    return "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
+
+
+def _python(body: str, folder: Path, names: dict[str, object]) -> str:
+    """Return what a block of Python prints."""
+    out = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        exec(compile(body, "page", "exec"), names)
+    return out.getvalue()
+
+
+def main() -> None:
+    """Write the output of all blocks, and the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", nargs="*", type=Path, help="only these pages")
+    for page in parser.parse_args().page or pages():
+        with workplace() as folder:
+            text = written(page.resolve(), folder)
+            for match in PICTURE.finditer(text):
+                (DOCS / "pictures").mkdir(exist_ok=True)
+                shutil.copy(folder / match["name"], DOCS / "pictures")
+        page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
