@@ -1,0 +1,113 @@
+"""The documentation: its code runs, its reference says what the code says, its site is whole."""
+
+import difflib
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from places import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def module(name: str) -> ModuleType:
+    """A program of ``docs/``."""
+    spec = spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    sys.modules[name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+PAGES = module("pages")
+
+
+@pytest.mark.parametrize("page", PAGES.pages(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page: Path) -> None:
+    text = page.read_text("utf-8")
+    with PAGES.workplace() as folder:
+        made = PAGES.written(page, folder)
+    lines = difflib.unified_diff(text.splitlines(), made.splitlines(), "page", "now", lineterm="")
+    assert PAGES.same(text, made), "\n".join(["run python docs/pages.py", *lines])
+
+
+def test_the_reference_says_what_the_code_says() -> None:
+    made = module("reference").pages()
+    folder = DOCS / "reference"
+    there = {p.relative_to(folder).as_posix(): p.read_text("utf-8") for p in folder.rglob("*.md")}
+    stale = [name for name in made.keys() | there.keys() if made.get(name) != there.get(name)]
+    assert not stale, f"run python docs/reference.py: {stale}"
+
+
+def test_the_readme_is_a_door() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+
+
+class _Links(HTMLParser):
+    """What a page loads, where it leads, and the places in it that can be led to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.led: list[str] = []
+        self.places: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.places |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.led.append(values["href"])
+        for name in ("src", "srcset", "poster"):
+            if name in values:
+                self.loaded.append(values[name])
+        if tag == "link" and values.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded.append(values["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as ``make docs`` builds it."""
+    if find_spec("zensical") is None:
+        pytest.skip("install the extra docs to build the documentation")
+    folder = tmp_path_factory.mktemp("documentation")
+    shutil.copytree(DOCS, folder / "docs")
+    shutil.copy(ROOT / "zensical.toml", folder)
+    words = [sys.executable, "-m", "zensical", "build", "--strict"]
+    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return folder / "site"
+
+
+def test_the_site_loads_nothing_from_elsewhere_and_leads_where_it_says(site: Path) -> None:
+    read: dict[Path, _Links] = {}
+    for page in site.rglob("*.html"):
+        read[page] = _Links()
+        read[page].feed(page.read_text("utf-8"))
+    wrong = []
+    for page, links in read.items():
+        if page.name == "404.html":  # its links begin at the root of a server
+            continue
+        wrong += [(page.name, url) for url in links.loaded if re.match(r"(https?:)?//", url)]
+        for url in links.led:
+            parts = urlsplit(url)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file() or (
+                parts.fragment
+                and target in read
+                and unquote(parts.fragment) not in read[target].places
+            ):
+                wrong.append((page.name, url))
+    assert len(read) > 30
+    assert not wrong
