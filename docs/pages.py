@@ -127,7 +127,7 @@ def _run(command: str, folder: Path) -> str:
     )
     if ran.returncode not in (0, 4):  # 4: a policy is not met
         raise RuntimeError(f"{command}\n{ran.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in ran.stdout.rstrip().splitlines())
 
 
 def _python(body: str, folder: Path, names: dict[str, object]) -> str:
