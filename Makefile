@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo quick test slow campaign check format clean
+.PHONY: demo quick test slow campaign docs check format clean
 
 demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
@@ -23,6 +23,11 @@ slow: $(READY)  ## run the slow tests, and all properties with many examples: an
 campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
 	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json
 
+docs: $(READY)  ## write the reference, run the code of all pages, build the site in site/
+	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/pages.py
+	$(BIN)/python -m zensical build --strict
+
 check: $(READY)  ## lint, formatting, types, tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,7 +39,7 @@ format: $(READY)  ## format the code
 	$(BIN)/ruff format .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) demo-report
+	rm -rf $(VENV) demo-report site
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "qifsql needs Python 3.11")'
