@@ -110,11 +110,13 @@ def _coverage(
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
     secrets = adversary.get("secret", ())
+    unused = all(rule.by != adversary.get("by") for rule in policy.rules)
     try:
         return coverage.coverage(
             spec,
             [result.origin.columns for result in results],
             secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+            groups=adversary.get("by") if unused else None,
             ignored=policy.unnamed == "ignore",
             settings=settings,
         )

@@ -45,6 +45,7 @@ def coverage(
     attacked: Sequence[Sequence[ColumnRoles]],
     *,
     secrets: Sequence[str] = (),
+    groups: str | None = None,
     ignored: bool = False,
     settings: Settings | None = None,
 ) -> Coverage:
@@ -54,11 +55,14 @@ def coverage(
         spec: the quasi-identifiers, key, weight and filter that all attacks share.
         attacked: the columns with their roles in each attack; those on another file are ignored.
         secrets: names of columns that are secrets of none of the attacks, though they are named.
+        groups: a column of groups that no attack uses; it must be there all the same.
         ignored: list the uncovered columns, but measure nothing.
         settings: memory, threads, temporary folder, progress.
 
     """
     with opened(spec, settings, joined=False) as (engine, bound):
+        if groups is not None:
+            naming.attributes([groups], Catalog(engine, bound.dataset).schema, "group")
         names = [c.name for c in bound.columns]
         same = [
             attack_columns
