@@ -96,6 +96,11 @@ class Dataset:
     encoding: str | None = None
     texts: tuple[str, ...] = ()
 
+    @property
+    def datasets(self) -> "tuple[Dataset, ...]":
+        """The dataset alone, where a collection has several."""
+        return (self,)
+
     @classmethod
     def open(
         cls,

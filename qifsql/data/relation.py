@@ -162,13 +162,12 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
 
 def openings(source: Dataset | Collection) -> list[str]:
     """The statements that must run first: to open DuckDB files, or to make a table; often none."""
-    if isinstance(source, Collection):
-        return list(dict.fromkeys(s for d in source.datasets for s in openings(d)))
-    if source.statement:
-        return [source.statement]
-    if source.format != "duckdb":
-        return []
-    return [attaching(source.paths[0], source.catalog, read_only=True)]
+    statements = (
+        d.statement or attaching(d.paths[0], d.catalog, read_only=True)
+        for d in source.datasets
+        if d.statement or d.format == "duckdb"
+    )
+    return list(dict.fromkeys(statements))
 
 
 def loading(

@@ -106,6 +106,7 @@ class Origin:
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """What was asked for, as plain data for manifests and JSON."""
     named = (*attack.qids, *attack.secrets)
+    collection = {"datasets": list(attack.releases)} | spec.asked_of_collection
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.dataset.name,
@@ -122,19 +123,12 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         if attack.dataset.format == "csv"
         else None,
         "key": spec.key,
-        **_collection(attack, spec),
+        **({"collection": collection} if spec.of_collection else {}),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
-
-
-def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
-    """What is said of several datasets; nothing of one."""
-    if not spec.of_collection:
-        return {}
-    return {"collection": {"datasets": list(attack.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:
