@@ -263,9 +263,7 @@ def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
-    inside = exp.EQ(
-        this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog)
-    )
+    inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):

@@ -75,6 +75,11 @@ class Policy:
     lines: Lines = field(repr=False, compare=False)
     unnamed: str = UNNAMED[0]
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models of all rules, each once."""
+        return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
+
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
         """The error that says what is wrong with a rule, or with one key of it."""
         return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
