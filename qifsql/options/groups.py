@@ -32,6 +32,11 @@ Model = Annotated[
     ),
 ]
 Null = Annotated[str, described(Knowledge, "null")]
+AllVarchar = Annotated[bool, option("CSV: every column is text.", "--all-varchar", panel=DATA)]
+Delimiter = Annotated[str | None, option("CSV: what separates fields.", "--delimiter", panel=DATA)]
+Encoding = Annotated[
+    str | None, option("CSV: such as latin-1 (default utf-8).", "--encoding", panel=DATA)
+]
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,9 @@ class Data:
     where: Annotated[
         str | None, option("Keep records under a SQL condition.", "--where", panel=DATA)
     ] = None
-    all_varchar: Annotated[
-        bool, option("CSV: every column is text.", "--all-varchar", panel=DATA)
-    ] = False
-    delimiter: Annotated[
-        str | None, option("CSV: what separates fields.", "--delimiter", panel=DATA)
-    ] = None
-    encoding: Annotated[
-        str | None, option("CSV: such as latin-1 (default utf-8).", "--encoding", panel=DATA)
-    ] = None
+    all_varchar: AllVarchar = False
+    delimiter: Delimiter = None
+    encoding: Encoding = None
 
     def dataset(self, file: str | None = None) -> Dataset:
         """The dataset that is named, or another one that is read in the same way if it is CSV."""

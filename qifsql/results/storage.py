@@ -115,13 +115,7 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": {
             a.name: render.render(a.expression) for a in named if a.name != a.expression.name
         },
-        "csv": {
-            "all_varchar": spec.dataset.all_varchar,
-            "delimiter": attack.dataset.delimiter,
-            "encoding": spec.dataset.encoding,
-        }
-        if attack.dataset.format == "csv"
-        else None,
+        "csv": attack.dataset.dialect,
         "key": spec.key,
         **({"collection": collection} if spec.of_collection else {}),
         "weight": spec.weight,

@@ -203,11 +203,7 @@ def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str
         "where": where,
     }
     if dataset.format == "csv":
-        description["csv"] = {
-            "all_varchar": dataset.all_varchar,
-            "delimiter": dataset.delimiter,
-            "encoding": dataset.encoding,
-        }
+        description["csv"] = dataset.dialect
     return description
 
 
