@@ -129,7 +129,6 @@ def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bo
 
 
 def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
-    """Return how many different values a column has, a missing one included."""
     column = exp.column(identifier(name))
     values = exp.select(column).distinct().from_(relation(dataset)).subquery()
     return int(engine.query(exp.select("count(*)").from_(values), dataset.name)[0][0])

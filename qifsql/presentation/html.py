@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from qifsql import __version__
-from qifsql.errors import InputError, printable
+from qifsql.errors import printable
 from qifsql.presentation.figures import digests, vector
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Bad, Document, Figure, Fold, Heading, Paragraph, Part, Section
@@ -99,9 +99,6 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
 
 @cache
 def _scripts() -> list[str]:
-    """The library of charts, and what wakes them; none where the library is missing."""
-    try:
-        _, converter = extra()
-    except InputError:
-        return []
+    """The library of charts, and what wakes them."""
+    _, converter = extra()
     return [converter.javascript_bundle(), (PAGE / "script.js").read_text("utf-8")]

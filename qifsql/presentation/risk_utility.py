@@ -79,7 +79,6 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
-    """What the chart shows, for who cannot see it."""
     kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
     message = "{question}, {measure}, {name}: success {success} at a loss of {loss}."
     return [

@@ -106,7 +106,6 @@ def role(text: str) -> str:
 
 
 def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
-    """The sentence with the names of the columns."""
     rest = [(c.name, c.role) for c in columns if not c.covered]
     if frame is not None:
         rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
@@ -147,7 +146,6 @@ def _measured(frame: pl.DataFrame) -> list[str]:
 
 
 def _together(row: dict[str, int], columns: int) -> str:
-    """Whom all measured columns single out together."""
     if not row["added"]:
         one = "Known with the named quasi-identifiers, it singles out nobody more."
         many = "Known with the named quasi-identifiers, they single out nobody more."
@@ -171,7 +169,6 @@ def _together(row: dict[str, int], columns: int) -> str:
 
 
 def _most(additions: pl.DataFrame) -> str:
-    """The columns that single out most people, with their numbers."""
     shown = [
         f"{escaping.cell(name)} {words.count(n)}"
         for name, n in additions.head(MOST).select("column", "singled_out").rows()
@@ -193,12 +190,10 @@ def _left_out(n: int) -> str:
 
 
 def _with_role(name: str, text: str) -> str:
-    """A column with its role, where it has one of some kind."""
     return name if text == NOT_CONSIDERED else f"{name} ({role(text)})"
 
 
 def _reason(why: str) -> str:
-    """Why a column is not measured, in the language that is spoken."""
     if why.startswith("nested"):
         return said("nested ({kind})", kind=why.removeprefix("nested (").removesuffix(")"))
     reasons = {
@@ -209,7 +204,6 @@ def _reason(why: str) -> str:
 
 
 def _numbers(row: dict[str, int] | None) -> tuple[str, ...]:
-    """The numbers of a column in a table, or why there are none."""
     if row is None:
         return ()
     if row["people"] is None:

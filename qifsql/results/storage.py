@@ -104,7 +104,6 @@ class Origin:
 
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
-    """What was asked for, as plain data for manifests and JSON."""
     named = (*attack.qids, *attack.secrets)
     collection = {"datasets": list(attack.releases)} | spec.asked_of_collection
     return {
