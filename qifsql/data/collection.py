@@ -48,7 +48,6 @@ class Collection:
     all_varchar: bool = False
     delimiter: str | None = None
     encoding: str | None = None
-    dialect: None = field(default=None, init=False)  # each of its datasets has one
 
     @classmethod
     def of(

@@ -101,14 +101,6 @@ class Dataset:
         """The dataset alone, where a collection has several."""
         return (self,)
 
-    @property
-    def dialect(self) -> dict[str, object] | None:
-        """How its CSV is read, as plain data; None of other formats."""
-        if self.format != "csv":
-            return None
-        names = ("all_varchar", "delimiter", "encoding")
-        return {name: getattr(self, name) for name in names}
-
     @classmethod
     def open(
         cls,

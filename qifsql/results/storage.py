@@ -104,8 +104,8 @@ class Origin:
 
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What was asked for, as plain data for manifests and JSON."""
     named = (*attack.qids, *attack.secrets)
-    collection = {"datasets": list(attack.releases)} | spec.asked_of_collection
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.dataset.name,
@@ -114,14 +114,27 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": {
             a.name: render.render(a.expression) for a in named if a.name != a.expression.name
         },
-        "csv": attack.dataset.dialect,
+        "csv": {
+            "all_varchar": spec.dataset.all_varchar,
+            "delimiter": attack.dataset.delimiter,
+            "encoding": spec.dataset.encoding,
+        }
+        if attack.dataset.format == "csv"
+        else None,
         "key": spec.key,
-        **({"collection": collection} if spec.of_collection else {}),
+        **_collection(attack, spec),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
+
+
+def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+    """What is said of several datasets; nothing of one."""
+    if not spec.of_collection:
+        return {}
+    return {"collection": {"datasets": list(attack.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:

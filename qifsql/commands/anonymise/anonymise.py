@@ -143,6 +143,11 @@ def _plain(
     attack: BoundAttack, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
     """What was asked for, as plain data for the manifest."""
+    csv = {
+        "all_varchar": dataset.all_varchar,
+        "delimiter": dataset.delimiter,
+        "encoding": dataset.encoding,
+    }
     named = (*attack.qids, *attack.secrets)
     return {
         "dataset": dataset.name,
@@ -155,5 +160,5 @@ def _plain(
         "drop": list(request.drop),
         "suppress": request.suppress,
         "where": where,
-        **({"csv": dataset.dialect} if dataset.format == "csv" else {}),
+        **({"csv": csv} if dataset.format == "csv" else {}),
     }

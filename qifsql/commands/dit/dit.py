@@ -203,7 +203,11 @@ def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str
         "where": where,
     }
     if dataset.format == "csv":
-        description["csv"] = dataset.dialect
+        description["csv"] = {
+            "all_varchar": dataset.all_varchar,
+            "delimiter": dataset.delimiter,
+            "encoding": dataset.encoding,
+        }
     return description
 
 

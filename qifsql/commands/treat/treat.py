@@ -87,7 +87,11 @@ def treat(
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
     """What was asked for, as plain data for the manifest."""
     if dataset.format == "csv":
-        options["csv"] = dataset.dialect
+        options["csv"] = {
+            "all_varchar": dataset.all_varchar,
+            "delimiter": dataset.delimiter,
+            "encoding": dataset.encoding,
+        }
     if attack is not None:
         options["qids"] = [q.name for q in attack.qids]
         options["secrets"] = [s.name for s in attack.secrets]
