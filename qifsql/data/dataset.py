@@ -96,11 +96,6 @@ class Dataset:
     encoding: str | None = None
     texts: tuple[str, ...] = ()
 
-    @property
-    def datasets(self) -> "tuple[Dataset, ...]":
-        """The dataset alone, where a collection has several."""
-        return (self,)
-
     @classmethod
     def open(
         cls,
@@ -156,6 +151,11 @@ class Dataset:
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         return cls(text, "duckdb", (file,), table=table)
+
+    @property
+    def datasets(self) -> "tuple[Dataset, ...]":
+        """The dataset alone, where a collection has several."""
+        return (self,)
 
 
 def datasets(sources: object) -> list[Dataset]:
