@@ -128,9 +128,7 @@ class Attack:
         The release is the dataset that was focal; auxiliary ones stay what they are. Of several
         keys that of the population is the last.
         """
-        release, *others = (
-            self.dataset.datasets if isinstance(self.dataset, Collection) else (self.dataset,)
-        )
+        release, *others = self.dataset.datasets
         first, last = self.keys[:1], self.keys[1:][-1:]
         keys = (*last, *self.keys[1:-1], *first)
         everybody = Collection.of(

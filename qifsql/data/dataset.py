@@ -152,6 +152,11 @@ class Dataset:
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         return cls(text, "duckdb", (file,), table=table)
 
+    @property
+    def datasets(self) -> "tuple[Dataset, ...]":
+        """The dataset alone, where a collection has several."""
+        return (self,)
+
 
 def datasets(sources: object) -> list[Dataset]:
     """Return the datasets of a path, or of a list of paths; a Dataset stays as it is.

@@ -110,7 +110,6 @@ def parse(text: str, schema: Schema, what: str) -> exp.Expr:
 
 
 def _forbidden(node: exp.Expr) -> str | None:
-    """What is not let in, in words."""
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
         return "a function written behind a dot"
     return next((name for kind, name in _FORBIDDEN.items() if isinstance(node, kind)), None)

@@ -102,7 +102,6 @@ class Catalog:
         return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
-        """Refuse functions that are not on the list."""
         for name in functions_of(self.engine, tree, what):
             if name not in ALLOWED:
                 raise ExpressionError(
@@ -173,16 +172,13 @@ def _read_schema(
             if mentions is None or mentions(name)
         ]
         dataset, writings = read_writings(engine, dataset, used)
-    columns = [
-        Column(
-            names[i] if i < len(names) else source,
-            source,
-            "VARCHAR" if source in dataset.texts else type_,
-            writings.get(source, ""),
-        )
-        for i, (source, type_) in enumerate(described)
-    ]
-    return dataset, Schema(dataset.name, tuple(columns))
+    names += [source for source, _ in described[len(names) :]]  # of folders: they have no other
+    types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
+    columns = tuple(
+        Column(name, source, types[source], writings.get(source, ""))
+        for name, (source, _) in zip(names, described, strict=False)
+    )
+    return dataset, Schema(dataset.name, columns)
 
 
 def _read_collection(
@@ -216,7 +212,6 @@ def _read_collection(
 
 
 def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
-    """The column that identifies a person in one dataset."""
     try:
         return schema[name]
     except ColumnError as e:
@@ -227,7 +222,6 @@ def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
 
 
 def _check_records(engine: Engine, dataset: Dataset) -> None:
-    """Refuse a dataset that has none."""
     if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
         raise DatasetError(f"{dataset.name} has no records; name another file")
 
@@ -263,9 +257,7 @@ def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
-    inside = exp.EQ(
-        this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog)
-    )
+    inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):
