@@ -9,6 +9,7 @@ estimated by (s - c) / (1 - c), kept within [0, 1]: by moments, over all consecu
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 
 import polars as pl
 from sqlglot import exp
@@ -197,11 +198,9 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
 
 
 def _bins(step: int, best_links: Sequence[tuple[float, int, int, int]]) -> list[dict[str, object]]:
-    bins: dict[int, list[tuple[float, int, int, int]]] = {}
-    for one in best_links:
-        bins.setdefault(round(100 * one[0]), []).append(one)
     rows: list[dict[str, object]] = []
-    for number, group in sorted(bins.items()):
+    for number, links_of_bin in groupby(best_links, key=lambda one: round(100 * one[0])):
+        group = list(links_of_bin)
         n = sum(records for _, _, records, _ in group)
         predicted = sum((Fraction(c) * records for c, _, records, _ in group), Fraction(0)) / n
         right = sum((Fraction(hits, ties) for _, ties, _, hits in group), Fraction(0)) / n
