@@ -18,8 +18,6 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
-
-
 NAMED = 6  # quasi-identifiers that are named in a title
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),

@@ -8,7 +8,7 @@ about other records.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -85,16 +85,14 @@ def against(
             source,
             measures=call.measures,
             settings=settings,
-            **call.options(levels),
+            **_options(levels, call.models, call.by),
         )
         results.append(result)
         for rule, model in call.rules:
             rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
-    rows = [
-        row for rule in levels.rules for m in rule.models for row in rows_by_rule[rule.number, m]
-    ]
+    pairs = [(rule.number, model) for rule in levels.rules for model in rule.models]
+    frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
     notes = dict.fromkeys(note for result in results for note in result.notes)
-    frame = pl.DataFrame(rows, schema=SCHEMA)
     rest = _coverage(levels, source, results, settings)
     whole = _origin(origin, levels, last_release, results, rest)
     return Verdict.of(frame, whole, tuple(notes), rest.frame)
@@ -158,18 +156,19 @@ class _Call:
         needed = {rule.measure for rule, _ in self.rules}
         return [name for name, columns in MEASURES.items() if needed & columns.keys()]
 
-    def options(self, policy: Policy) -> dict[str, Any]:
-        """The options of the policy that the models take."""
-        goals = {model.goal for model in self.models}
-        unused = {"by"}
-        if "attribute inference" not in goals:
-            unused |= {"secret", "prior"}
-        if "membership" not in goals:
-            unused.add("member")
-        if not self.models[0].individual:
-            unused.add("target")
-        options = {name: value for name, value in policy.adversary.items() if name not in unused}
-        return options | {"by": self.by}
+
+def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
+    """The options of the policy that the models take."""
+    goals = {model.goal for model in models}
+    unused = {"by"}
+    if "attribute inference" not in goals:
+        unused |= {"secret", "prior"}
+    if "membership" not in goals:
+        unused.add("member")
+    if not models[0].individual:
+        unused.add("target")
+    options = {name: value for name, value in policy.adversary.items() if name not in unused}
+    return options | {"by": by}
 
 
 def _calls(policy: Policy) -> Iterator[_Call]:
@@ -276,23 +275,11 @@ def _origin(
 
 def fit(source: Source, policy: Policy, settings: Settings | None = None) -> None:
     """Look up every name of a policy in the data, without attacking; InputError where wrong."""
-    for spec in _attacks(source, policy):
+    for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
+        options = _options(policy, [model], by)
+        people = options.pop("population", None)
+        options = {n: v for n, v in options.items() if n in Options.__annotations__}
+        spec = Attack.of(model.acronym, source, **options)
+        spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False):
             pass
-
-
-def _attacks(source: Source, policy: Policy) -> Iterator[Attack]:
-    """The attacks of a policy: one for each model and column of groups that its rules name."""
-    for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
-        adversary = dict(policy.adversary) | {"by": by}
-        if model.goal != "attribute inference":
-            adversary.pop("secret", None)
-            adversary.pop("prior", None)
-        if model.goal != "membership":
-            adversary.pop("member", None)
-        if not model.individual:
-            adversary.pop("target", None)
-        people = adversary.pop("population", None)
-        options = {n: v for n, v in adversary.items() if n in Options.__annotations__}
-        spec = Attack.of(model.acronym, source, **cast("Options", options))
-        yield spec.among(people) if people is not None and spec.of_membership else spec
