@@ -99,8 +99,7 @@ def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field'
     """Recursive (c, l)-diversity: the c above which r_1 < c (r_l + ... + r_m) holds of the block.
 
     r_1, r_2, ... are the counts of the values, the largest first; infinite where fewer than l
-    values occur. Source: Machanavajjhala et al. 2007, recursive
-    (c, l)-diversity.
+    values occur. Source: Machanavajjhala et al. 2007, recursive (c, l)-diversity.
     """
     ordered = sorted(counts.values(), reverse=True)
     return Level(ordered[0], sum(ordered[l - 1 :]))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any, Unpack, cast
 
 import polars as pl
@@ -137,7 +138,7 @@ class _Run:
         records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
         rows, ids = [], {}
         for m in bound.models:
-            for j, g in ((j, g) for j in compiler.numbers(bound, m) for g in bound.asked_gains):
+            for j, g in product(compiler.numbers(bound, m), bound.asked_gains):
                 ids[j, g] = attack_id(origin, m, j, g)
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}

@@ -26,10 +26,10 @@ KIND = Kind(
 )
 
 
-def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """The results and their details; of a progressive attack a line for each dataset more."""
     if "knowledge" in frame.columns and frame.height:
-        return keyless.parts(frame, tables, spec)
+        return keyless.parts(frame, tables)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)

@@ -199,15 +199,16 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
 
 def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
     """The rows of the same attack where everybody's key is known."""
-    models = [m.acronym for m in request.models]
-    options: dict[str, Any] = {
-        "qids": request.qids,
-        "where": request.where,
-        "absent": request.absent,
-    }
-    options |= {"target": request.target, "secret": request.secrets}
     result = keyed.attack(
-        models, request.datasets, key=list(request.truth), settings=settings, **options
+        [m.acronym for m in request.models],
+        request.datasets,
+        qids=request.qids,
+        secret=request.secrets,
+        key=request.truth,
+        where=request.where,
+        absent=request.absent,
+        target=request.target,
+        settings=settings,
     )
     return [row | {"knowledge": "with the key"} for row in result.rows()]
 

@@ -10,7 +10,7 @@ from qifsql.adversary.models import model as model_of
 from qifsql.adversary.spec import refuse
 from qifsql.adversary.transitions import Rule, probability, rules
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.data.collection import ABSENT_RULES, Collection, Source
+from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.option import check_names
 from qifsql.errors import InputError, several
@@ -34,7 +34,7 @@ class Request:
     keys: tuple[str, ...]
     truth: tuple[str, ...]
     where: str | None
-    absent: str
+    absent: Absent
     target: Mapping[str, object]
 
     def plain(self) -> dict[str, Any]:
