@@ -34,8 +34,8 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     _check_rules(attack)
     joint_absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
     distinct = "distinct" in (attack.absent, joint_absent)
-    known = attack.qids or tuple(attack.target)
-    qids = naming.attributes(known, schema, naming.QID, distinct=distinct, again=not attack.qids)
+    names = attack.qids or tuple(attack.target)
+    qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
     membership = models[0].goal == "membership"
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
     if membership:

@@ -268,7 +268,6 @@ class BoundAttack:
 
 
 def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
-    """One dataset, or the collection of several."""
     if isinstance(source, Collection):
         return source
     sources = datasets(source)
@@ -278,7 +277,6 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, without regard to case."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 

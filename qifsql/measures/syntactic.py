@@ -8,6 +8,7 @@ functions below say the same of counts, as the sources define it.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -190,7 +191,7 @@ def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
 
 def _above(counts: Counts, level: Mapping[str, str]) -> dict[str, int]:
     """The counts of the nodes of a level."""
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for value, n in counts.items():
-        sums[level[value]] = sums.get(level[value], 0) + n
+        sums[level[value]] += n
     return sums

@@ -73,7 +73,6 @@ def _decimal(number: Fraction) -> exp.Expr:
 
 
 def _whole(secret: Attribute) -> bool:
-    """Whether all values are whole numbers."""
     return secret.type in INTEGERS or (secret.type.startswith("DECIMAL") and ",0)" in secret.type)
 
 

@@ -216,7 +216,6 @@ def _judged(
 
 
 def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the secrets that a rule is about."""
     if not rule.secrets:
         return list(rows)
     there = [row["secret"] for row in rows]

@@ -126,12 +126,12 @@ class Chain:
         """The column whose exact match would leave the fewest candidates."""
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
-            both = ("exact", f"qid_{k}")
+            both = [exp.column(name) for name in ("exact", f"qid_{k}")]
             one, other = (
                 exp.select(*both, "count(*) AS n").from_(table).group_by(*both).subquery(name)
                 for table, name in ((f"kinds_{earlier}", "one"), (f"spots_{later}", "other"))
             )
-            alike = [same(exp.column(c, "one"), exp.column(c, "other")) for c in both]
+            alike = [same(exp.column(c.name, "one"), exp.column(c.name, "other")) for c in both]
             query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(one)
             query = query.join(other, on=exp.and_(*alike))
             ((pairs,),) = self.tables.answer(query, "counting candidates")

@@ -136,11 +136,10 @@ def _linked(
 ) -> tuple[Chain, calibrate.Learned, list[list[str | None]]]:
     """The chain of releases with its law, and the values of the target in each."""
     catalogs, sequence = _opened(engine, request)
-    keys = request.truth or request.keys
     aimed = aim(request.models[0], request.target, sequence, catalogs[0])
     tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
     chain = Chain(engine, sequence)
-    if keys:
+    if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
     learned = calibrate.learn(chain, request.rules, keyed=bool(keys))
     _keep_tables(chain, tables)
@@ -151,7 +150,6 @@ def _linked(
 
 
 def _sources(request: Request) -> list[Dataset]:
-    """The releases and the tables of transitions."""
     return [*request.datasets, *(Dataset.open(rule.table) for _, rule in _tables(request.rules))]
 
 

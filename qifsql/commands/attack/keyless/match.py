@@ -123,7 +123,6 @@ def _keep_messages(
 
 
 def _restless(chain: Chain) -> int:
-    """Return how many records have not settled."""
     query = exp.select("CAST(coalesce(sum(records), 0) AS BIGINT)").from_("rivalry")
     query = query.where("exact IN (SELECT exact FROM restless)")
     ((n,),) = chain.tables.answer(query, "matching")

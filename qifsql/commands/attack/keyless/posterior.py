@@ -149,7 +149,6 @@ class Outcomes:
         return Step(name, load(f"keyless/{name}").doc, query)
 
     def _counted(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
-        """The sums over the observations of a slice."""
         chain = self.chain
         crowd = self._crowd(secret, slices, i)
         observations = "secret_observations" if secret else "observations"

@@ -106,7 +106,6 @@ def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]
 
 
 def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> dict[str, Any]:
-    """The numbers of one question for one knowledge."""
     knowledge, n, outcomes = result
     qids = named(chain.releases[:n])
     after, everybody = outcomes[j].success, outcomes[0]
