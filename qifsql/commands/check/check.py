@@ -6,7 +6,6 @@ about other records.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -79,16 +78,18 @@ def against(
     last_release = _baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
     results = []
-    for call in _calls(levels):
+    for by, rules in _calls(levels):
+        models = list(dict.fromkeys(model for _, model in rules))
+        needed = {rule.measure for rule, _ in rules}
         result = attack(
-            [m.acronym for m in call.models],
+            [m.acronym for m in models],
             source,
-            measures=call.measures,
+            measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
             settings=settings,
-            **_options(levels, call.models, call.by),
+            **_options(levels, models, by),
         )
         results.append(result)
-        for rule, model in call.rules:
+        for rule, model in rules:
             rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
     pairs = [(rule.number, model) for rule in levels.rules for model in rule.models]
     frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
@@ -140,23 +141,6 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Call:
-    """One attack: its models and groups, and the rules that it answers, each with its model."""
-
-    by: str | None
-    rules: tuple[tuple[Rule, Model], ...]
-
-    @property
-    def models(self) -> list[Model]:
-        return list(dict.fromkeys(model for _, model in self.rules))
-
-    @property
-    def measures(self) -> list[str]:
-        needed = {rule.measure for rule, _ in self.rules}
-        return [name for name, columns in MEASURES.items() if needed & columns.keys()]
-
-
 def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
     """The options of the policy that the models take."""
     goals = {model.goal for model in models}
@@ -171,8 +155,11 @@ def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[st
     return options | {"by": by}
 
 
-def _calls(policy: Policy) -> Iterator[_Call]:
-    """As few attacks as possible: models that can run together do, by one column of groups each."""
+def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
+    """As few attacks as possible: models that can run together do, by one column of groups each.
+
+    For each the column, and the rules that the attack answers, each with its model.
+    """
     apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}
     for rule in policy.rules:
@@ -183,8 +170,7 @@ def _calls(policy: Policy) -> Iterator[_Call]:
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
         first, *others = columns or (None,)  # the first answers for everybody, too
         for by in (first, *others):
-            column_rules = (r for r in rules if by == (first if r[0].by is None else r[0].by))
-            yield _Call(by, tuple(column_rules))
+            yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
 
 
 def _judged(
