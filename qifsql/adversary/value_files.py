@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.adversary.gains import Gain
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, column, with_one_missing
+from qifsql.data.expressions import SOURCE, column, is_nan, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.errors import InputError, quoted
 
@@ -103,11 +103,7 @@ def _raw(value: Column, secret: Attribute) -> exp.Expr:
     """A value as it is written; NULL where it is missing, which NaN is, too."""
     if not secret.floating:
         return _text(value)
-    tried = number(value)
-    infinite = exp.Anonymous(this="isinf", expressions=[tried])
-    finite = exp.Anonymous(this="isfinite", expressions=[tried.copy()])
-    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
-    return exp.Case().when(nan, exp.null()).else_(_text(value))
+    return exp.Case().when(is_nan(number(value)), exp.null()).else_(_text(value))
 
 
 def number(value: Column) -> exp.Expr:

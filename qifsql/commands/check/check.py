@@ -21,6 +21,7 @@ from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
@@ -108,13 +109,12 @@ def _coverage(
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
-    secrets = adversary.get("secret", ())
     unused = all(rule.by != adversary.get("by") for rule in policy.rules)
     try:
         return coverage.coverage(
             spec,
             [result.origin.columns for result in results],
-            secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+            secrets=as_tuple(adversary.get("secret")),
             groups=adversary.get("by") if unused else None,
             ignored=policy.unnamed == "ignore",
             settings=settings,

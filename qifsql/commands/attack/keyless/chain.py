@@ -126,7 +126,7 @@ class Chain:
         """The column whose exact match would leave the fewest candidates."""
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
-            both = [exp.column(name) for name in ("exact", f"qid_{k}")]
+            both = [exp.column("exact"), exp.column(f"qid_{k}")]
             one, other = (
                 exp.select(*both, "count(*) AS n").from_(table).group_by(*both).subquery(name)
                 for table, name in ((f"kinds_{earlier}", "one"), (f"spots_{later}", "other"))
