@@ -14,7 +14,7 @@ from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
-from qifsql.data.option import check_names
+from qifsql.data.option import as_tuple, check_names
 from qifsql.errors import InputError
 
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
@@ -58,18 +58,18 @@ class Attack:
         """The spec from what people type: one name or several, a path or several, or datasets."""
         check_names(options, Options)
         prior = options.get("prior")
-        keys = _several(options.get("key") or ())
+        keys = as_tuple(options.get("key"))
         return cls(
-            _several(model.split(",") if isinstance(model, str) else model),
+            as_tuple(model.split(",") if isinstance(model, str) else model),
             _opened(source, keys, options.get("absent", "null")),
-            _several(options.get("qids", ())),
-            _several(options.get("secret", ())),
+            as_tuple(options.get("qids")),
+            as_tuple(options.get("secret")),
             keys[0] if keys else None,
             options.get("weight"),
             options.get("where"),
             options.get("null", "distinct"),
             dict(options.get("target") or {}),
-            _several(options.get("gain") or ()) or ("identity",),
+            as_tuple(options.get("gain")) or ("identity",),
             None if prior is None else path_text(prior),
             options.get("by"),
             _numbers(options.get("thresholds", ())),
@@ -266,7 +266,6 @@ class BoundAttack:
 
 
 def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
-    """One dataset, or the collection of several."""
     if isinstance(source, Collection):
         return source
     sources = datasets(source)
@@ -276,12 +275,7 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, without regard to case."""
     return "".join(c for c in text.casefold() if c.isalnum())
-
-
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:

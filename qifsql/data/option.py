@@ -7,7 +7,7 @@ of studies.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Required, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -73,13 +73,13 @@ def complete(options: T, declaration: type[T]) -> T:
 
     Raises TypeError, as Python does, where one is unknown or one that is needed is missing.
     """
-    given = cast("Mapping[str, Any]", options)
-    check_names(given, declaration)
-    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in given]
+    values = cast("Mapping[str, Any]", options)
+    check_names(values, declaration)
+    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in values]
     if needed:
         raise TypeError(f"missing option {', '.join(map(repr, needed))}")
     usual = {name: option.default for name, option in declared(declaration).items()}
-    return cast("T", {**usual, **given})
+    return cast("T", {**usual, **values})
 
 
 def check_names(options: Mapping[str, object], declaration: type) -> None:
@@ -98,6 +98,11 @@ def _of(hint: Any) -> list[Option]:
         (hint,) = get_args(hint)
     annotated = get_origin(hint) is Annotated
     return [note for note in get_args(hint)[1:] if isinstance(note, Option)] if annotated else []
+
+
+def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one text or several as several; none where there is none."""
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def one_of(*names: str) -> Form:

@@ -11,6 +11,7 @@ several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from sqlglot import exp
 
@@ -93,8 +94,8 @@ def everyone_plan(attack: BoundAttack) -> Plan:
     """One row: how many groups there are when people of weight 0 are counted, too."""
     steps = Steps(replace(attack, weight=None, target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
-    counted = exp.alias_(exp.Count(this=exp.Star()), "groups")
-    return plan(attack, steps.steps, exp.select(counted).from_(groups.subquery("every_group")))
+    counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
+    return plan(attack, steps.steps, counted)
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
@@ -102,17 +103,14 @@ def answer_plan(attack: BoundAttack) -> Plan:
     steps = Steps(attack)
     rows: list[exp.Select] = []
     for m in attack.models:
-        for j in numbers(attack, m):
-            for g in attack.asked_gains:
-                name = steps.need("answer", j, g)
-                secret = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
-                columns: list[exp.Expr] = [
-                    exp.alias_(exp.Literal.string(m.acronym.upper()), "model"),
-                    exp.alias_(secret, "secret", quoted=False),
-                ]
-                if attack.gains:
-                    columns.append(exp.alias_(exp.Literal.string(attack.gain(g).text), "gain"))
-                rows.append(exp.select(*columns, exp.Star()).from_(name))
+        for j, g in product(numbers(attack, m), attack.asked_gains):
+            name = steps.need("answer", j, g)
+            columns: dict[str, exp.Expr] = {"model": exp.Literal.string(m.acronym.upper())}
+            columns["secret"] = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
+            if attack.gains:
+                columns["gain"] = exp.Literal.string(attack.gain(g).text)
+            named = (exp.alias_(tree, column) for column, tree in columns.items())
+            rows.append(exp.select(*named, exp.Star()).from_(name))
     return plan(attack, steps.steps, union(rows))
 
 
@@ -127,9 +125,8 @@ def guess_plan(attack: BoundAttack) -> Plan:
 
 def numbers(attack: BoundAttack, model: Model) -> list[int]:
     """The secrets that a model asks about, by number; 0 is whose record it is."""
-    if model.goal == "re-identification":
-        return [0]
-    return list(range(1, len(attack.secrets) + 1))
+    of_owner = model.goal == "re-identification"
+    return [0] if of_owner else list(range(1, len(attack.secrets) + 1))
 
 
 def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:

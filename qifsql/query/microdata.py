@@ -37,10 +37,8 @@ def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
             scale = exp.select("scale").from_("weight_scale").subquery()
             w = exp.Mul(this=exp.cast(_wrapped(w), "DOUBLE"), expression=scale)
         if attack.weight.type.startswith("DECIMAL"):  # its digits, without the point
-            digits = exp.func(
-                "replace", exp.cast(w, "VARCHAR"), *map(exp.Literal.string, (".", ""))
-            )
-            w = digits
+            marks = map(exp.Literal.string, (".", ""))
+            w = exp.func("replace", exp.cast(w, "VARCHAR"), *marks)
         columns.append(exp.alias_(exp.cast(w, "HUGEINT"), "weight"))
     if key and attack.key is not None:
         columns.append(exp.alias_(normal(attack.key), "key"))
@@ -52,10 +50,7 @@ def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
 
 def everybody(attack: BoundAttack) -> Step:
     """One row per record, those of weight 0 too (``counts`` is false for them)."""
-    counts: exp.Expr = exp.true()
-    if attack.weight is not None:
-        zero = exp.Literal.number(0)
-        counts = exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero)
+    counts = exp.true() if attack.weight is None else _weighs(attack.weight)
     conditions = [attack.where.copy()] if attack.where is not None else []
     conditions += nothing_missing(attack) if attack.null == "drop" else []
     columns = [
@@ -95,6 +90,11 @@ def _value(attribute: Attribute) -> exp.Expr:
     return with_one_missing(tree) if attribute.floating else tree
 
 
+def _weighs(weight: Attribute) -> exp.Expr:
+    """Whether the weight of a record is above 0."""
+    return exp.GT(this=_wrapped(weight.expression.copy()), expression=exp.Literal.number(0))
+
+
 def _wrapped(tree: exp.Expr) -> exp.Expr:
     return tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
 
@@ -125,8 +125,7 @@ def _from_source(
     if filtered and attack.where is not None:
         query = query.where(exp.paren(attack.where))
     if people and attack.weight is not None:
-        zero = exp.Literal.number(0)
-        query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
+        query = query.where(_weighs(attack.weight))
     if people and attack.null == "drop":
         query = query.where(*nothing_missing(attack))
     rows = relation(attack.dataset, read(query))
@@ -183,8 +182,7 @@ def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
             value = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
             value = with_one_missing(value) if qid.floating else value
         if qid.there is not None and text is not ABSENT:
-            typed = exp.cast(value, qid.type, dialect="duckdb")
-            value = exp.Array(expressions=[typed])
+            value = exp.Array(expressions=[exp.cast(value, qid.type, dialect="duckdb")])
         same.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=value))
     return same
 
@@ -193,29 +191,27 @@ def weights_plan(attack: BoundAttack) -> Plan:
     """One row about the weights: records, how many are unusable, the least above 0, the most."""
     assert attack.weight is not None  # noqa: S101 - asked only of attacks with weights
     w = _wrapped(attack.weight.expression.copy())
-    zero = exp.Literal.number(0)
-    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
+    negative = exp.LT(this=w.copy(), expression=exp.Literal.number(0))
+    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), negative)
     if attack.weight.floating:
         finite = exp.Anonymous(this="isfinite", expressions=[w.copy()])
         unusable = exp.or_(unusable, exp.not_(finite))
-    above = exp.Where(this=exp.GT(this=w.copy(), expression=zero.copy()))
-    counted = [
-        exp.alias_(exp.Count(this=exp.Star()), "records"),
-        exp.alias_(
-            exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=unusable)),
-            "unusable",
-        ),
-        exp.alias_(exp.Filter(this=exp.Min(this=w.copy()), expression=above), "least"),
-        exp.alias_(exp.Max(this=w.copy()), "most"),
-    ]
-    return plan(attack, (), _from_source(attack, counted))
+    records, refused = exp.Count(this=exp.Star()), exp.Where(this=unusable)
+    above = exp.Where(this=_weighs(attack.weight))
+    counted = {
+        "records": records,
+        "unusable": exp.Filter(this=records.copy(), expression=refused),
+        "least": exp.Filter(this=exp.Min(this=w.copy()), expression=above),
+        "most": exp.Max(this=w.copy()),
+    }
+    columns = [exp.alias_(tree, name) for name, tree in counted.items()]
+    return plan(attack, (), _from_source(attack, columns))
 
 
 def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
     """How many records the dataset has; ``people``: how many count as individuals."""
-    counted = [exp.alias_(exp.Count(this=exp.Star()), "records")]
-    query = _from_source(attack, counted, people=people)
-    return plan(attack, (), query)
+    counted = exp.alias_(exp.Count(this=exp.Star()), "records")
+    return plan(attack, (), _from_source(attack, [counted], people=people))
 
 
 def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:

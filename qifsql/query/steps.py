@@ -96,13 +96,20 @@ class Steps:
         if name == "agreement":
             self._people(replace(about, prior=True))
             return self.push(microdata.agreement(self.attack))
-        recipe = parameters.make(self.attack, name, about.secret, about.gain)
-        if recipe is not None:
-            names = {table: self._need(table, about) for table in recipe.reads}
-            return self.push(Step(actual, recipe.doc, recipe.query(names)))
+        step = parameters.make(self.attack, name, about.secret, about.gain)
+        if step is not None:
+            return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
         template = self._template(name, about)
         query = self._splice(template, name, about)
         return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
+
+    def _reading(self, query: exp.Query, about: About) -> exp.Query:
+        """A generated query with the names of the steps that it reads; files have a schema."""
+        query = query.copy()
+        tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
+        for table in sorted(tables, key=lambda table: table.name):
+            table.set("this", exp.to_identifier(self._need(table.name, about)))
+        return query
 
     def _people(self, about: About) -> str:
         """Everybody, or the look-alikes of the target."""

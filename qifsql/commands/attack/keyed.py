@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any, Unpack, cast
 
 import polars as pl
@@ -23,9 +24,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
-from qifsql.measures.profile import Profile
 from qifsql.query import compiler
-from qifsql.query.compiler import Question
 from qifsql.results.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -121,33 +120,36 @@ class _Run:
         """All rows and details."""
         bound = self.bound
         notes = secret_values.check(self.counts)
-        prior = self.counts.profiles(self.questions, prior=True)
-        after = self.counts.profiles(self.questions, prior=False)
-        self._check(prior, after)
+        self.prior = self.counts.profiles(self.questions, prior=True)
+        self.after = self.counts.profiles(self.questions, prior=False)
+        everybody = max(p.individuals for p in self.prior.values())
+        self._check(everybody)
         guesses = self._guesses()
         measured = {
-            j: findings.measures(self.counts, self.extras, j, prior[j, g], after[j, g])
+            j: findings.measures(self.counts, self.extras, j, self.prior[j, g], self.after[j, g])
             for j, g in reversed(self.questions)
         }
-        details = findings.details(self.counts, self.questions, self.extras, prior)
+        details = findings.details(self.counts, self.questions, self.extras, self.prior)
         options = _describe(self.spec) | self.extras.plain()
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
-        rows = []
-        for m, j, g in self._rows():
-            row = self._row(m, j, g, prior, after) | measured[j]
-            row |= {"seconds": origin.seconds, "attack_id": attack_id(origin, m, j, g)}
-            row |= self._individual(m, j, g, after, guesses)
-            rows.append(row)
+        # Whom a prior rules out is in the release, too.
+        records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
+        rows, ids = [], {}
+        for m in bound.models:
+            for j, g in product(compiler.numbers(bound, m), bound.asked_gains):
+                ids[j, g] = attack_id(origin, m, j, g)
+                row = self._row(m, j, g) | measured[j] | {"records": records}
+                row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
+                row |= self._individual(j, g, guesses) if m.individual else {}
+                rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        ids = {(j, g): attack_id(origin, m, j, g) for m, j, g in self._rows()}
-        notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
+        notes = [*bound.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
-        notes += remarks(self.counts.engine)
-        every = tuple(dict.fromkeys(notes))
+        every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
@@ -157,21 +159,8 @@ class _Run:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
 
-    def _rows(self) -> list[tuple[Model, int, int]]:
-        return [
-            (m, j, g)
-            for m in self.bound.models
-            for j in compiler.numbers(self.bound, m)
-            for g in self.bound.asked_gains
-        ]
-
-    def _individuals(self, prior: Mapping[Question, Profile]) -> int:
-        """How many people the release has, ruled out by a prior or not."""
-        raw = [self.counts.domain(j).people for j in self.bound.beliefs]
-        return max([p.individuals for p in prior.values()] + raw)
-
-    def _check(self, prior: Mapping[Question, Profile], after: Mapping[Question, Profile]) -> None:
-        everybody = max(p.individuals for p in prior.values())
+    def _check(self, everybody: int) -> None:
+        prior, after = self.prior, self.after
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
                 if all(j in self.bound.beliefs for j, _ in prior):
@@ -189,17 +178,10 @@ class _Run:
         elif any(after[q].individuals != prior[q].individuals for q in prior):
             raise InternalError("the blocks do not add up to the records; please report this")
 
-    def _row(
-        self,
-        m: Model,
-        j: int,
-        g: int,
-        prior: Mapping[Question, Profile],
-        after: Mapping[Question, Profile],
-    ) -> dict[str, Any]:
+    def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
         names = [q.name for q in self.bound.qids]
-        profile = after[j, g]
-        before, then = (gain.success(p, j, g) for p in (prior[j, g], profile))
+        profile = self.after[j, g]
+        before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
         if j in self.bound.beliefs:
             then = then.not_below(before)
         return {
@@ -208,7 +190,6 @@ class _Run:
             "n_qids": len(names),
             "qids": names,
             "secret": self.bound.secrets[j - 1].name if j else None,
-            "records": self._individuals(prior),
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
             "gain": self.bound.gain(g).text,
@@ -225,20 +206,11 @@ class _Run:
         rows = self.counts.engine.rows(plan, "guessing", self.bound.dataset.name)
         return {j: guess for j, _, guess in rows}
 
-    def _individual(
-        self,
-        m: Model,
-        j: int,
-        g: int,
-        after: Mapping[Question, Profile],
-        guesses: Mapping[int, str | None],
-    ) -> dict[str, Any]:
-        if not m.individual:
-            return {}
+    def _individual(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
         values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(values),
-            "matches": after[j, g].individuals,
+            "matches": self.after[j, g].individuals,
             "best_guess": None if g else guesses.get(j),
         }
 
@@ -254,8 +226,8 @@ class _Run:
         groups = f"{several(empty, 'group')} of {self.bound.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
-    def _dropped(self, prior: Mapping[Question, Profile]) -> tuple[str, ...]:
-        people, records = max(p.individuals for p in prior.values()), self.counts.records
+    def _dropped(self, people: int) -> tuple[str, ...]:
+        records = self.counts.records
         if self.bound.null != "drop" or self.bound.weight is not None or people == records:
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)

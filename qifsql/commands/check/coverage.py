@@ -64,12 +64,12 @@ def coverage(
         if groups is not None:
             naming.attributes([groups], Catalog(engine, bound.dataset).schema, "group")
         names = [c.name for c in bound.columns]
-        same = [
-            attack_columns
-            for attack_columns in attacked
-            if [c.name for c in attack_columns] == names
+        same = [others for others in attacked if [c.name for c in others] == names]
+        unused = (roles.IN_NO_RULE,)  # the role of secrets that are named, but in none of these
+        columns = [
+            replace(c, roles=unused) if not c.roles and c.name in secrets else c
+            for c in roles.together(bound.columns, *same)
         ]
-        columns = [_named(c, secrets) for c in roles.together(bound.columns, *same)]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if ignored:
             rows = [_row(c, reason=IGNORED) for c in uncovered]
@@ -87,31 +87,20 @@ def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
     return Coverage(columns, pl.DataFrame(rows, schema=SCHEMA))
 
 
-def _named(column: ColumnRoles, secrets: Sequence[str]) -> ColumnRoles:
-    """The column; of those without a role, the ones that are named as secrets have a role."""
-    if column.roles or column.name not in secrets:
-        return column
-    return replace(column, roles=(roles.IN_NO_RULE,))
-
-
 def _measured(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
     """The rows of the uncovered columns, and the plans that ran."""
-    reasons = [_reason(c, of_one_file=isinstance(bound.dataset, Dataset)) for c in uncovered]
-    several = [
-        column.attribute
-        for column, why in zip(uncovered, reasons, strict=True)
-        if column.attribute is not None and not why
-    ]
+    reasons = [(c, _reason(c, of_one_file=isinstance(bound.dataset, Dataset))) for c in uncovered]
+    several = [c.attribute for c, why in reasons if c.attribute is not None and not why]
     if not several:
-        return [_row(c, reason=why) for c, why in zip(uncovered, reasons, strict=True)], []
+        return [_row(c, reason=why) for c, why in reasons], []
     counts = _Uniques(engine, bound, several)
     people, before = counts.of([])
     _, everything = counts.of(several)
     settled = everything == before or len(several) == 1  # less knowledge singles out nobody more
     rows = [_row(None, people, everything, before)]
-    for column, why in zip(uncovered, reasons, strict=True):
+    for column, why in reasons:
         if why or column.attribute is None:
             rows.append(_row(column, reason=why))
             continue
@@ -138,12 +127,8 @@ def _row(
         row |= {"column": column.name, "role": column.role}
     if reason:
         return row | {"reason": reason}
-    return row | {
-        "people": people,
-        "singled_out": alone,
-        "share": alone / people,
-        "added": alone - before,
-    }
+    numbers = {"people": people, "singled_out": alone, "share": alone / people}
+    return row | numbers | {"added": alone - before}
 
 
 class _Uniques:

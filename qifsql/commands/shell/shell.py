@@ -91,7 +91,7 @@ def _views_of(attack: BoundAttack, j: int) -> list[str]:
     statements.append(_view("microdata", _with_struct(people.query, attack, j)))
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
-    statements.append(_view("asked", request.query({})))
+    statements.append(_view("asked", request.query))
     counted = [f"{folder}cells", f"{folder}blocks"] if j else ["owners"]
     if weighted and not j:
         counted = ["weighted/people", "weighted/blocks"]
