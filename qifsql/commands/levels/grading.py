@@ -13,9 +13,9 @@ from qifsql.commands.levels import attacks as bites
 from qifsql.commands.levels import find, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.spec import Aims
+from qifsql.commands.levels.spec import Suppressed
 from qifsql.commands.levels.steps import Tables, number, row
-from qifsql.commands.levels.suppression import Suppressed, settle
+from qifsql.commands.levels.suppression import settle
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
@@ -58,7 +58,7 @@ frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity
 
 AVERAGE = "average_class_size"
 OF_POPULATION = ("k_map", "presence_min", "presence_max")
-OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
+OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *OF_POPULATION))
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 

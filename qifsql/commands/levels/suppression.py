@@ -1,18 +1,16 @@
 """Suppressed records: those whose quasi-identifiers all are the text ``*``."""
 
 from dataclasses import replace
-from typing import Literal
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.levels.secret_blocks import STAR
+from qifsql.commands.levels.spec import Suppressed
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, several
 from qifsql.query.microdata import normal, records_plan
-
-Suppressed = Literal["block", "everyone", "out"]
 
 
 def settle(
