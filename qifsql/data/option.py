@@ -194,6 +194,7 @@ NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
 FILE = Form("a text in quotes", _text)
 """The place of a file."""
+FLOAT = Form("a number", _number)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)

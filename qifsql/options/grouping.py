@@ -18,6 +18,7 @@ from qifsql.data.option import (
     CHANCE,
     FILE,
     FLAG,
+    FLOAT,
     GROUPS,
     HIERARCHIES,
     NAME,
@@ -49,6 +50,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
     HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
     FLAG: (bool, lambda flag: flag),
+    FLOAT: (float | None, lambda number: number),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
     NUMBER: (str | None, lambda number: number),
