@@ -15,8 +15,7 @@ def compose(
     output: Output,
     limits: Limits,
     more: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[MORE]...", help="The other releases."),
+        list[str] | None, typer.Argument(metavar="[MORE]...", help="The other releases.")
     ] = None,
 ) -> None:
     """Intersect sanitised releases, FILE and MORE: what they tell together of people in all.

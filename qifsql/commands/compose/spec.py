@@ -88,9 +88,7 @@ class ComposeOptions(TypedDict, total=False):
     plain: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="Quasi-identifiers whose cells are values as they stand.",
-            panel=DATA,
+            form=NAMES, help="Quasi-identifiers whose cells are values as they stand.", panel=DATA
         ),
     ]
     suppressed: Annotated[
@@ -112,17 +110,13 @@ class ComposeOptions(TypedDict, total=False):
     confidence: Annotated[
         float | str | Sequence[float | str],
         Option(
-            form=NUMBERS,
-            help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).",
-            panel=DETAILS,
+            form=NUMBERS, help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).", panel=DETAILS
         ),
     ]
     progressive: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="A row for the first release, the first two, and so on.",
-            panel=DETAILS,
+            form=FLAG, help="A row for the first release, the first two, and so on.", panel=DETAILS
         ),
     ]
     records: Annotated[

@@ -21,10 +21,7 @@ CLASS = (
 Row = Mapping[str, Any]
 
 
-KIND = Kind(
-    columns=("releases", "effective_posterior"),
-    shared=("releases", "curve", "truth"),
-)
+KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "curve", "truth"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -41,11 +41,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     rows = rows.join(reached, on="distance", how="left").join(begun, on="distance", how="left")
     rows = rows.filter(near & far & (pl.col("point") > 0))
     rows = rows.select(
-        "run",
-        "point",
-        "share",
-        panel=pl.col("distance").replace_strict(_names()),
-        name=_runs(rows),
+        "run", "point", "share", panel=pl.col("distance").replace_strict(_names()), name=_runs(rows)
     )
     heads = [name for name in _names().values() if name in set(rows["panel"])]
     names = list(dict.fromkeys(rows.sort("run")["name"]))

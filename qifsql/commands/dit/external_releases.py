@@ -147,10 +147,7 @@ class Outside:
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
         numbers = {"wanted_attribute": raw.number}
-        tables = {
-            "scale": own_name(scale_table(raw.number)),
-            "targets": own_name("targets"),
-        }
+        tables = {"scale": own_name(scale_table(raw.number)), "targets": own_name("targets")}
         name = f"spotted_{raw.number}"
         self.passes.keep(name, splice("dit/spotted", tables=tables, numbers=numbers))
         names = {**release_column.names, "spotted": name}

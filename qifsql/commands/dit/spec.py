@@ -123,11 +123,7 @@ class DitOptions(TypedDict, total=False):
     ]
     key: Annotated[
         str | None,
-        Option(
-            form=TEXT,
-            help="The column that identifies a person, for --records.",
-            panel=RUN,
-        ),
+        Option(form=TEXT, help="The column that identifies a person, for --records.", panel=RUN),
     ]
     store: Annotated[
         str | Path | None,
@@ -163,8 +159,7 @@ class DitOptions(TypedDict, total=False):
     t: Annotated[Number | None, _release(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
     t_ordered: Annotated[Number | None, _release(NUMBER, "The same with the ordered distance.")]
     release: Annotated[
-        str | Path | None,
-        _release(FILE, "A release with everybody that somebody else made."),
+        str | Path | None, _release(FILE, "A release with everybody that somebody else made.")
     ]
     without: Annotated[
         str | Path | None,
@@ -180,8 +175,7 @@ class DitOptions(TypedDict, total=False):
         ),
     ]
     timeout: Annotated[
-        float,
-        _release(FLOAT, "Seconds that the command may take for one release.", usual=TIMEOUT),
+        float, _release(FLOAT, "Seconds that the command may take for one release.", usual=TIMEOUT)
     ]
     plain: Annotated[
         str | Sequence[str],

@@ -19,10 +19,7 @@ from qifsql.results.stored import Stored
 Row = Mapping[str, Any]
 
 
-KIND = Kind(
-    columns=("distance", "different"),
-    shared=("thresholds", "distribution"),
-)
+KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distribution"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -50,9 +50,7 @@ class LevelOptions(TypedDict, total=False):
     qids: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="Quasi-identifiers, as in attack. Repeatable.",
-            flags=("--qids", "-q"),
+            form=NAMES, help="Quasi-identifiers, as in attack. Repeatable.", flags=("--qids", "-q")
         ),
     ]
     secret: Annotated[
@@ -118,8 +116,7 @@ class LevelOptions(TypedDict, total=False):
         _level("Recursive (c, l): the commonest value has less than c times the rest."),
     ]
     l_recursive: Annotated[
-        Number | None,
-        _level("The l of --c (default: --l, or the fewest values in a block)."),
+        Number | None, _level("The l of --c (default: --l, or the fewest values in a block).")
     ]
     t: Annotated[Number | None, _level("Distance of a block from the whole release, at most.")]
     alpha: Annotated[Number | None, _level("Share of a value in a block, at most.")]
