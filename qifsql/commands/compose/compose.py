@@ -92,7 +92,10 @@ def compose(
         )
         description = _describe(bound, levels)
         origin = origin.about(description, paths).sending(_list_statements(bound, tables))
-        rows = 0 if out is None else _write(tables, bound, crossed, out, origin)
+        rows = 0
+        if out is not None:
+            plan = people.plan(bound, bayes=crossed.bayes)
+            rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
     return _composed(bound, crossed, origin, n=n, levels=levels, rows=rows)
 
@@ -134,14 +137,6 @@ def _composed(
     )
 
 
-def _write(
-    tables: Tables, bound: Bound, crossed: intersect.Crossed, out: Path, origin: Origin
-) -> int:
-    """Write one row per person."""
-    plan = people.plan(bound, bayes=crossed.bayes)
-    return stream(tables.engine, plan, out, origin, what="writing people")
-
-
 def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
     """Levels of confidence, ascending; InputError where one is none."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
@@ -164,14 +159,9 @@ def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, 
 
 def _listed(levels: Sequence[Fraction]) -> exp.Select:
     """The levels as a table."""
-    rows = [
-        exp.Tuple(
-            expressions=[exp.Literal.number(n) for n in (i, level.numerator, level.denominator)]
-        )
-        for i, level in enumerate(levels, 1)
-    ]
     names = ["level", "numerator", "denominator"]
-    return exp.select("*").from_(exp.alias_(exp.Values(expressions=rows), "levels", table=names))
+    rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
+    return exp.select("*").from_(exp.values(rows, alias="levels", columns=names))
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
