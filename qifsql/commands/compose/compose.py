@@ -28,7 +28,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+from qifsql.results.storage import Origin, streamed_place
 from qifsql.results.stream import stream
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
@@ -57,7 +57,7 @@ def compose(
     """
     origin = Origin.now(settings, "compose")
     options = complete(options, ComposeOptions)
-    records, strict = options["records"], options["strict"]
+    strict = options["strict"]
     levels = _levels(options["confidence"])
     spec = Composition.of(
         releases,
@@ -74,10 +74,7 @@ def compose(
     )
     files = (spec.people, *spec.releases)
     paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
-    out = None if records is None else Path(records)
-    if out is not None:
-        check_ending(out, STREAMED)
-        out = check_place(out, paths)
+    out = streamed_place(options["records"], paths)
     outputs = [] if out is None else [out]
     with open_engine(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
         bound = bind(engine, spec)

@@ -29,7 +29,7 @@ from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.render import render
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, streamed_place
 
 
 def dit(
@@ -56,12 +56,11 @@ def dit(
     qids, secret = options["qids"], options["secret"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
     read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
-    out, held = options["records"], options["store"]
-    place = None if out is None else per_person.place(out, read)
+    out, held = streamed_place(options["records"], read), options["store"]
     store = None
     if held is not None:
         store = stored_batches.prepare(Path(held), read, restart=options["restart"])
-    return _run(spec, question, origin, settings or Settings(), out=place, store=store)
+    return _run(spec, question, origin, settings or Settings(), out=out, store=store)
 
 
 def _run(

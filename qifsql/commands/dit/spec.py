@@ -315,7 +315,7 @@ def _check_elsewhere(method: str, options: DitOptions) -> None:
             "releases from files are two: --release with everybody, and --without for each person, "
             "as in --release all.csv --without 'without/{i}.csv'"
         )
-    black_box.pattern(path_text(without))
+    black_box.check_pattern(path_text(without))
 
 
 def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
