@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, tally, targets
+from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, targets
 from qifsql.commands.dit.external_releases import Outside
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
@@ -25,7 +25,7 @@ NAMES = (
     *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
     *("each_one", "points", "whose"),
     *forest.FOREST,
-    *tally.TALLIED,
+    *mondrian_runs.TALLIED,
     *posteriors.BELIEVED,
 )
 SLOW = 500  # trees of their own that are worth a remark
