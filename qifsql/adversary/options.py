@@ -34,6 +34,16 @@ Null = Annotated[
 ]
 
 
+def qids_option(text: str) -> Option:
+    """Return the option of quasi-identifiers; ``text`` says what a command does with them."""
+    return Option(form=NAMES, help=text, flags=("--qids", "-q"))
+
+
+def secret_option(text: str) -> Option:
+    """Return the option of secrets; ``text`` says what a command does with them."""
+    return Option(form=NAMES, help=text, flags=("--secret", "-s"))
+
+
 class Knowledge(TypedDict, total=False):
     """What she knows of everybody, and what she wants.
 

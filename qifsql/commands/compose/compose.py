@@ -88,7 +88,10 @@ def compose(
             tables, bound, findings, _listed(levels), every=options["progressive"]
         )
         description = _describe(bound, levels)
-        origin = origin.about(description, paths).sending(_list_statements(bound, tables))
+        read = (bound.people, *(release.dataset for release in bound.releases))
+        opened = dict.fromkeys(s for dataset in read for s in openings(dataset))
+        sent = [*opened, "SET TimeZone = 'UTC'", *tables.statements]
+        origin = origin.about(description, paths).sending(sent)
         rows = 0
         if out is not None:
             plan = people.plan(bound, bayes=crossed.bayes)
@@ -180,13 +183,6 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
         "strict": spec.strict,
         "confidence": [str(level) for level in levels],
     }
-
-
-def _list_statements(bound: Bound, tables: Tables) -> list[str]:
-    """The statements that ran."""
-    files = (bound.people, *(release.dataset for release in bound.releases))
-    opened = dict.fromkeys(s for dataset in files for s in openings(dataset))
-    return [*opened, "SET TimeZone = 'UTC'", *tables.statements]
 
 
 def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Where
+from qifsql.adversary.options import Where, qids_option, secret_option
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import (
     DATA,
@@ -48,22 +48,17 @@ class ComposeOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help="The people's quasi-identifiers, as in attack; where a release has another "
-                "name: 2:age=AGE. Repeatable.",
-                flags=("--qids", "-q"),
+            qids_option(
+                "The people's quasi-identifiers, as in attack; where a release has another name: "
+                "2:age=AGE. Repeatable."
             ),
         ]
     ]
     secret: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help="The secret, a column of every release; another name there: "
-                "2:disease=CONDITION.",
-                flags=("--secret", "-s"),
+            secret_option(
+                "The secret, a column of every release; another name there: 2:disease=CONDITION."
             ),
         ]
     ]

@@ -137,12 +137,24 @@ def _releases(question: Question) -> list[Dataset]:
 
 
 def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
-    """The question about the data as they are read, and what is known of these."""
+    """The question about the data as they are read, and what is known of these.
+
+    Raises ColumnError where values are nested, InputError where there are several secrets.
+    """
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
     read = engine.load(dataset) if dataset.format == "csv" else dataset
-    return _plain_values(bind(replace(spec, dataset=read), catalog)), catalog
+    attack = bind(replace(spec, dataset=read), catalog)
+    if len(attack.secrets) != 1:
+        raise InputError("one secret is tested at a time; name one with --secret")
+    for attribute in (*attack.qids, *attack.secrets):
+        if nested(attribute.type):
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
+                "release that was anonymised before; test the original"
+            )
+    return attack, catalog
 
 
 def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str, object]:
@@ -162,16 +174,3 @@ def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str
             "encoding": dataset.encoding,
         }
     return description
-
-
-def _plain_values(attack: BoundAttack) -> BoundAttack:
-    """The same attack; ColumnError where values are nested, or there are several secrets."""
-    if len(attack.secrets) != 1:
-        raise InputError("one secret is tested at a time; name one with --secret")
-    for attribute in (*attack.qids, *attack.secrets):
-        if nested(attribute.type):
-            raise ColumnError(
-                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
-                "release that was anonymised before; test the original"
-            )
-    return attack

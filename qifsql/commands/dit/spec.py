@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Required, TypedDict
 
+from qifsql.adversary.options import qids_option
 from qifsql.commands.dit import black_box
 from qifsql.counting.constraints import Number, Wishes
 from qifsql.data.files import path_text
@@ -63,11 +64,7 @@ class DitOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help="Quasi-identifiers, as in attack: what is known of everybody.",
-                flags=("--qids", "-q"),
-            ),
+            qids_option("Quasi-identifiers, as in attack: what is known of everybody."),
         ]
     ]
     secret: Required[

@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.adversary.options import Null, Where
+from qifsql.adversary.options import Null, Where, qids_option, secret_option
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.option import DATA, DETAILS, FLAG, HIERARCHIES, NAMES, NUMBER, TEXT, Option, one_of
+from qifsql.data.option import DATA, DETAILS, FLAG, HIERARCHIES, NUMBER, TEXT, Option, one_of
 from qifsql.errors import InputError, quoted, several
 
 Number = int | float | str | Fraction | Decimal
@@ -48,18 +48,11 @@ class LevelOptions(TypedDict, total=False):
     """
 
     qids: Annotated[
-        str | Sequence[str],
-        Option(
-            form=NAMES, help="Quasi-identifiers, as in attack. Repeatable.", flags=("--qids", "-q")
-        ),
+        str | Sequence[str], qids_option("Quasi-identifiers, as in attack. Repeatable.")
     ]
     secret: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="Secret (sensitive attribute), as in attack. Repeatable; none: k alone.",
-            flags=("--secret", "-s"),
-        ),
+        secret_option("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
     ]
     where: Where
     null: Null
