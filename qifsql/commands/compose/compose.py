@@ -88,10 +88,10 @@ def compose(
             tables, bound, findings, _listed(levels), every=options["progressive"]
         )
         description = _describe(bound, levels)
-        read = (bound.people, *(release.dataset for release in bound.releases))
-        opened = dict.fromkeys(s for dataset in read for s in openings(dataset))
-        sent = [*opened, "SET TimeZone = 'UTC'", *tables.statements]
-        origin = origin.about(description, paths).sending(sent)
+        inputs = (bound.people, *(release.dataset for release in bound.releases))
+        opened = dict.fromkeys(s for dataset in inputs for s in openings(dataset))
+        statements = [*opened, "SET TimeZone = 'UTC'", *tables.statements]
+        origin = origin.about(description, paths).sending(statements)
         rows = 0
         if out is not None:
             plan = people.plan(bound, bayes=crossed.bayes)

@@ -65,17 +65,18 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     r, numbers = release.number, [g.raw.number for g, _ in release.cells]
     tables = tables.doing("reading releases", release.title)
     read_release(tables, release)
-    points, found = f"points_{r}", f"found_{r}"
+    points, pairs = f"points_{r}", f"found_{r}"
     tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
-    tables.make("reached", query("reached", points=points, found=found))
+    tables.make("reached", query("reached", points=points, found=pairs))
     tables.make("spots", query("spots"))
     named = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
     names = {name: f"{name}_{r}" for name in (*named, *read)}
-    own = {"release_points": points}
-    tables.make(names["whereabouts"], splice("compose/whereabouts", places=numbers, tables=own))
+    places = {"release_points": points}
+    whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
+    tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, query("extent", **names))
     candidates = dict(names)
     if bound.spec.suppressed == "ignored":
@@ -85,7 +86,7 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     tables.make(names["spot_secrets"], query("spot_secrets", **candidates))
     tables.make(names["spot_sizes"], query("spot_sizes", **names))
     (finding,) = rows(tables, query("finding", **names))
-    tables.drop("reached", "spots", points, found, "nobody", *(names[name] for name in read))
+    tables.drop("reached", "spots", points, pairs, "nobody", *(names[name] for name in read))
     for g, _ in release.cells:
         tables.drop(g.names["spans"], g.names["members"])
     return extent | finding

@@ -170,8 +170,10 @@ class Outside:
         for raw in self.raws:
             j = raw.number
             cells, spot, covers = (f"{what}_{j}" for what in ("own_cells", "own_spot", "covers"))
-            own = same(exp.column(f"cell_{j}", "shown"), exp.column("cell", cells))
-            query = query.join(exp.table_(self._column(raw).names["cells"], alias=cells), on=own)
+            same_cell = same(exp.column(f"cell_{j}", "shown"), exp.column("cell", cells))
+            query = query.join(
+                exp.table_(self._column(raw).names["cells"], alias=cells), on=same_cell
+            )
             target = equal(exp.column("target", spot), exp.column("target", "targets"))
             query = query.join(exp.table_(f"spotted_{j}", alias=spot), on=target)
             cell = equal(exp.column("id", covers), exp.column("id", cells))

@@ -58,8 +58,8 @@ def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan
     query = query.join(apart, on=exp.and_(target, run), join_type="left")
     for guess, code in (("guessed", "with_target"), ("guessed_without", "without_target")):
         values = exp.alias_(own_table("dictionary_secret_1"), guess, table=True)
-        own = equal(exp.column("code", guess), exp.column(code, "apart"))
-        query = query.join(values, on=own, join_type="left")
+        same_code = equal(exp.column("code", guess), exp.column(code, "apart"))
+        query = query.join(values, on=same_code, join_type="left")
     order = [exp.column("run", "runs"), exp.column(microdata.RECORD, "everybody")]
     return microdata.plan(attack, [step], query.order_by(*order))
 
