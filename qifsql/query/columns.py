@@ -30,6 +30,11 @@ def number(value: int) -> exp.Expr:
     return exp.Neg(this=literal) if value < 0 else literal
 
 
+def double(value: float) -> exp.Expr:
+    """A floating number, infinite or not, with all its digits."""
+    return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
+
+
 def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:
     """The condition that two values are there and equal."""
     return exp.EQ(this=one, expression=other)

@@ -201,6 +201,17 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
         raise OutputError(unwritable(path, e)) from e
 
 
+def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | None:
+    """Return the file for rows that are streamed, where one is named.
+
+    Raises OutputError where it could not be written, before any work is done.
+    """
+    if path is None:
+        return None
+    check_ending(Path(path), STREAMED)
+    return check_place(Path(path), tuple(sources))
+
+
 @contextmanager
 def whole(
     path: Path, origin: Origin, place: Callable[[Path], Path] | None = None

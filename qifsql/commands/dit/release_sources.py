@@ -55,10 +55,8 @@ class Maker:
         source = self.engine.scratch / f"{name}_input{kind}"
         target = self.engine.scratch / f"{name}_release{kind}"
         names = [c.name for c in self.schema.columns]
-        plan = self._records(record, kind)
-        release.put(
-            self.engine, plan, source, names=names, kind=kind, where=self.attack.dataset.name
-        )
+        plan, where = self._records(record, kind), self.attack.dataset.name
+        release.put(self.engine, plan, source, names=names, kind=kind, where=where)
         try:
             if self.question.method == COMMAND:
                 command = black_box.Command.of(self.question.command or "", self.question.timeout)
@@ -93,9 +91,9 @@ class Maker:
         """All records but one, in the order of the input, under names that SQL can use."""
         dataset = self.attack.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        condition = self.attack.where
-        inner: list[exp.Expr] = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-        inner.append(exp.alias_(exp.true() if condition is None else condition.copy(), "meant"))
+        condition = exp.true() if self.attack.where is None else self.attack.where.copy()
+        position = exp.Window(this=exp.RowNumber())
+        inner = [exp.alias_(position, "position"), exp.alias_(condition, "meant")]
         names = release.aliases([c.name for c in self.schema.columns])
         outer: list[exp.Expr] = []
         for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):
@@ -108,6 +106,5 @@ class Maker:
         query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
         query = query.where("meant")
         if record is not None:
-            other = exp.NEQ(this=exp.column("position"), expression=exp.convert(record))
-            query = query.where(other)
+            query = query.where(exp.column("position").neq(record))
         return Plan((), query.order_by("position"))

@@ -13,9 +13,9 @@ from qifsql.commands.levels import attacks as bites
 from qifsql.commands.levels import find, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.spec import Aims
-from qifsql.commands.levels.steps import Tables, number, row
-from qifsql.commands.levels.suppression import Suppressed, settle
+from qifsql.commands.levels.spec import Suppressed
+from qifsql.commands.levels.steps import Tables, number
+from qifsql.commands.levels.suppression import settle
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
@@ -27,6 +27,7 @@ from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
 from qifsql.query.microdata import records_plan
 
+COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
 SCHEMA: dict[str, pl.DataType] = {
     "measure": pl.String(),
     "secret": pl.String(),
@@ -39,7 +40,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "blocks_at_worst": pl.Int64(),
     "worst_size": pl.Int64(),
     "worst_values": pl.Int64(),
-    "worst_counts": find.COUNTED,
+    "worst_counts": COUNTED,
     "l": pl.Int64(),
     "people": pl.Int64(),
     "blocks": pl.Int64(),
@@ -58,7 +59,7 @@ frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity
 
 AVERAGE = "average_class_size"
 OF_POPULATION = ("k_map", "presence_min", "presence_max")
-OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
+OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *OF_POPULATION))
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
@@ -141,10 +142,12 @@ class Run:
 
     def attacks(self, skew: Fraction) -> pl.DataFrame:
         """Whom the attacks on k and l bite."""
-        rows = []
-        for j, secret in self.secrets.items():
-            rows += bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
-        return bites.table(rows)
+        rows = [
+            row
+            for j, secret in self.secrets.items()
+            for row in bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
+        ]
+        return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def worst(self) -> pl.DataFrame:
         """The quasi-identifiers of the worst blocks."""
@@ -163,7 +166,7 @@ class Run:
             names += ["t_hierarchical"] if j in self.hierarchies else []
             names += [find.BREACH] if "enhanced_beta" in self.thresholds else []
             if self._l(secret) > 1:
-                inputs = {"lowest_l": row(l=number(self._l(secret), "BIGINT"))}
+                inputs = {"lowest_l": {"l": number(self._l(secret), "BIGINT")}}
                 self.tables.keep("tails", j, secret.width, inputs)
                 names.append("l_recursive_c")
             questions += [(name, j, secret.width) for name in names]
@@ -245,7 +248,9 @@ class Run:
             for secret in self.bound.secrets
             if family(secret.type) not in (*ORDERED, "BOOLEAN", "ENUM")
         ]
-        if missing := [s for j, s in enumerate(self.bound.secrets, 1) if self._misses(j)]:
+        if missing := [
+            s for j, s in enumerate(self.bound.secrets, 1) if self.counts.domain(j).missing
+        ]:
             names = ", ".join(quoted(s.name) for s in missing)
             notes.append(f"missing is a value of {names}, and the last one in t_ordered")
         notes += [
@@ -257,6 +262,3 @@ class Run:
         if self.thresholds.get("t") == 0:
             notes.append("t = 0 wants every block to have exactly the shares of the release")
         return tuple(notes)
-
-    def _misses(self, j: int) -> bool:
-        return self.counts.domain(j).missing

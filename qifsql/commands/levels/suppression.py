@@ -1,18 +1,16 @@
 """Suppressed records: those whose quasi-identifiers all are the text ``*``."""
 
 from dataclasses import replace
-from typing import Literal
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.levels.secret_blocks import STAR
+from qifsql.commands.levels.spec import Suppressed
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, several
 from qifsql.query.microdata import normal, records_plan
-
-Suppressed = Literal["block", "everyone", "out"]
 
 
 def settle(
@@ -48,9 +46,8 @@ def _all_starred(bound: BoundAttack) -> exp.Expr | None:
     """Whether all quasi-identifiers of a record are ``*``; None where that cannot be."""
     if any(family(q.type) != "VARCHAR" for q in bound.qids):
         return None
-    star = exp.Literal.string(STAR)
-    every = [exp.EQ(this=exp.paren(normal(q)), expression=star.copy()) for q in bound.qids]
-    return exp.func("coalesce", exp.paren(exp.and_(*every)), exp.false())
+    every = exp.and_(*(exp.paren(normal(q)).eq(STAR) for q in bound.qids))
+    return exp.func("coalesce", exp.paren(every), exp.false())
 
 
 def _both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:

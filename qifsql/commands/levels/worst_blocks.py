@@ -10,7 +10,7 @@ from qifsql.commands.levels.secret_blocks import STAR, Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.errors import InputError
-from qifsql.query.columns import SHOWABLE, unique, written
+from qifsql.query.columns import SHOWABLE, equal, unique, written
 from qifsql.query.microdata import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
@@ -97,15 +97,15 @@ def _of_size(tables: Tables, level: Finding) -> Plan:
     """A block of that size."""
     steps = Steps(tables)
     blocks = steps.need("blocks_of_all", 0, 1)
-    same = exp.EQ(this=exp.column("size"), expression=exp.Literal.number(int(level.value)))
-    query = exp.select(*_columns(tables, blocks)).from_(blocks).where(same)
+    query = exp.select(*_columns(tables, blocks)).from_(blocks)
+    query = query.where(exp.column("size").eq(int(level.value)))
     return steps.plan(_first(query, tables, blocks))
 
 
 def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
     """How many people of a worst block have each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
-    same = exp.EQ(this=exp.column("kind", kinds), expression=exp.column("qid_1", actual))
+    same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
     query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
     ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
     return list(counts)
@@ -116,10 +116,7 @@ def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
-    same = [exp.EQ(this=exp.column("size"), expression=exp.Literal.number(sum(kind)))]
-    same += [
-        exp.EQ(this=exp.column(f"tally_{secret.number}_{code}"), expression=exp.Literal.number(n))
-        for code, n in enumerate(kind[:-1], 1)
-    ]
+    tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(kind[:-1], 1)}
+    same = [exp.column(name).eq(n) for name, n in {"size": sum(kind), **tallies}.items()]
     query = exp.select(*_columns(tables, table)).from_(table).where(*same)
     return plan(counts.bound, attack.steps, _first(query, tables, table))
