@@ -14,8 +14,9 @@ from sqlglot import exp
 from qifsql.adversary import bind as binding
 from qifsql.adversary import names
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.options import NULL_RULES, NullRule
+from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.types import INTEGERS, NUMBERS, family
@@ -26,7 +27,6 @@ ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
     *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
 )
-DOMAINS = ("observed", "whole")
 PREDICATES = 8  # of one request: 256 patterns of answers
 USEFUL = "useful attribute"
 
@@ -58,23 +58,23 @@ class Request:
 
 def bind(
     catalog: Catalog,
-    *,
-    useful: str,
+    options: DpOptions,
     predicates: Sequence[str],
-    secret: str,
     order: Sequence[str],
-    domain: str,
     where: str | None,
-    null: NullRule,
 ) -> Request:
     """Look every name up, and check types and conditions; InputError where one does not fit."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+    null = options["null"]
     if null not in NULL_RULES:
         raise InputError(
             f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
         )
-    roles = {"useful": _one(useful, schema, USEFUL), "secret": _one(secret, schema, names.SECRET)}
+    roles = {
+        "useful": _one(options["useful"], schema, USEFUL),
+        "secret": _one(options["secret"], schema, names.SECRET),
+    }
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (what,), secrets = roles["useful"], roles["secret"]
@@ -90,7 +90,7 @@ def bind(
     )
     alone = all(read(tree) <= {mark} for tree in marked)
     answers = tuple(_sure(tree) for tree in marked) if alone else None
-    whole = _whole(what, domain, order)
+    whole = _whole(what, options["domain"], order)
     return Request(attack, mark, answers, _order(order, what, catalog), whole)
 
 

@@ -13,7 +13,7 @@ ways. Data between these are in none of the four.
 import polars as pl
 
 from qifsql.commands.dp.count import Counts
-from qifsql.commands.dp.result import INFERRED, LOW
+from qifsql.commands.dp.spec import INFERRED, LOW
 from qifsql.measures.entropy import entropy
 
 SCENARIO: dict[str, pl.DataType] = {

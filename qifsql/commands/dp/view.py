@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.dp import charts
-from qifsql.commands.dp.result import INFERRED, LOW
+from qifsql.commands.dp.spec import INFERRED, LOW
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
