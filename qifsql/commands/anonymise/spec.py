@@ -29,17 +29,15 @@ class AnonymiseOptions(TypedDict, total=False):
     ``mdav`` looks at so many different people at once (0: 1,000).
     """
 
-    method: Required[
-        Annotated[
-            str,
-            Option(
-                form=TEXT,
-                help="mondrian (cut at medians) or mdav (microaggregation in groups of k).",
-                panel=WISHES,
-            ),
-        ]
+    method: Annotated[
+        Required[str],
+        Option(
+            form=TEXT,
+            help="mondrian (cut at medians) or mdav (microaggregation in groups of k).",
+            panel=WISHES,
+        ),
     ]
-    k: Required[Annotated[int, Option(form=WHOLE, help="Records, at least.", panel=WISHES)]]
+    k: Annotated[Required[int], Option(form=WHOLE, help="Records, at least.", panel=WISHES)]
     l: Annotated[  # noqa: E741 - it is called l
         int | None,
         Option(form=WHOLE, help="Different values of each secret, at least.", panel=WISHES),
@@ -107,15 +105,12 @@ class AnonymiseOptions(TypedDict, total=False):
             usual=0,
         ),
     ]
-    qids: Required[
-        Annotated[
-            str | Sequence[str],
-            options.qids("Quasi-identifiers to generalise, as in attack."),
-        ]
+    qids: Annotated[
+        Required[str | Sequence[str]],
+        options.qids("Quasi-identifiers to generalise, as in attack."),
     ]
     secret: Annotated[
-        str | Sequence[str],
-        options.secret("The secrets that l and t are about, as in attack."),
+        str | Sequence[str], options.secret("The secrets that l and t are about, as in attack.")
     ]
 
 

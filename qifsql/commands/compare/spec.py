@@ -19,14 +19,12 @@ class CompareOptions(TypedDict, total=False):
     (``qifsql.data.cells`` says how others are read).
     """
 
-    qids: Required[
-        Annotated[
-            str | Sequence[str],
-            options.qids(
-                "The original's quasi-identifiers, as in attack; where a release (the first is "
-                "file 2) has another name: 2:age=AGE. Repeatable."
-            ),
-        ]
+    qids: Annotated[
+        Required[str | Sequence[str]],
+        options.qids(
+            "The original's quasi-identifiers, as in attack; where a release (the first is "
+            "file 2) has another name: 2:age=AGE. Repeatable."
+        ),
     ]
     secret: Annotated[str | Sequence[str], SECRET]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]

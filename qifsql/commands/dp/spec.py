@@ -30,44 +30,34 @@ class DpOptions(TypedDict, total=False):
     (``distinct``), or its records are left out (``drop``).
     """
 
-    useful: Required[
-        Annotated[
-            str,
-            Option(
-                form=TEXT,
-                help="The useful attribute, whose records are counted: a column or "
-                "NAME=EXPRESSION.",
-            ),
-        ]
+    useful: Annotated[
+        Required[str],
+        Option(
+            form=TEXT,
+            help="The useful attribute, whose records are counted: a column or NAME=EXPRESSION.",
+        ),
     ]
-    predicate: Required[
-        Annotated[
-            str | Sequence[str],
-            Option(
-                form=TEXTS,
-                help="What is counted: a SQL condition over the useful attribute, "
-                '"a = 3". Repeatable.',
-            ),
-        ]
+    predicate: Annotated[
+        Required[str | Sequence[str]],
+        Option(
+            form=TEXTS,
+            help='What is counted: a SQL condition over the useful attribute, "a = 3". Repeatable.',
+        ),
     ]
-    secret: Required[
-        Annotated[
-            str,
-            Option(
-                form=TEXT,
-                help="The secret of the record that is added: a column or NAME=EXPRESSION.",
-                flags=("--secret", "-s"),
-            ),
-        ]
+    secret: Annotated[
+        Required[str],
+        Option(
+            form=TEXT,
+            help="The secret of the record that is added: a column or NAME=EXPRESSION.",
+            flags=("--secret", "-s"),
+        ),
     ]
-    epsilon: Required[
-        Annotated[
-            str | float | Sequence[str | float],
-            Option(
-                form=TEXTS,
-                help='How much noise: numbers and logarithms, "ln 3, 1, 2.5, ln 10^5". Repeatable.',
-            ),
-        ]
+    epsilon: Annotated[
+        Required[str | float | Sequence[str | float]],
+        Option(
+            form=TEXTS,
+            help='How much noise: numbers and logarithms, "ln 3, 1, 2.5, ln 10^5". Repeatable.',
+        ),
     ]
     mechanism: Annotated[
         str | Sequence[str],
@@ -97,9 +87,7 @@ class DpOptions(TypedDict, total=False):
     counts: Annotated[
         int,
         Option(
-            form=WHOLE,
-            help="How often each predicate is asked, with new noise each time.",
-            usual=1,
+            form=WHOLE, help="How often each predicate is asked, with new noise each time.", usual=1
         ),
     ]
     budget: Annotated[

@@ -33,10 +33,7 @@ Row = Mapping[str, Any]
 Written = Callable[[Row], str]
 
 
-KIND = Kind(
-    columns=("epsilon", "privacy_loss"),
-    shared=("scenario",),
-)
+KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

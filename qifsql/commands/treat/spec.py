@@ -15,8 +15,8 @@ class TreatOptions(TypedDict, total=False):
     before and after (models CRS, and CAS with a secret).
     """
 
-    key: Required[
-        Annotated[str, Option(form=TEXT, help="The column that identifies a person.", panel=DATA)]
+    key: Annotated[
+        Required[str], Option(form=TEXT, help="The column that identifies a person.", panel=DATA)
     ]
     qids: Annotated[
         str | Sequence[str],

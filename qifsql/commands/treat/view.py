@@ -12,9 +12,7 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 KIND = Kind(
-    columns=("records", "people", "dropped"),
-    shared=("comparison", "changes"),
-    essential=True,
+    columns=("records", "people", "dropped"), shared=("comparison", "changes"), essential=True
 )
 
 
