@@ -27,24 +27,22 @@ UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule c
 
 def qids(text: str) -> Option:
     """Return the option ``qids``; ``text`` says what the command does with them."""
-    return Option(form=NAMES, help=text, flags=("--qids", "-q"))
+    return Option(NAMES, text, flags=("--qids", "-q"))
 
 
 def secret(text: str) -> Option:
     """Return the option ``secret``; ``text`` says what the command does with it."""
-    return Option(form=NAMES, help=text, flags=("--secret", "-s"))
+    return Option(NAMES, text, flags=("--secret", "-s"))
 
 
 SECRET = secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
 HIERARCHY = Option(
-    form=HIERARCHIES,
-    help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+    HIERARCHIES,
+    "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
     flags=("--hierarchy",),
 )
 """``hierarchies``: quasi-identifier -> file."""
-PLAIN = Option(
-    form=NAMES, help="Quasi-identifiers whose cells are values as they stand.", panel=DATA
-)
+PLAIN = Option(NAMES, "Quasi-identifiers whose cells are values as they stand.", panel=DATA)
 """``plain``: quasi-identifiers whose cells are values (``qifsql.data.cells``: how others are)."""
 
 

@@ -32,29 +32,28 @@ class AnonymiseOptions(TypedDict, total=False):
     method: Annotated[
         Required[str],
         Option(
-            form=TEXT,
-            help="mondrian (cut at medians) or mdav (microaggregation in groups of k).",
+            TEXT,
+            "mondrian (cut at medians) or mdav (microaggregation in groups of k).",
             panel=WISHES,
         ),
     ]
-    k: Annotated[Required[int], Option(form=WHOLE, help="Records, at least.", panel=WISHES)]
+    k: Annotated[Required[int], Option(WHOLE, "Records, at least.", panel=WISHES)]
     l: Annotated[  # noqa: E741 - it is called l
-        int | None,
-        Option(form=WHOLE, help="Different values of each secret, at least.", panel=WISHES),
+        int | None, Option(WHOLE, "Different values of each secret, at least.", panel=WISHES)
     ]
     l_entropy: Annotated[
         Number | None,
         Option(
-            form=NUMBER,
-            help="Entropy l-diversity: exp of the entropy of each secret, at least.",
+            NUMBER,
+            "Entropy l-diversity: exp of the entropy of each secret, at least.",
             panel=WISHES,
         ),
     ]
     l_recursive: Annotated[
         str | Sequence[Number] | None,
         Option(
-            form=TEXT,
-            help="Recursive (c,l)-diversity as C,L: the most frequent value is rarer than c times "
+            TEXT,
+            "Recursive (c,l)-diversity as C,L: the most frequent value is rarer than c times "
             "all from the l-th on.",
             panel=WISHES,
         ),
@@ -62,45 +61,39 @@ class AnonymiseOptions(TypedDict, total=False):
     t: Annotated[
         Number | None,
         Option(
-            form=NUMBER,
-            help="t-closeness, 0 to 1: distance of each secret to the whole release, at most.",
+            NUMBER,
+            "t-closeness, 0 to 1: distance of each secret to the whole release, at most.",
             panel=WISHES,
         ),
     ]
     t_ordered: Annotated[
         Number | None,
         Option(
-            form=NUMBER,
-            help="The same with the ordered distance, for numbers, dates and times.",
+            NUMBER,
+            "The same with the ordered distance, for numbers, dates and times.",
             panel=WISHES,
         ),
     ]
     cells: Annotated[
         str,
         Option(
-            form=one_of(*SHAPES),
-            help="interval (and sets: what contains every member) or centroid (mean or median).",
+            one_of(*SHAPES),
+            "interval (and sets: what contains every member) or centroid (mean or median).",
             panel=DETAILS,
         ),
     ]
     drop: Annotated[
-        str | Sequence[str],
-        Option(form=NAMES, help="Columns to leave out. Repeatable.", panel=DETAILS),
+        str | Sequence[str], Option(NAMES, "Columns to leave out. Repeatable.", panel=DETAILS)
     ]
     suppress: Annotated[
         bool,
-        Option(
-            form=FLAG,
-            help="mdav: replace records of classes that break l or t by *.",
-            panel=DETAILS,
-        ),
+        Option(FLAG, "mdav: replace records of classes that break l or t by *.", panel=DETAILS),
     ]
     within: Annotated[
         int,
         Option(
-            form=WHOLE,
-            help="mdav: so many different people at once; more are first cut at medians "
-            "(0: 1,000).",
+            WHOLE,
+            "mdav: so many different people at once; more are first cut at medians (0: 1,000).",
             panel=DETAILS,
             usual=0,
         ),

@@ -33,37 +33,35 @@ class DpOptions(TypedDict, total=False):
     useful: Annotated[
         Required[str],
         Option(
-            form=TEXT,
-            help="The useful attribute, whose records are counted: a column or NAME=EXPRESSION.",
+            TEXT, "The useful attribute, whose records are counted: a column or NAME=EXPRESSION."
         ),
     ]
     predicate: Annotated[
         Required[str | Sequence[str]],
         Option(
-            form=TEXTS,
-            help='What is counted: a SQL condition over the useful attribute, "a = 3". Repeatable.',
+            TEXTS,
+            'What is counted: a SQL condition over the useful attribute, "a = 3". Repeatable.',
         ),
     ]
     secret: Annotated[
         Required[str],
         Option(
-            form=TEXT,
-            help="The secret of the record that is added: a column or NAME=EXPRESSION.",
+            TEXT,
+            "The secret of the record that is added: a column or NAME=EXPRESSION.",
             flags=("--secret", "-s"),
         ),
     ]
     epsilon: Annotated[
         Required[str | float | Sequence[str | float]],
         Option(
-            form=TEXTS,
-            help='How much noise: numbers and logarithms, "ln 3, 1, 2.5, ln 10^5". Repeatable.',
+            TEXTS, 'How much noise: numbers and logarithms, "ln 3, 1, 2.5, ln 10^5". Repeatable.'
         ),
     ]
     mechanism: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXT,
-            help="Where noise is: oblivious (on the count), local (geometric, on each record), "
+            TEXT,
+            "Where noise is: oblivious (on the count), local (geometric, on each record), "
             "randomised_response (on each record); all for these three.",
             usual="oblivious,local",
         ),
@@ -71,37 +69,34 @@ class DpOptions(TypedDict, total=False):
     order: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="The values of the useful attribute in their order: low,medium,high (one CSV "
+            TEXTS,
+            "The values of the useful attribute in their order: low,medium,high (one CSV "
             "row). Numbers and dates have their own.",
         ),
     ]
     domain: Annotated[
         str,
         Option(
-            form=one_of(*DOMAINS),
-            help="Values that noise moves between: observed (those in the data), or whole (all "
+            one_of(*DOMAINS),
+            "Values that noise moves between: observed (those in the data), or whole (all "
             "whole numbers from the least to the greatest).",
         ),
     ]
     counts: Annotated[
-        int,
-        Option(
-            form=WHOLE, help="How often each predicate is asked, with new noise each time.", usual=1
-        ),
+        int, Option(WHOLE, "How often each predicate is asked, with new noise each time.", usual=1)
     ]
     budget: Annotated[
         str,
         Option(
-            form=one_of(*BUDGETS),
-            help="Of several answers: split (epsilon is for all together) or sum (for each).",
+            one_of(*BUDGETS),
+            "Of several answers: split (epsilon is for all together) or sum (for each).",
         ),
     ]
     delta: Annotated[
         float,
         Option(
-            form=SHARE,
-            help="Tell the semantic privacy of (epsilon, delta) instead of (epsilon, 0).",
+            SHARE,
+            "Tell the semantic privacy of (epsilon, delta) instead of (epsilon, 0).",
             usual=0.0,
         ),
     ]

@@ -15,9 +15,7 @@ class TreatOptions(TypedDict, total=False):
     before and after (models CRS, and CAS with a secret).
     """
 
-    key: Annotated[
-        Required[str], Option(form=TEXT, help="The column that identifies a person.", panel=DATA)
-    ]
+    key: Annotated[Required[str], Option(TEXT, "The column that identifies a person.", panel=DATA)]
     qids: Annotated[
         str | Sequence[str],
         options.qids("Compare the risk before and after: quasi-identifiers, as in attack."),

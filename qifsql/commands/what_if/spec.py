@@ -30,8 +30,8 @@ class WhatIfOptions(TypedDict, total=False):
     change: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
+            TEXTS,
+            "drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
             "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable, one each time.",
             flags=("--change", "-c"),
         ),
@@ -39,14 +39,13 @@ class WhatIfOptions(TypedDict, total=False):
     until: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
+            TEXTS,
+            "Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
             "crs.deterministic<=0.05, k>=5, l>=2. Repeatable. Named changes are then the only "
             "candidates.",
         ),
     ]
     policy: Annotated[
-        str | Path | None,
-        Option(form=TEXT, help="The same for the rules of a policy, as in check."),
+        str | Path | None, Option(TEXT, "The same for the rules of a policy, as in check.")
     ]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
