@@ -94,7 +94,7 @@ def compare(
         for file in files:
             outcomes, file_plans = risks.measure(engine, file.attack)
             plans += file_plans
-            file_columns, suppressed = _lose_nothing(file, scales)
+            file_columns, suppressed = _lose_nothing(file, scales), 0
             if file.number > 1:
                 file_columns, suppressed = losses.lost(
                     tables.doing("comparing columns", file.title), file, scales
@@ -122,22 +122,14 @@ def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
             raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
 
 
-def _lose_nothing(
-    file: Compared, scales: Sequence[losses.Scale]
-) -> tuple[list[dict[str, Any]], int]:
-    """What the original has lost: nothing."""
+def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
+    """What the columns of the original have lost: nothing."""
+    nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
-        {
-            "release": file.title,
-            "file": file.number,
-            "quasi_identifier": scale.raw.name,
-            "column": scale.raw.name,
-            "values": scale.values,
-            "cells": scale.values,
-            **dict.fromkeys(("outside", *MEANS), 0.0),
-        }
+        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
+        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **nothing}
         for scale in scales
-    ], 0
+    ]
 
 
 def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:

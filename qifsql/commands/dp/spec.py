@@ -8,6 +8,13 @@ from qifsql.data.option import SHARE, TEXT, TEXTS, WHOLE, Option, declared, one_
 
 INFERRED, LOW = 0.9, 0.1
 """Scores from which one attribute tells the other, and below which it tells nothing."""
+CORRELATED = {
+    "A": "highly correlated",
+    "B": "lowly correlated",
+    "C": "secret inferable from useful",
+    "D": "useful inferable from secret",
+}
+"""How useful attribute and secret hang together, by scenario."""
 DOMAINS = ("observed", "whole")
 BUDGETS = ("split", "sum")
 
