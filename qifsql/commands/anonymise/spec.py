@@ -6,13 +6,27 @@ from typing import Annotated, Literal, Required, TypedDict, get_args
 
 from qifsql.adversary import options
 from qifsql.counting.constraints import Number, Wishes
-from qifsql.data.option import DETAILS, FLAG, NAMES, NUMBER, TEXT, WHOLE, Option, as_tuple, one_of
+from qifsql.data.option import (
+    DETAILS,
+    FLAG,
+    NAMES,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Form,
+    Option,
+    as_tuple,
+    one_of,
+)
 from qifsql.errors import InputError, did_you_mean, quoted
 
-WISHES = "Limits that every class keeps"
 METHODS = ("mondrian", "mdav")
 Shape = Literal["interval", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+
+def _limit(form: Form, text: str) -> Option:
+    return Option(form, text, panel="Limits that every class keeps")
 
 
 class AnonymiseOptions(TypedDict, total=False):
@@ -31,48 +45,33 @@ class AnonymiseOptions(TypedDict, total=False):
 
     method: Annotated[
         Required[str],
-        Option(
-            TEXT,
-            "mondrian (cut at medians) or mdav (microaggregation in groups of k).",
-            panel=WISHES,
-        ),
+        _limit(TEXT, "mondrian (cut at medians) or mdav (microaggregation in groups of k)."),
     ]
-    k: Annotated[Required[int], Option(WHOLE, "Records, at least.", panel=WISHES)]
+    k: Annotated[Required[int], _limit(WHOLE, "Records, at least.")]
     l: Annotated[  # noqa: E741 - it is called l
-        int | None, Option(WHOLE, "Different values of each secret, at least.", panel=WISHES)
+        int | None, _limit(WHOLE, "Different values of each secret, at least.")
     ]
     l_entropy: Annotated[
         Number | None,
-        Option(
-            NUMBER,
-            "Entropy l-diversity: exp of the entropy of each secret, at least.",
-            panel=WISHES,
-        ),
+        _limit(NUMBER, "Entropy l-diversity: exp of the entropy of each secret, at least."),
     ]
     l_recursive: Annotated[
         str | Sequence[Number] | None,
-        Option(
+        _limit(
             TEXT,
             "Recursive (c,l)-diversity as C,L: the most frequent value is rarer than c times "
             "all from the l-th on.",
-            panel=WISHES,
         ),
     ]
     t: Annotated[
         Number | None,
-        Option(
-            NUMBER,
-            "t-closeness, 0 to 1: distance of each secret to the whole release, at most.",
-            panel=WISHES,
+        _limit(
+            NUMBER, "t-closeness, 0 to 1: distance of each secret to the whole release, at most."
         ),
     ]
     t_ordered: Annotated[
         Number | None,
-        Option(
-            NUMBER,
-            "The same with the ordered distance, for numbers, dates and times.",
-            panel=WISHES,
-        ),
+        _limit(NUMBER, "The same with the ordered distance, for numbers, dates and times."),
     ]
     cells: Annotated[
         str,
