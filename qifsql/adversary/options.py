@@ -9,6 +9,7 @@ from qifsql.data.option import (
     DATA,
     DETAILS,
     GROUPS,
+    HIERARCHIES,
     NAME,
     NAMES,
     NUMBERS,
@@ -44,6 +45,27 @@ def secret_option(text: str) -> Option:
     return Option(form=NAMES, help=text, flags=("--secret", "-s"))
 
 
+def qids(text: str) -> Option:
+    """Return the option ``qids``; ``text`` says what the command does with them."""
+    return Option(NAMES, text, flags=("--qids", "-q"))
+
+
+def secret(text: str) -> Option:
+    """Return the option ``secret``; ``text`` says what the command does with it."""
+    return Option(NAMES, text, flags=("--secret", "-s"))
+
+
+SECRET = secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
+HIERARCHY = Option(
+    HIERARCHIES,
+    "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+    flags=("--hierarchy",),
+)
+"""``hierarchies``: quasi-identifier -> file."""
+PLAIN = Option(NAMES, "Quasi-identifiers whose cells are values as they stand.", panel=DATA)
+"""``plain``: quasi-identifiers whose cells are values (``qifsql.data.cells``: how others are)."""
+
+
 class Knowledge(TypedDict, total=False):
     """What she knows of everybody, and what she wants.
 
@@ -58,21 +80,12 @@ class Knowledge(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-            "NAME=EXPRESSION. Repeatable.",
-            flags=("--qids", "-q"),
+        qids(
+            'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+            "NAME=EXPRESSION. Repeatable."
         ),
     ]
-    secret: Annotated[
-        str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-            flags=("--secret", "-s"),
-        ),
-    ]
+    secret: Annotated[str | Sequence[str], SECRET]
     weight: Annotated[
         str | None,
         Option(form=TEXT, help="A column or expression >= 0: the adversary's prior on records."),

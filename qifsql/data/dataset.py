@@ -96,6 +96,12 @@ class Dataset:
     encoding: str | None = None
     texts: tuple[str, ...] = ()
 
+    @property
+    def csv(self) -> dict[str, object] | None:
+        """How CSV is read, as plain data for manifests; None of other formats."""
+        names = ("all_varchar", "delimiter", "encoding")
+        return {name: getattr(self, name) for name in names} if self.format == "csv" else None
+
     @classmethod
     def open(
         cls,

@@ -52,6 +52,17 @@ def read(*trees: exp.Expr) -> frozenset[str]:
     return frozenset(c.name for c in columns if c.table == SOURCE)
 
 
+def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
+    """The tree with a value where it reads the column of that name."""
+
+    def substitute(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name == name and node.table == SOURCE:
+            return value.copy() if isinstance(value, exp.Column) else exp.paren(value)
+        return node
+
+    return tree.transform(substitute)
+
+
 FLOATING = ("FLOAT", "DOUBLE")
 
 

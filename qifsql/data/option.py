@@ -8,7 +8,7 @@ of studies.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Required, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -36,7 +36,7 @@ class Form:
     nothing: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Option:
     """One option: its form, and how it stands on the command line.
 
@@ -48,6 +48,7 @@ class Option:
 
     form: Form
     help: str = ""
+    _: KW_ONLY
     usual: Any = None
     panel: str = ATTACK
     flags: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import polars as pl
 
 from qifsql.presentation.comparisons import named
 from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
 from qifsql.presentation.theme import (
     BLUE,
     MEASURES,
@@ -20,6 +21,11 @@ from qifsql.presentation.theme import (
     word_questions,
 )
 from qifsql.presentation.words import percent
+
+
+def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of a result, by name."""
+    return {"risk_utility": risk_utility(frame)}
 
 
 def risk_utility(frame: pl.DataFrame) -> Chart:

@@ -105,15 +105,12 @@ class Origin:
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """What was asked for, as plain data for manifests and JSON."""
-    named = (*attack.qids, *attack.secrets)
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.dataset.name,
         "qids": [q.name for q in attack.qids],
         "secrets": [s.name for s in attack.secrets],
-        "expressions": {
-            a.name: render.render(a.expression) for a in named if a.name != a.expression.name
-        },
+        "expressions": render.expressions((*attack.qids, *attack.secrets)),
         "csv": {
             "all_varchar": spec.dataset.all_varchar,
             "delimiter": attack.dataset.delimiter,

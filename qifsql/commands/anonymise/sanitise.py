@@ -1,8 +1,8 @@
-"""The work of anonymising: what was asked, what is checked before, the steps, what came out."""
+"""The work of anonymising: what is checked before, the steps, what came out."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.anonymise import mdav, mondrian
-from qifsql.commands.anonymise.generalise import Loss, Shape, make_cells
+from qifsql.commands.anonymise.generalise import Loss, make_cells
+from qifsql.commands.anonymise.spec import Request
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import fit_secret
@@ -48,44 +49,6 @@ COLUMNS: dict[str, pl.DataType] = {
 }
 """One row per quasi-identifier: its different values, what its cells are (``intervals``, ``sets``,
 ``centroids``), and the same two shares."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """How a release is made: by which method, with which limits, cells and columns."""
-
-    method: str
-    wishes: Wishes
-    cells: Shape
-    drop: tuple[str, ...] = ()
-    suppress: bool = False
-    within: int = 0
-
-    def check(self, *, secret: bool) -> None:
-        """Refuse wishes that do not go together."""
-        if self.wishes.of_secret and not secret:
-            raise InputError("l and t are about a secret; name one with --secret")
-        if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
-            raise InputError(
-                "mdav makes classes by their size alone; to have the records of classes that "
-                "break a limit on the secret replaced by *, add --suppress, or use mondrian"
-            )
-        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
-            raise InputError(
-                "only mdav makes classes to suppress, where a limit is about a secret; leave "
-                "suppress out"
-            )
-        if self.within and self.method != "mdav":
-            raise InputError("within is for mdav alone; leave it out")
-
-    def remarks(self, *, secret: bool) -> list[str]:
-        """What of the wishes changes nothing."""
-        if secret and not self.wishes.of_secret:
-            return [
-                "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
-                "--l-recursive, --t, --t-ordered)"
-            ]
-        return []
 
 
 class Work:

@@ -61,21 +61,19 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
     every = names_of_all(spec, original.schema)
     files = []
     for number, catalog in enumerate(catalogs, 1):
-        columns: tuple[tuple[Generalised, Attribute], ...] = ()
+        title = titles[number - 1]
         if number == 1:
             pairs = zip(raws, qids, strict=True)
-            columns = tuple(
-                (Generalised(r, 1, titles[0], r.name, r.type, True), q) for r, q in pairs
-            )
+            cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
         else:
             written = {
                 raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
                 for raw in raws
             }
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
-            columns = tuple((replace(g, release=titles[number - 1]), a) for g, a in cells)
+        columns = tuple((replace(g, release=title), a) for g, a in cells)
         attack = _attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
-        files.append(Compared(number, titles[number - 1], columns, attack))
+        files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
 

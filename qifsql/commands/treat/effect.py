@@ -14,11 +14,12 @@ from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, identifier, read
-from qifsql.data.relation import LOADED, relation
+from qifsql.data.relation import relation
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import InternalError
 from qifsql.measures import bayes, gain
-from qifsql.query import compiler, render
+from qifsql.query import compiler
 from qifsql.query.columns import unique
 from qifsql.query.microdata import microdata
 from qifsql.query.plan import Plan
@@ -52,16 +53,15 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
     """
     name = attack.dataset.name
     plan, stays = _plan(attack, dropped)
-    engine.keep(_TABLE, plan, "comparing", name, catalog=LOADED)
-    statement = render.keeping(plan, _TABLE, LOADED)
-    table = Dataset(
-        name, "duckdb", attack.dataset.paths, table=_TABLE, schema="main", statement=statement
-    )
+    tables = Tables(engine, "comparing", name)
+    tables.make(_TABLE, plan)
+    paths, statement = attack.dataset.paths, tables.statements[-1]
+    table = Dataset(name, "duckdb", paths, table=_TABLE, schema="main", statement=statement)
     everybody = replace(attack, dataset=table, where=None)
     rows = _measured(engine, everybody, "before")
     rows += _measured(engine, replace(everybody, where=stays), "after")
     counted = _count(engine, everybody, stays)
-    engine.drop(_TABLE, LOADED)
+    tables.drop(_TABLE)
     for when in ("before", "after"):
         alone = [row["singled_out"] for row in rows if row["when"] == when]
         if set(alone) != {counted[f"singled_out_{when}"][0]}:
@@ -77,18 +77,16 @@ def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     trees = [a.expression for a in (*attack.qids, *attack.secrets)]
     used = sorted(read(*trees))
     flag = identifier(unique([*used, "stays"])[-1])
-    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-    inner += [exp.alias_(attack.where.copy() if attack.where is not None else exp.true(), "meant")]
-    inner += [
-        exp.alias_(exp.column(identifier(c), table=SOURCE), f"column_{i}")
-        for i, c in enumerate(used, 1)
-    ]
+    where = attack.where.copy() if attack.where is not None else exp.true()
+    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position"), exp.alias_(where, "meant")]
+    outer: list[exp.Expr] = []
+    for i, name in enumerate(used, 1):
+        inner.append(exp.alias_(exp.column(identifier(name), table=SOURCE), f"column_{i}"))
+        outer.append(exp.alias_(exp.column(f"column_{i}"), identifier(name)))
     rows = exp.alias_(relation(attack.dataset), SOURCE, table=True)
-    gone = exp.In(
-        this=exp.column("position"), query=exp.select("position").from_(dropped).subquery()
-    )
-    outer = [exp.alias_(exp.column(f"column_{i}"), identifier(c)) for i, c in enumerate(used, 1)]
-    outer += [exp.alias_(exp.not_(gone), flag)]
+    positions = exp.select("position").from_(dropped).subquery()
+    gone = exp.In(this=exp.column("position"), query=positions)
+    outer.append(exp.alias_(exp.not_(gone), flag))
     query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
     stays = exp.Column(this=flag.copy(), table=exp.to_identifier(SOURCE))
     return Plan((), query.where("meant")), stays

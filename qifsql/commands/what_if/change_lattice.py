@@ -16,14 +16,11 @@ from qifsql.counting.composition import NOTHING
 from qifsql.counting.losses import Scale, rows_of, units
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
-from qifsql.data.relation import LOADED
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
 from qifsql.query import microdata
 from qifsql.query.columns import equal, same
-from qifsql.query.plan import Plan
-from qifsql.query.render import keeping
 from qifsql.query.splice import splice
 
 HEX = 13  # digits of a lot: 52 bits
@@ -60,8 +57,7 @@ class States:
         self._penalties: dict[tuple[int, int], Fraction] = {}
         for j, states in enumerate(forms, 1):
             self._code(j, states)
-        widths = [len(states) for states in forms]
-        self.released = self._release(widths, seed)
+        self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
         """Number the values of every state; a missing value is one of them."""
@@ -82,11 +78,6 @@ class States:
         named += [(f"secret_{j}", a) for j, a in enumerate(attack.secrets, 1)]
         columns = [exp.alias_(microdata.normal(a), name) for name, a in named]
         rows = rows_of(attack, columns).subquery("rows")
-        for j, _ in enumerate(attack.secrets, 1):
-            secret = exp.column(f"secret_{j}")
-            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
-            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(secret.name), "code"))
-            self.tables.make(f"secrets_{j}", ranked.from_(values))
         query = exp.select().from_(rows)
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
@@ -95,13 +86,17 @@ class States:
             query = query.join(exp.table_(codes), on=value).select(*states)
         for j, _ in enumerate(attack.secrets, 1):
             codes, name = f"secrets_{j}", f"secret_{j}"
+            secret = exp.column(name)
+            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
+            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(name), "code"))
+            self.tables.make(codes, ranked.from_(values))
             value = same(exp.column(name, "rows"), exp.column("value", codes))
             code = exp.column("code", codes).as_(name)
             query = query.join(exp.table_(codes), on=value).select(code)
         if seed is not None:
             query = self._drawn(query, len(widths), seed)
         self.tables.make("released", query)
-        statement = keeping(Plan((), query), "released", LOADED)
+        statement = self.tables.statements[-1]
         paths, name = attack.dataset.paths, attack.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
@@ -132,9 +127,8 @@ class States:
         where: exp.Expr | None = None
         if variant.rate is not None and variant.rate < 1:
             bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
-            drawn = exp.Anonymous(
-                this="left", expressions=[_read_column("lot"), exp.Literal.number(HEX)]
-            )
+            first = [_read_column("lot"), exp.Literal.number(HEX)]
+            drawn = exp.Anonymous(this="left", expressions=first)
             where = exp.LT(this=drawn, expression=exp.Literal.string(bound))
             rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
             query = exp.select("1").from_(rows).where(where.copy()).limit(1)
@@ -168,16 +162,15 @@ class States:
             (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             records, _, _, _, listed, spanned = row
-            by_distance = scale.by_distance
-            lost, whole = (spanned, scale.whole) if by_distance else (listed, scale.values)
-            penalty = utility.penalty(int(lost), whole, suppressed=0, records=records)
+            sizes = (spanned, scale.whole) if scale.by_distance else (listed, scale.values)
+            penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
             self._penalties[j, state] = penalty
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
         """Whether values that are alike in one state are alike in the other."""
-        pair = {"finer": finer, "coarser": coarser}
-        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair.items()))
+        pair = (("finer", finer), ("coarser", coarser))
+        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
         ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
