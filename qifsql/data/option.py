@@ -7,7 +7,7 @@ of studies.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Required, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -82,6 +82,11 @@ def complete(options: T, declaration: type[T]) -> T:
     return cast("T", {**usual, **given})
 
 
+def as_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one text or several as several."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
 def check_names(options: Mapping[str, object], declaration: type) -> None:
     """Refuse what a misspelt keyword would leave out in silence."""
     names = declaration.__annotations__
@@ -147,6 +152,11 @@ def _sizes(content: Any) -> str | None:
     return str(content) if _whole(content) is not None else _text(content)
 
 
+def _files(content: Any) -> dict[str, str] | None:
+    named = isinstance(content, dict) and all(_text(file) for file in content.values())
+    return dict(content) if named else None
+
+
 def _target(content: Any) -> dict[str, object] | None:
     """Column -> value; a missing value is ``{missing = true}``, for TOML has no word for it."""
     if not isinstance(content, dict) or not content:
@@ -187,3 +197,5 @@ FILE = Form("a text in quotes", _text)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
+HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
+"""Files of hierarchies by quasi-identifier: on the command line ``COLUMN=FILE``, repeatable."""

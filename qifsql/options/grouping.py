@@ -19,6 +19,7 @@ from qifsql.data.option import (
     FILE,
     FLAG,
     GROUPS,
+    HIERARCHIES,
     NAME,
     NAMES,
     NUMBER,
@@ -46,6 +47,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     NUMBERS: (list[str] | None, texts.names),
     TEXTS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
+    HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
     FLAG: (bool, lambda flag: flag),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
@@ -88,7 +90,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     """Return an option as a parameter of a command."""
     form = option.form
     kind = str if form.choices else TYPED[form][0]
-    default = option.default if option.default != () else None
+    default = option.default if option.default not in ((), {}) else None
     if needed or default is not None:
         kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
@@ -117,6 +119,7 @@ def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
         for name, value in typed.items()
         if value is not None
     }
-    if "target" in arguments:
-        arguments["target"] = texts.targets(arguments["target"], arguments.get("qids", ()))
+    for name, read in (("target", texts.targets), ("hierarchies", texts.hierarchies)):
+        if name in arguments:
+            arguments[name] = read(arguments[name], arguments.get("qids", ()))
     return arguments
