@@ -23,6 +23,26 @@ NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
 UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
 
+Where = Annotated[str | None, Option(form=TEXT, typed=False)]
+Null = Annotated[
+    NullRule,
+    Option(
+        form=one_of(*NULL_RULES),
+        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+        panel=DATA,
+    ),
+]
+Truth = Annotated[
+    str | Sequence[str],
+    Option(
+        form=NAMES,
+        help="The key that says who is who: one name for both files, or one for each.",
+    ),
+]
+RegisterWhere = Annotated[
+    str | None, Option(form=TEXT, help="As --where, for the register.", panel=DATA)
+]
+
 
 class Knowledge(TypedDict, total=False):
     """What she knows of everybody, and what she wants.
@@ -57,15 +77,8 @@ class Knowledge(TypedDict, total=False):
         str | None,
         Option(form=TEXT, help="A column or expression >= 0: the adversary's prior on records."),
     ]
-    where: Annotated[str | None, Option(form=TEXT, typed=False)]
-    null: Annotated[
-        NullRule,
-        Option(
-            form=one_of(*NULL_RULES),
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            panel=DATA,
-        ),
-    ]
+    where: Where
+    null: Null
 
 
 class Joining(TypedDict, total=False):
