@@ -1,16 +1,17 @@
 """What the columns of a dataset look like, and which role each may play in an attack."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import column, parse
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.types import NUMBERS, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
@@ -66,18 +67,18 @@ _WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 def describe(
     source: str | Path | Dataset,
     *,
-    columns: str | Sequence[str] = (),
     where: str | None = None,
-    values: int = 0,
-    rare: bool = False,
     settings: Settings | None = None,
+    **options: Unpack[DescribeOptions],
 ) -> Result:
     """Describe every column (or ``columns``): missing, distinct, entropy, who is singled out.
 
-    The result has a row per column (``SCHEMA``). So many of the most frequent ``values`` of each
-    column are listed in its details ``values`` (``VALUES``), but not those that fewer than 10
-    records have, unless ``rare``. Roles are suggestions from names, types and counts.
+    ``options`` are those of ``qifsql.commands.describe.spec.DescribeOptions``. The result has a row
+    per column (``SCHEMA``), its details the ``values`` (``VALUES``), where asked for. Roles are
+    suggestions from names, types and counts.
     """
+    options = complete(options, DescribeOptions)
+    values, rare = options["values"], options["rare"]
     origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
     with open_engine(settings, sources=[dataset]) as engine:
@@ -86,7 +87,7 @@ def describe(
         read = catalog.dataset
         read = engine.load(read) if read.format == "csv" else read  # every column is read once
         description = _Describer(engine, catalog, read, where)
-        names = (columns,) if isinstance(columns, str) else columns
+        names = as_tuple(options["columns"])
         chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
         if len(chosen) > MOST:
             raise DatasetError(
