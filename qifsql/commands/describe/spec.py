@@ -27,6 +27,5 @@ class DescribeOptions(TypedDict, total=False):
         ),
     ]
     rare: Annotated[
-        bool,
-        Option(form=FLAG, help="With --values: values of fewer records, too.", panel=OPTIONS),
+        bool, Option(form=FLAG, help="With --values: values of fewer records, too.", panel=OPTIONS)
     ]

@@ -30,8 +30,7 @@ class EstimateOptions(TypedDict, total=False):
         ),
     ]
     population_size: Annotated[
-        int | None,
-        Option(form=WHOLE, help="Or: how many people the population has.", panel=DATA),
+        int | None, Option(form=WHOLE, help="Or: how many people the population has.", panel=DATA)
     ]
     weight: Annotated[
         str | None,

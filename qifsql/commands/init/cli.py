@@ -25,8 +25,7 @@ def init(
         ),
     ] = None,
     all_varchar: Annotated[
-        bool,
-        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
+        bool, typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA)
     ] = False,
     delimiter: Annotated[
         str | None,

@@ -158,10 +158,7 @@ def card(row: Row) -> Card:
         words.goal(row),
         share[0].upper() + share[1:],
         meaning,
-        (
-            said("guessed right before the release: {chance}", chance=words.chance(before)),
-            before,
-        ),
+        (said("guessed right before the release: {chance}", chance=words.chance(before)), before),
         (said("guessed right after it: {chance}", chance=words.chance(after)), after),
         said("Mostly the base rate: the release adds little to a guess.")
         if words.base_rate(row)

@@ -39,11 +39,7 @@ class UnicityOptions(TypedDict, total=False):
     ]
     points: Annotated[
         int | Sequence[int],
-        Option(
-            form=COUNTS,
-            help="How many records of a person are known: 1,2,3,4.",
-            usual=POINTS,
-        ),
+        Option(form=COUNTS, help="How many records of a person are known: 1,2,3,4.", usual=POINTS),
     ]
     draws: Annotated[
         int,

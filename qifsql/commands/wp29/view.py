@@ -11,7 +11,6 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
 
@@ -33,10 +32,8 @@ QUESTIONS = {
 """The questions, and what answers them where that is not clear."""
 
 
-KIND = Kind(
-    columns=("question", "answer"),
-    shared=("attacks", "register", "unicity"),
-)
+KIND = Kind(columns=("question", "answer"), shared=("attacks", "register", "unicity"))
+TITLE = "Singling out, linkability, inference: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -247,9 +244,3 @@ def _reached(row: Row, *, links: bool = False) -> str:
     there = counted("{n} link", "{n} links", n) if links else words.records(n)
     message = "With a chance of {least} or more: {there}."
     return f" {said(message, least=_plain(row['threshold']), there=there)}"
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Singling out, linkability, inference: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

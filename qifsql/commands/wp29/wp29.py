@@ -170,11 +170,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 
 
 def _together(
-    origin: Origin,
-    attacked: Result,
-    links: Result | None,
-    log: _Log | None,
-    spec: dict[str, Any],
+    origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
 ) -> Origin:
     """Where all the numbers come from."""
     measured = [attacked.origin, *([links.origin] if links else [])]
