@@ -26,6 +26,17 @@ Model = Annotated[
     ),
 ]
 Null = Annotated[str, described(Knowledge, "null")]
+AllVarchar = Annotated[
+    bool, typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA)
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA),
+]
 
 
 @dataclass(frozen=True)
@@ -43,20 +54,9 @@ class Data:
         str | None,
         typer.Option("--where", help="Keep records under a SQL condition.", rich_help_panel=DATA),
     ] = None
-    all_varchar: Annotated[
-        bool,
-        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
-    ] = False
-    delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
-        ),
-    ] = None
+    all_varchar: AllVarchar = False
+    delimiter: Delimiter = None
+    encoding: Encoding = None
 
     def dataset(self, file: str | None = None) -> Dataset:
         """The dataset that is named, or another one that is read in the same way if it is CSV."""

@@ -13,7 +13,7 @@ import polars as pl
 from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import caution, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
-from qifsql.commands.estimate.sample import Counted, Sampled, Share, native
+from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
@@ -21,6 +21,7 @@ from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
+from qifsql.query.columns import native_types
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
@@ -113,7 +114,7 @@ def estimate(
         sizes = Sizes(counted.blocks, sample.fraction)
         known = {"fraction": float(sample.fraction), "population": sizes.population}
         if out is not None:
-            every = sample.every_record(native(out.suffix.casefold()))
+            every = sample.every_record(native_types(out))
             file_origin = origin.of(bound, spec, *sample.plans, every, **known)
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **known)
@@ -171,7 +172,6 @@ def _fraction(value: float | str | Fraction) -> Fraction:
 
 
 def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    """Return the row of a method."""
     reason = caution(sizes, one, even=even)
     row: dict[str, Any] = {
         "qids": qids,

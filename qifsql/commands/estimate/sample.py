@@ -13,7 +13,7 @@ from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, quoted, several
 from qifsql.query import microdata
-from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query.columns import named, same_block, written
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -158,7 +158,6 @@ class Sampled:
         return Weights(total, least, most)
 
     def _crowds(self) -> list[Step]:
-        """The steps up to the blocks of the sample."""
         template = load("estimate/crowds" if self.weights is None else "estimate/weighted_crowds")
         query = splice(template, width=len(self.bound.qids))
         crowds = Step("crowds", template.doc, query)
@@ -185,8 +184,3 @@ class Sampled:
     def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
         self.plans.append(plan)
         return self.engine.rows(plan, what, self.where)
-
-
-def native(ending: str) -> Sequence[str]:
-    """The types that a file of that ending holds as they are."""
-    return STORABLE if ending == ".parquet" else SHOWABLE

@@ -128,7 +128,6 @@ def _curve(confidence: pl.DataFrame) -> Table:
 
 
 def _right(row: Mapping[str, Any]) -> str:
-    """How many links are right, in a sentence."""
     values = {
         "n": words.count(round(row["expected_correct"])),
         "records": words.records(row["release_records"]),

@@ -120,7 +120,6 @@ def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
 
 
 def _table(stored: Stored) -> tuple[str, list[Part]]:
-    """A result as a table."""
     title = f"{stored.kind}: {stored.name}" if stored.kind else stored.name
     parts: list[Part] = [listings.frame(stored.frame.head(SHOWN))]
     if (more := stored.frame.height - SHOWN) > 0:

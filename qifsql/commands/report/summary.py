@@ -113,7 +113,6 @@ def _compared(stored: Stored) -> list[Row]:
 
 
 def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
-    """Return what a row of success is about."""
     qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
     return about | {"dataset": str(stored.spec.get("dataset", ""))}

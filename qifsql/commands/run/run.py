@@ -148,7 +148,6 @@ class _Run:
         return Outcome(entry, digest, "done", result)
 
     def _computed(self, entry: Entry, identity: Identity) -> Result:
-        """What an entry asks for."""
         source, options = entry.source, dict(entry.options)
         if entry.kind == "attack":
             assessment = attack.attack(entry.models, source, **options, settings=self.settings)

@@ -173,7 +173,7 @@ def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
         _listing("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
         _listing("symbols", ("kind", "code"), symbols or [(-2, 0)]),
     )
-    finals = exp.select("*").from_(_values(("state",), [(s,) for s in sorted(words.finals)]))
+    finals = _values(("state",), [(s,) for s in sorted(words.finals)])
     cut = exp.select(exp.alias_(exp.Literal.number(words.cut(rows)), "characters"))
     return [
         ("moves", Plan(tables, load("unhash/moves").query)),
@@ -185,12 +185,11 @@ def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
 
 
 def _listing(name: str, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> Step:
-    query = exp.select("*").from_(_values(columns, rows))
-    return Step(name, "From the patterns.", query)
+    return Step(name, "From the patterns.", _values(columns, rows))
 
 
-def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Values:
-    return exp.values(rows, alias="given", columns=columns)
+def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Select:
+    return exp.select("*").from_(exp.values(rows, alias="given", columns=columns))
 
 
 def _step(name: str) -> Step:

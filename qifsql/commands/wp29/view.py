@@ -60,7 +60,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _glance(rows: list[dict[str, Any]]) -> Table:
-    """One line for each answer."""
     least = rows[0]["threshold"]
     heads = [said("question"), said("answer"), said("for certain")]
     heads += [said("before"), said("after"), said("at worst")]
@@ -70,8 +69,10 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
         answer = said(ANSWERED[row["answer"]])
         if row["answer"] in (opinion.POSSIBLE, opinion.YES):
             answer = Bad(answer)
-        numbers = [row["expected_prior"], _mean(row), row["worst_case"]]
-        line = [_question(row), answer, _certain(row), *map(_percent, numbers)]
+        mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is one itself
+        numbers = [row["expected_prior"], mean, row["worst_case"]]
+        chances = ["" if p is None else words.percent(p) for p in numbers]
+        line = [_question(row), answer, _certain(row), *chances]
         if least is not None:
             reached = row["at_threshold"]
             line.append("" if reached is None else words.count(reached))
@@ -94,22 +95,11 @@ def _question(row: Row) -> str:
     return said(QUESTIONS[row["measure"]])
 
 
-def _mean(row: Row) -> float | None:
-    """The mean chance; unicity is one itself."""
-    mean: float | None = row["value" if row["measure"] == "unicity" else "expected"]
-    return mean
-
-
-def _percent(p: float | None) -> str:
-    return "" if p is None else words.percent(p)
-
-
 def _plain(threshold: float) -> str:
     return number(f"{threshold:g}")
 
 
 def _answer(row: Row, tables: Tables) -> str:
-    """One answer in sentences."""
     text = {
         "singled_out": _singled_out,
         "unique_in_both": _linked,

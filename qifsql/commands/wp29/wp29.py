@@ -140,15 +140,12 @@ def _rows(
         rows.append(opinion.linked(links.frame.row(0, named=True), curve, least))
     if log is not None and log.several:
         rows.append(opinion.keyed(log.several, log.people, reached=least is not None))
-        lines = [row for row in _unicity(log) if row["unicity"] is not None]
+        drawn = log.unicity.frame.to_dicts() if log.unicity else []
+        lines = [row for row in drawn if row["unicity"] is not None]
         rows += [opinion.unicity(max(lines, key=lambda row: int(row["points"])))] if lines else []
     if len(rows) == 1:
         rows.append(opinion.perfectly_linked(whose, people))
     return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
-
-
-def _unicity(log: _Log) -> list[dict[str, Any]]:
-    return log.unicity.frame.to_dicts() if log.unicity else []
 
 
 def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
