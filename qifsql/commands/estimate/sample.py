@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the records: all, the least, the largest, and who is missing."""
+    """The weights of the records, in people: all together, the least and the largest."""
 
     people: Fraction
     least: Fraction

@@ -248,22 +248,20 @@ def _without_paths(text: str, names: Mapping[str, str]) -> str:
 def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was asked for as it may be shown; what is on no list is left out."""
     qids = [str(name) for name in spec.get("qids") or ()]
+    masked: dict[str, Callable[[str], str | None]] = {
+        **dict.fromkeys(FILES, _without_folders),
+        **dict.fromkeys(EXPRESSIONS, literals.expression),
+        **dict.fromkeys(COLUMNS, literals.named),
+        "gains": literals.gain,
+        "link": literals.rule,
+        "changes": lambda text: literals.change(text, qids),
+    }
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
         if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
             public_spec[name] = value
-        elif name in COLUMNS:
-            public_spec[name] = _each(value, literals.named)
-        elif name in EXPRESSIONS:
-            public_spec[name] = _each(value, literals.expression)
-        elif name in FILES:
-            public_spec[name] = _each(value, _without_folders)
-        elif name == "gains":
-            public_spec[name] = _each(value, literals.gain)
-        elif name == "link":
-            public_spec[name] = _each(value, literals.rule)
-        elif name == "changes":
-            public_spec[name] = _each(value, lambda text: literals.change(text, qids))
+        elif name in masked:
+            public_spec[name] = _each(value, masked[name])
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _each(rule.get("by"), literals.named)} for rule in value

@@ -16,7 +16,7 @@ from qifsql.commands.unhash import hashes
 from qifsql.commands.unhash.automaton import Automaton
 from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import SOURCE, column, parse
+from qifsql.data.expressions import SOURCE, column
 from qifsql.data.relation import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
@@ -44,11 +44,7 @@ def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     (attribute,) = of_column(name, catalog.schema)
     hashes.digest(attribute, kind)
-    condition = None
-    if where is not None:
-        condition = parse(where, catalog.schema, "the filter (where)")
-        catalog.condition(condition)
-    return Column(catalog.dataset, attribute, kind, condition)
+    return Column(catalog.dataset, attribute, kind, catalog.filter(where))
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
