@@ -112,12 +112,12 @@ def estimate(
         sample = Sampled(engine, bound, share)
         counted = sample.count()
         sizes = Sizes(counted.blocks, sample.fraction)
-        known = {"fraction": float(sample.fraction), "population": sizes.population}
+        extent = {"fraction": float(sample.fraction), "population": sizes.population}
         if out is not None:
             every = sample.every_record(native_types(out))
-            file_origin = origin.of(bound, spec, *sample.plans, every, **known)
+            file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
             stream(engine, every, out, file_origin, what="writing records")
-        origin = origin.of(bound, spec, *sample.plans, **known)
+        origin = origin.of(bound, spec, *sample.plans, **extent)
     estimates = methods(sizes, counted.shares)
     names = [q.name for q in bound.qids]
     even = is_even(estimates)
