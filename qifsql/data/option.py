@@ -75,13 +75,13 @@ def complete(options: T, declaration: type[T]) -> T:
 
     Raises TypeError, as Python does, where one is unknown or one that is needed is missing.
     """
-    given = cast("Mapping[str, Any]", options)
-    check_names(given, declaration)
-    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in given]
+    values = cast("Mapping[str, Any]", options)
+    check_names(values, declaration)
+    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in values]
     if needed:
         raise TypeError(f"missing option {', '.join(map(repr, needed))}")
     usual = {name: option.default for name, option in declared(declaration).items()}
-    return cast("T", {**usual, **given})
+    return cast("T", {**usual, **values})
 
 
 def as_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
