@@ -104,9 +104,8 @@ class Sampled:
     def every_record(self, native: Sequence[str]) -> Plan:
         """Every record with the size of its block and its risk, in the order of the input."""
         attack = self.bound
-        chances = load("estimate/chances")
-        risky = splice(chances, width=len(attack.qids), tables={"kinds": "crowds"})
-        steps = [*self._crowds(), Step("risky", chances.doc, risky), microdata.everybody(attack)]
+        risky = self._step("risky", "chances", kinds="crowds")
+        steps = [*self._crowds(), risky, microdata.everybody(attack)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
         if attack.key is not None:
             key = written(exp.column("key", "everybody"), attack.key, native)
@@ -158,10 +157,9 @@ class Sampled:
         return Weights(total, least, most)
 
     def _crowds(self) -> list[Step]:
-        template = load("estimate/crowds" if self.weights is None else "estimate/weighted_crowds")
-        query = splice(template, width=len(self.bound.qids))
-        crowds = Step("crowds", template.doc, query)
-        return [*microdata.microdata(self.bound), self._unit(), crowds]
+        crowds = "crowds" if self.weights is None else "weighted_crowds"
+        steps = [*microdata.microdata(self.bound), self._unit()]
+        return [*steps, self._step("crowds", crowds)]
 
     def _unit(self) -> Step:
         """One row: the fraction, or the unit of which weights are a whole number of parts."""
@@ -175,8 +173,10 @@ class Sampled:
         column = exp.alias_(number, "fraction" if weight is None else "unit")
         return Step("asked", "One row: what weights or people are counted in.", exp.select(column))
 
-    def _step(self, name: str) -> Step:
-        return Step(name, load(f"estimate/{name}").doc, self._query(name))
+    def _step(self, name: str, view: str = "", **tables: str) -> Step:
+        template = load(f"estimate/{view or name}")
+        query = splice(template, width=len(self.bound.qids), tables=tables)
+        return Step(name, template.doc, query)
 
     def _query(self, name: str) -> exp.Select:
         return splice(f"estimate/{name}", width=len(self.bound.qids))

@@ -46,7 +46,7 @@ def method(results: Sequence[Stored]) -> Section:
         parts += [Heading(said("What is assumed"))]
         parts += [Paragraph(text) for text in _assumptions(attacks)]
     parts += [Heading(said("What it does not say"))]
-    parts += [Paragraph(said(text)) for text in LIMITS]
+    parts += [Paragraph(said(limit)) for limit in LIMITS]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
     if remarks:
         parts += [Heading(said("Remarks"))]

@@ -191,8 +191,3 @@ def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Sele
 def _step(name: str) -> Step:
     template = load(f"unhash/{name}")
     return Step(name, template.doc, template.query)
-
-
-def mapping() -> Plan:
-    """Each hash with the candidates that give it."""
-    return Plan((), load("unhash/mapping").query)

@@ -26,6 +26,7 @@ from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several
+from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -121,7 +122,8 @@ def unhash(
         }
         origin = origin.about(spec, files).sending(tables.statements)
         if out is not None:
-            stream(engine, dictionary.mapping(), out, origin, what="writing the mapping")
+            matches = Plan((), load("unhash/mapping").query)
+            stream(engine, matches, out, origin, what="writing the mapping")
     result = _row(row) | {
         "column": hash_column.attribute.name,
         "hash": kind.name,
