@@ -33,6 +33,16 @@ Null = Annotated[
         panel=DATA,
     ),
 ]
+Truth = Annotated[
+    str | Sequence[str],
+    Option(
+        form=NAMES,
+        help="The key that says who is who: one name for both files, or one for each.",
+    ),
+]
+RegisterWhere = Annotated[
+    str | None, Option(form=TEXT, help="As --where, for the register.", panel=DATA)
+]
 
 
 def qids_option(text: str) -> Option:
@@ -45,17 +55,7 @@ def secret_option(text: str) -> Option:
     return Option(form=NAMES, help=text, flags=("--secret", "-s"))
 
 
-def qids(text: str) -> Option:
-    """Return the option ``qids``; ``text`` says what the command does with them."""
-    return Option(NAMES, text, flags=("--qids", "-q"))
-
-
-def secret(text: str) -> Option:
-    """Return the option ``secret``; ``text`` says what the command does with it."""
-    return Option(NAMES, text, flags=("--secret", "-s"))
-
-
-SECRET = secret("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
+SECRET = secret_option("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
 HIERARCHY = Option(
     HIERARCHIES,
     "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
@@ -80,7 +80,7 @@ class Knowledge(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        qids(
+        qids_option(
             'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
             "NAME=EXPRESSION. Repeatable."
         ),

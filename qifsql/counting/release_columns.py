@@ -11,7 +11,7 @@ from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.domains import domain, together
-from qifsql.data.expressions import not_an_expression, parse, split_name
+from qifsql.data.expressions import not_an_expression, split_name
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -80,10 +80,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     for release in releases:
         if key is not None and release.key is not None:
             _check_keys(key, release, people.schema.dataset)
-    where = None
-    if spec.where is not None:
-        where = parse(spec.where, people.schema, "the filter (where)")
-        people.condition(where)
+    where = people.filter(spec.where)
     notes = tuple(_unused(release, raws) for release in releases if len(release.cells) < len(raws))
     notes += people.remarks
     return Bound(

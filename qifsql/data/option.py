@@ -18,7 +18,8 @@ from qifsql.errors import InputError, did_you_mean, quoted
 T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
-"""The panels of options in help texts."""
+OPTIONS = "Options"
+"""The panels of options in help texts; the last one also has ``--help``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Option:
     ``flags`` are its names there (``--NAME`` unless said), ``panel`` the part of the help text.
     ``usual`` is its value where nothing is said: by default the first choice of its form, and
     nothing of what may be several.
-    ``typed``: it can be typed. ``studied``: it may stand in studies.
+    ``typed``: it can be typed, from ``least`` on. ``studied``: it may stand in studies.
     """
 
     form: Form
@@ -53,6 +54,7 @@ class Option:
     panel: str = ATTACK
     flags: tuple[str, ...] = ()
     typed: bool = True
+    least: int | None = None
     studied: bool = True
 
     @property
@@ -154,6 +156,11 @@ def _whole(content: Any) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
+def _counts(content: Any) -> tuple[int, ...] | None:
+    several = content if isinstance(content, list) else [content]
+    return tuple(several) if all(_whole(number) is not None for number in several) else None
+
+
 def _sizes(content: Any) -> str | None:
     return str(content) if _whole(content) is not None else _text(content)
 
@@ -203,6 +210,8 @@ FILE = Form("a text in quotes", _text)
 FLOAT = Form("a number", _number)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
+COUNTS = Form("a whole number or a list of them", _counts)
+"""Whole numbers: on the command line ``1,2,3``."""
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
 HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
 """Files of hierarchies by quasi-identifier: on the command line ``COLUMN=FILE``, repeatable."""

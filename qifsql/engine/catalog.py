@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
-from qifsql.data.expressions import SOURCE, identifier, read
+from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
 from qifsql.engine.csv_types import read_writings, remarks
@@ -116,6 +116,14 @@ class Catalog:
             raise ExpressionError(
                 f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
+
+    def filter(self, where: str | None) -> exp.Expr | None:
+        """Return the condition of a filter, if there is one; ExpressionError where it is none."""
+        if where is None:
+            return None
+        condition = parse(where, self.schema, "the filter (where)")
+        self.condition(condition)
+        return condition
 
     def _type(self, tree: exp.Expr, source: exp.Expr, what: str) -> str:
         query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)

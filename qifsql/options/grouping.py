@@ -16,6 +16,7 @@ import typer
 
 from qifsql.data.option import (
     CHANCE,
+    COUNTS,
     FILE,
     FLAG,
     FLOAT,
@@ -45,6 +46,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     NAME: (str | None, texts.single),
     GROUPS: (list[str] | None, texts.one_column),
     NAMES: (list[str] | None, texts.names),
+    COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, texts.names),
     TEXTS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
@@ -93,6 +95,8 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     form = option.form
     kind = str if form.choices else TYPED[form][0]
     default = option.default if option.default not in ((), {}) else None
+    if form is COUNTS and default is not None:
+        default = ",".join(map(str, default))
     if needed or default is not None:
         kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
@@ -106,7 +110,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 def _described(name: str, option: Option) -> Any:
     """Return what the command line says of an option."""
     flags = option.flags or (f"--{name.replace('_', '-')}",)
-    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel)
+    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel, min=option.least)
 
 
 def described(options: type, name: str) -> Any:

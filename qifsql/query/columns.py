@@ -1,6 +1,7 @@
 """Columns of answers: under the names of the user, in types that every format can show."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -20,6 +21,11 @@ STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", 
 def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
     """A value as it can be shown or written; what is not ``native`` there becomes text."""
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
+
+
+def native_types(path: Path | None) -> tuple[str, ...]:
+    """The types whose values a file holds as they are, or what is shown where there is none."""
+    return STORABLE if path is not None and path.suffix.casefold() == ".parquet" else SHOWABLE
 
 
 def number(value: int) -> exp.Expr:

@@ -99,10 +99,10 @@ class AnonymiseOptions(TypedDict, total=False):
     ]
     qids: Annotated[
         Required[str | Sequence[str]],
-        options.qids("Quasi-identifiers to generalise, as in attack."),
+        options.qids_option("Quasi-identifiers to generalise, as in attack."),
     ]
     secret: Annotated[
-        str | Sequence[str], options.secret("The secrets that l and t are about, as in attack.")
+        str | Sequence[str], options.secret_option("The secrets that l and t are about, as in attack.")
     ]
 
 

@@ -21,7 +21,7 @@ class CompareOptions(TypedDict, total=False):
 
     qids: Annotated[
         Required[str | Sequence[str]],
-        options.qids(
+        options.qids_option(
             "The original's quasi-identifiers, as in attack; where a release (the first is "
             "file 2) has another name: 2:age=AGE. Repeatable."
         ),

@@ -13,7 +13,7 @@ from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, quoted, several
 from qifsql.query import microdata
-from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query.columns import named, same_block, written
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the records: all, the least, the largest, and who is missing."""
+    """The weights of the records, in people: all together, the least and the largest."""
 
     people: Fraction
     least: Fraction
@@ -104,9 +104,8 @@ class Sampled:
     def every_record(self, native: Sequence[str]) -> Plan:
         """Every record with the size of its block and its risk, in the order of the input."""
         attack = self.bound
-        chances = load("estimate/chances")
-        risky = splice(chances, width=len(attack.qids), tables={"kinds": "crowds"})
-        steps = [*self._crowds(), Step("risky", chances.doc, risky), microdata.everybody(attack)]
+        risky = self._step("risky", "chances", kinds="crowds")
+        steps = [*self._crowds(), risky, microdata.everybody(attack)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
         if attack.key is not None:
             key = written(exp.column("key", "everybody"), attack.key, native)
@@ -158,11 +157,9 @@ class Sampled:
         return Weights(total, least, most)
 
     def _crowds(self) -> list[Step]:
-        """The steps up to the blocks of the sample."""
-        template = load("estimate/crowds" if self.weights is None else "estimate/weighted_crowds")
-        query = splice(template, width=len(self.bound.qids))
-        crowds = Step("crowds", template.doc, query)
-        return [*microdata.microdata(self.bound), self._unit(), crowds]
+        crowds = "crowds" if self.weights is None else "weighted_crowds"
+        steps = [*microdata.microdata(self.bound), self._unit()]
+        return [*steps, self._step("crowds", crowds)]
 
     def _unit(self) -> Step:
         """One row: the fraction, or the unit of which weights are a whole number of parts."""
@@ -176,8 +173,10 @@ class Sampled:
         column = exp.alias_(number, "fraction" if weight is None else "unit")
         return Step("asked", "One row: what weights or people are counted in.", exp.select(column))
 
-    def _step(self, name: str) -> Step:
-        return Step(name, load(f"estimate/{name}").doc, self._query(name))
+    def _step(self, name: str, view: str = "", **tables: str) -> Step:
+        template = load(f"estimate/{view or name}")
+        query = splice(template, width=len(self.bound.qids), tables=tables)
+        return Step(name, template.doc, query)
 
     def _query(self, name: str) -> exp.Select:
         return splice(f"estimate/{name}", width=len(self.bound.qids))
@@ -185,8 +184,3 @@ class Sampled:
     def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
         self.plans.append(plan)
         return self.engine.rows(plan, what, self.where)
-
-
-def native(ending: str) -> Sequence[str]:
-    """The types that a file of that ending holds as they are."""
-    return STORABLE if ending == ".parquet" else SHOWABLE

@@ -15,7 +15,7 @@ from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
-from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query.columns import named, native_types, same_block, written
 from qifsql.query.microdata import RECORD, everybody, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
@@ -55,8 +55,7 @@ def records(
             secret_values.check(Counts(engine, bound, again=False))
         else:
             check_records(engine, bound)
-        native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
-        every = records_plan(bound, native, named)
+        every = records_plan(bound, native_types(path), named)
         origin = replace(origin.of(bound, spec, every), notes=bound.notes)
         if told is not None:
             for note in bound.notes:

@@ -77,8 +77,9 @@ def views(attack: BoundAttack) -> list[str]:
     statements = [f"{statement};" for statement in openings(attack.dataset)]
     statements += ["SET TimeZone = 'UTC';"] if attack.zoned else []
     for j, schema in enumerate(schemas, 1):
-        statements += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]
-        statements += [_use(schema), *_views_of(attack, j if attack.secrets else 0)]
+        create = exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA", exists=True)
+        views_of_secret = _views_of(attack, j if attack.secrets else 0)
+        statements += [_statement(create), _use(schema), *views_of_secret]
     return [*statements, _use(schemas[0])]
 
 
@@ -148,10 +149,6 @@ def _view(name: str, query: exp.Query) -> str:
 
 def _statement(tree: exp.Expr) -> str:
     return render.render(tree, pretty=True) + ";"
-
-
-def _schema(name: str) -> exp.Table:
-    return exp.Table(db=identifier(name))
 
 
 def _use(name: str) -> str:

@@ -18,9 +18,9 @@ class TreatOptions(TypedDict, total=False):
     key: Annotated[Required[str], Option(TEXT, "The column that identifies a person.", panel=DATA)]
     qids: Annotated[
         str | Sequence[str],
-        options.qids("Compare the risk before and after: quasi-identifiers, as in attack."),
+        options.qids_option("Compare the risk before and after: quasi-identifiers, as in attack."),
     ]
     secret: Annotated[
         str | Sequence[str],
-        options.secret("With --qids: the secret that is inferred, as in attack."),
+        options.secret_option("With --qids: the secret that is inferred, as in attack."),
     ]

@@ -13,6 +13,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query import microdata
+from qifsql.query.columns import equal
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
@@ -95,11 +96,11 @@ def _single(size: int) -> Step:
     query = query.from_(exp.alias_(_shared(), "point_1", table=True))
     for i in range(2, size + 1):
         name, before = f"point_{i}", f"point_{i - 1}"
-        same = exp.EQ(this=exp.column("person", name), expression=exp.column("person", before))
+        same = equal(exp.column("person", name), exp.column("person", before))
         later = exp.GT(this=exp.column("point", name), expression=exp.column("point", before))
         rows = exp.alias_(_shared(), name, table=True)
         query = query.join(rows, on=exp.and_(same, later))
-    one = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    one = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
     doc = "One row per set of points that others have, too, but all of them only one person."
     return Step("single", doc, query.group_by(*points).having(one))
 
@@ -117,9 +118,7 @@ def _hidden(size: int) -> exp.Select:
     other = exp.NEQ(this=exp.column("person", "others"), expression=exp.column("person", "rarest"))
     query = query.from_("rarest").join("paths AS others", on=exp.and_(_has("others", 1), other))
     for i in range(2, size + 1):
-        same = exp.EQ(
-            this=exp.column("person", f"others_{i}"), expression=exp.column("person", "others")
-        )
+        same = equal(exp.column("person", f"others_{i}"), exp.column("person", "others"))
         on = exp.and_(same, _has(f"others_{i}", i))
         query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
     return query
@@ -130,7 +129,7 @@ def _has(who: str, i: int) -> exp.Expr:
     point = exp.Bracket(
         this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
     )
-    return exp.EQ(this=exp.column("point", who), expression=point)
+    return equal(exp.column("point", who), point)
 
 
 def _chances(size: int) -> Step:

@@ -6,15 +6,17 @@ Source: spec section 8; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError, large, quoted, several
@@ -22,9 +24,7 @@ from qifsql.query import microdata
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
 MOST = 20
-DRAWS = 10_000
 SEEDS = 2**63
 
 UNICITY: dict[str, pl.DataType] = {
@@ -48,32 +48,30 @@ Wilson's interval at 95 % confidence, corrected for continuity, from so many ``d
 def unicity(
     source: str | Path | Dataset,
     *,
-    key: str,
-    qids: str | Sequence[str],
-    points: int | Sequence[int] = POINTS,
-    draws: int = DRAWS,
     seed: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[UnicityOptions],
 ) -> Result:
     """How many people are singled out by so many points of their own.
 
-    ``key`` is the pseudonym that all records of a person share; records without one are left out.
-    A point is what a record says in the ``qids``, which may be coarser forms (``time:hour``); a
-    missing value is a value. A person's points are different from one another, and all sets of so
-    many of them have the same chance; whoever has fewer points is not counted. Exact where the sets
-    that must be compared are at most 100 million, otherwise from ``draws`` of a person and a set,
-    which depend on the ``seed``, the data and nothing else: draw i, from 0, falls on the person
-    whose place is the MD5 digest of ``seed/points/i``, as a little-endian number, modulo those with
-    enough points, who stand in the order of their keys; and of her points, in the order of their
-    values, those are known whose ``seed/points/i/place`` has the least digests.
+    ``options`` are those of ``qifsql.commands.unicity.spec.UnicityOptions``. A person's points are
+    different from one another, and all sets of so many of them have the same chance; whoever has
+    fewer points is not counted. Exact where the sets that must be compared are at most 100 million,
+    otherwise from ``draws`` of a person and a set, which depend on the ``seed``, the data and
+    nothing else: draw i, from 0, falls on the person whose place is the MD5 digest of
+    ``seed/points/i``, as a little-endian number, modulo those with enough points, who stand in the
+    order of their keys; and of her points, in the order of their values, those are known whose
+    ``seed/points/i/place`` has the least digests.
 
     Raises InputError, ColumnError, DatasetError.
     """
+    options = complete(options, UnicityOptions)
+    points, draws = options["points"], options["draws"]
     sizes = (points,) if isinstance(points, int) else tuple(points)
     settings = _checked(sizes, draws, seed, settings)
     origin = Origin.now(settings, "unicity")
-    spec = Attack.of("crs", source, qids=qids, key=key, where=where)
+    spec = Attack.of("crs", source, qids=options["qids"], key=options["key"], where=where)
     with opened(spec, settings) as (engine, bound):
         records, without = _count(engine, bound)
         trails = Trails(engine, bound)
@@ -103,7 +101,7 @@ def unicity(
             rows.append(row)
         description = {
             "dataset": bound.dataset.name,
-            "key": bound.key.name if bound.key else key,
+            "key": bound.key.name if bound.key else options["key"],
             "qids": [q.name for q in bound.qids],
             "points": list(sizes),
             "draws": draws,

@@ -24,7 +24,7 @@ class WhatIfOptions(TypedDict, total=False):
     """
 
     qids: Annotated[
-        str | Sequence[str], options.qids("Quasi-identifiers, as in attack. Repeatable.")
+        str | Sequence[str], options.qids_option("Quasi-identifiers, as in attack. Repeatable.")
     ]
     secret: Annotated[str | Sequence[str], SECRET]
     change: Annotated[
