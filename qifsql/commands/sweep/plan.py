@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from math import prod
 from pathlib import Path
 
 import polars as pl
@@ -226,8 +227,12 @@ class Task:
 
     def first(self, n: int) -> int:
         """The first attribute, of n, of the subsets that the task settles."""
-        taken = self.state >> n | 1 << self.position
-        return (taken & -taken).bit_length() - 1
+        return first(self.state >> n | 1 << self.position)
+
+
+def first(subset: int) -> int:
+    """The first attribute of a subset, by position."""
+    return (subset & -subset).bit_length() - 1
 
 
 @dataclass
@@ -318,14 +323,11 @@ class Progress:
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
         for stage in self.stages.values():
-            rate = stage.rate
-            if rate is None and reference is None:
-                rate = stage.pace
-            elif rate is None and reference is not None:
-                rate = _scaled(reference, stage)
-            if stage.rate is not None:
+            if (rate := stage.rate) is not None:
                 reference = stage
-            total += stage.remaining * (rate or 0.0)
+            else:
+                rate = stage.pace if reference is None else _scaled(reference, stage)
+            total += stage.remaining * rate
         return total / self.threads
 
     def describe(self) -> str:
@@ -396,10 +398,7 @@ def _scaled(reference: Stage, stage: Stage) -> float:
 
 def _at_most(layout: Layout, position: int) -> float:
     """No more different people than there are people, or combinations of values."""
-    combinations = 1.0
-    for values in layout.values[position:]:
-        combinations = min(combinations * values, float(layout.people))
-    return combinations
+    return float(min(prod(layout.values[position:]), layout.people))
 
 
 def memory() -> int:
@@ -449,9 +448,9 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
             )
 
 
-def preflight(layouts: Sequence[Layout], progress: Progress, threads: int, limit: int) -> str:
+def preflight(progress: Progress, limit: int) -> str:
     """About how long it will take, and what it will need."""
-    people = layouts[0].people
+    threads, people = progress.threads, progress.layouts[0].people
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (

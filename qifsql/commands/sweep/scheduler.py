@@ -80,7 +80,7 @@ class Tasks:
         """Hand out nothing more."""
         with self._changed:
             self._waiting.clear()
-            self._stop = _always
+            self._stop = lambda: True
             self._changed.notify_all()
 
     def _take(self) -> Task | None:
@@ -92,10 +92,6 @@ class Tasks:
                 return None
             self._working += 1
             return self._waiting.popleft()
-
-
-def _always() -> bool:
-    return True
 
 
 @dataclass(kw_only=True)

@@ -59,20 +59,7 @@ def sweep(
         keep: leave the workspace when all is done.
         told: is called with a line about what is going to happen.
         settings: memory, threads, temporary folder, progress.
-        **options: what the adversary knows and wants, and how people are found in a collection
-            (``qifsql.adversary.options``), and: ``sizes``: how many quasi-identifiers, as ``3`` or
-            ``1-4``; every number by default. ``subsets``: only these, such as ``day+month+school``.
-            ``releases``: of a collection, everything known from the focal dataset and from each
-            set of auxiliary ones; ``details["releases"]`` says what each of them adds.
-            ``threshold``: look for the smallest subsets whose success reaches that, the largest
-            below it. ``search``: find only these, without visiting every subset. ``sample``:
-            estimate from about this share of the blocks of the first attribute, such as 0.01,
-            where it has many values: large blocks are drawn more often, the largest always
-            (``qifsql.commands.sweep.samples``); the rest stays exact. The seed is that of the
-            settings. ``histogram``: count people by their success in percent, too. ``restart``:
-            forget what the workspace holds. ``time_budget``: seconds after which nothing more is
-            begun; what is complete is returned. ``explain``: tell the plan with its estimated cost,
-            too; what it did cost is in ``details``.
+        **options: see ``qifsql.commands.sweep.spec.SweepOptions``.
 
     Returns:
         A Sweep; its ``frame`` has one row per subset and question.
@@ -193,6 +180,7 @@ class SweepRun:
         self.spec = spec
         self.bound = bound
         self.names = [q.name for q in bound.qids]
+        self.numbers = [q.number for q in bound.qids]
         self.secrets = [s.name for s in bound.secrets]
         self.strategy = _choose(bound, spec, engine.settings.seed)
         self.streams = plan.streams(engine)
@@ -308,8 +296,7 @@ class SweepRun:
         frame, details = self._renamed(frame, details)
         details |= answers.details(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
-            numbers = [q.number for q in self.bound.qids]
-            added = answers.releases(frame, numbers, self.bound.releases)
+            added = answers.releases(frame, self.numbers, self.bound.releases)
             details = {"releases": added} | details
         if self.passes and self.finished and "drop_first" in details and not estimated:
             details["coarsen_first"] = self._coarsened(frame, details["drop_first"])
@@ -319,9 +306,8 @@ class SweepRun:
         """The same under the names of the longitudinal models, of a collection."""
         if self.bound.datasets == 1:
             return frame, details
-        numbers = [q.number for q in self.bound.qids]
-        tables = {name: answers.longitudinal(t, numbers) for name, t in details.items()}
-        return answers.longitudinal(frame, numbers), tables
+        tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
+        return answers.longitudinal(frame, self.numbers), tables
 
     def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
         """Which quasi-identifier to coarsen first, for each question."""
@@ -459,7 +445,7 @@ class SweepRun:
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Say what is going to happen."""
-        need = plan.preflight(layouts, progress, self.streams, self.engine.memory)
+        need = plan.preflight(progress, self.engine.memory)
         self.spec.tell(
             f"{several(layouts[0].people, 'record')}, "
             f"{several(self.strategy.subsets, 'subset')} of "

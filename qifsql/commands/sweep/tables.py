@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep import samples
-from qifsql.commands.sweep.plan import Layout, Progress, Task
+from qifsql.commands.sweep.plan import Layout, Progress, Task, first
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed
@@ -84,7 +84,7 @@ class Tables:
         tables = self._list_tables()
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
-            for s, p in ((s, min(_first(s), len(tables) - 1)) for s in subsets)
+            for s, p in ((s, min(first(s), len(tables) - 1)) for s in subsets)
         ]
 
     def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
@@ -220,11 +220,6 @@ def heavy(task: Task) -> bool:
 def qualify(table: str) -> str:
     """A table by its name in the workspace."""
     return f"kept.main.{table}"
-
-
-def _first(subset: int) -> int:
-    """The first attribute of a subset, by position."""
-    return (subset & -subset).bit_length() - 1
 
 
 def coded(attack: BoundAttack, layout: Layout) -> Plan:
