@@ -24,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting.value_codes import Spread
+from qifsql.counting.scales import Spread
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several

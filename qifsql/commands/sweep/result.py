@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qifsql.counting.value_codes import Spread
+from qifsql.counting.scales import Spread
 from qifsql.measures.bayes import Success, inference, reidentification
 from qifsql.measures.profile import Profile
 from qifsql.results.assessment import SCHEMA

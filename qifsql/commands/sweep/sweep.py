@@ -20,8 +20,8 @@ from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.strategies import Strategy, attacks
 from qifsql.commands.sweep.tables import coded
 from qifsql.commands.sweep.workspace import Workspace, alone, prepare
+from qifsql.counting.scales import Spread, dictionary
 from qifsql.counting.session import check_records, opened
-from qifsql.counting.value_codes import Spread, dictionary
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.connections import Stream

@@ -20,8 +20,9 @@ from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.data.relation import LOADED
+from qifsql.counting.scales import own_table
 from qifsql.query import microdata
+from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import creating, render
 
@@ -242,14 +243,9 @@ def _joined(layout: Layout) -> exp.Select:
         *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_words(layout), 1)),
     ).from_("microdata")
     for name in (*qids, *secrets):
-        table = exp.alias_(
-            exp.table_(f"dictionary_{name}", db="main", catalog=LOADED), f"of_{name}", table=True
-        )
-        same = exp.NullSafeEQ(
-            this=exp.column(name, table="microdata"),
-            expression=exp.column("value", table=f"of_{name}"),
-        )
-        query = query.join(table, on=same)
+        table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
+        on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
+        query = query.join(table, on=on)
     return query
 
 
