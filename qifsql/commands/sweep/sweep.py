@@ -138,7 +138,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             try:
                 result = working.sweep(origin)
             finally:
-                useful = working.useful
+                useful = working.workspace.useful
     except (Interrupted, KeyboardInterrupt) as e:
         raise Interrupted(f"interrupted; {_describe_workspace(spec, useful=useful)}") from e
     except EngineError as e:
@@ -188,11 +188,6 @@ class SweepRun:
         self.workspace = Workspace(engine, spec.workspace, self._identify())
         self.finished = False
         self.passes: list[Pass] = []
-
-    @property
-    def useful(self) -> bool:
-        """Whether the workspace holds something that another run could use."""
-        return self.workspace.useful
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done, or the time is over; the result."""
