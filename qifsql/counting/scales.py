@@ -2,7 +2,8 @@
 
 A release is anonymised on whole numbers: places of quasi-identifiers from 0 to 2^30 (see
 the view ``anonymise/scale``), and secrets numbered in their order, missing last. So widths, medians
-and distances are exact, and no statement of the passes names anything of the user's.
+and distances are exact, and no statement of the passes names anything of the user's. The numbers
+of the values of an attribute are its dictionary.
 """
 
 from dataclasses import dataclass, replace
@@ -10,15 +11,41 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.counting.value_codes import dictionary
 from qifsql.data.relation import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata
+from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 NOWHERE = 2**31 - 1  # the place of the missing value where there is none
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How people are spread over the values of an attribute.
+
+    ``together`` is the sum of the squares of the values' people: the fewer, the more the attribute
+    tells people apart.
+    """
+
+    values: int
+    people: int
+    most_frequent: int
+    together: int
+
+
+def dictionary(engine: Engine, attack: BoundAttack, attribute: str) -> Spread:
+    """Make the dictionary of ``qid_1`` or ``secret_1`` ...; how people are spread over it."""
+    query = splice("sweep/dictionary", columns={"attribute": attribute})
+    plan = microdata.plan(attack, microdata.microdata(attack), query)
+    name = f"dictionary_{attribute}"
+    where = attack.dataset.name
+    engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
+    spread = splice("sweep/spread", tables={"dictionary": own_name(name)})
+    ((values, people, most, together),) = engine.rows(Plan((), spread), "encoding", where)
+    return Spread(values, people or 0, most or 0, int(together or 0))
 
 
 @dataclass(frozen=True)
@@ -110,11 +137,8 @@ def code(engine: Engine, attack: BoundAttack) -> None:
         table, value, name = (scale_table(i), "place", f"place_{i}")
         if j > 0:
             table, value, name = (f"dictionary_secret_{j}", "code", f"secrets_{j}")
-        same = exp.NullSafeEQ(
-            this=exp.column(f"qid_{n}", table="everybody"),
-            expression=exp.column("value", table=f"of_{n}"),
-        )
-        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=same)
+        on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
+        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
         number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
         columns.append(exp.alias_(number, name))
     steps = [microdata.everybody(replace(attack, qids=every, secrets=()))]
