@@ -85,11 +85,6 @@ def complete(options: T, declaration: type[T]) -> T:
     return cast("T", {**usual, **values})
 
 
-def as_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one text or several as several."""
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
 def check_names(options: Mapping[str, object], declaration: type) -> None:
     """Refuse what a misspelt keyword would leave out in silence."""
     names = declaration.__annotations__

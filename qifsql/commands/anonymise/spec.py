@@ -102,7 +102,8 @@ class AnonymiseOptions(TypedDict, total=False):
         options.qids_option("Quasi-identifiers to generalise, as in attack."),
     ]
     secret: Annotated[
-        str | Sequence[str], options.secret_option("The secrets that l and t are about, as in attack.")
+        str | Sequence[str],
+        options.secret_option("The secrets that l and t are about, as in attack."),
     ]
 
 
