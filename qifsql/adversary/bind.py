@@ -15,7 +15,7 @@ from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, split_name
@@ -75,28 +75,31 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     files = tuple(path for path in (*listed, attack.prior) if path)
+    microdata = Microdata(
+        dataset=attack.dataset,
+        qids=qids,
+        secrets=secrets,
+        key=_first(key),
+        weight=_first(weight),
+        by=_first(group or (secrets if by_member else ())),
+        where=where,
+        null=attack.null,
+        zoned=zoned,
+        notes=(*notes, *catalog.remarks),
+        releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
+        columns=columns,
+    )
     return BoundAttack(
-        models,
-        attack.dataset,
-        qids,
-        secrets,
-        _first(key),
-        _first(weight),
-        where,
-        attack.null,
-        target,
-        (*notes, *catalog.remarks),
-        zoned,
-        gains,
-        order,
-        _beliefs(attack, secrets, catalog),
-        _first(group or (secrets if by_member else ())),
-        bind_gains.numbers(attack.thresholds, "threshold"),
-        bind_gains.numbers(attack.quantiles, "quantile"),
-        files,
-        membership,
-        tuple(part.dataset for part in schema.parts) or (schema.dataset,),
-        columns,
+        models=models,
+        microdata=microdata,
+        target=target,
+        gains=gains,
+        asked_gains=order,
+        beliefs=_beliefs(attack, secrets, catalog),
+        thresholds=bind_gains.numbers(attack.thresholds, "threshold"),
+        quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
+        files=files,
+        member=membership,
     )
 
 

@@ -212,35 +212,24 @@ class BoundGain:
 
 
 @dataclass(frozen=True)
-class BoundAttack:
-    """An attack whose names are all looked up and whose rules are all checked.
+class Microdata:
+    """The people and what is known of them: columns that are looked up, with their roles.
 
-    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
-    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
-    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
-    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
-    all columns of the datasets with their roles.
+    ``by`` is the column of groups. ``zoned``: there are times with a time zone. ``releases`` are
+    the names of the datasets whose columns the adversary may know. ``columns`` are all columns of
+    the datasets with their roles. ``notes`` say what a reader of the numbers should know of them.
     """
 
-    models: tuple[Model, ...]
     dataset: Dataset | Collection
     qids: tuple[Attribute, ...]
-    secrets: tuple[Attribute, ...]
-    key: Attribute | None
-    weight: Attribute | None
-    where: exp.Expr | None
-    null: NullRule
-    target: Mapping[str, str | None]
-    notes: tuple[str, ...] = ()
-    zoned: bool = False
-    gains: tuple[BoundGain, ...] = ()
-    asked_gains: tuple[int, ...] = (0,)
-    beliefs: Mapping[int, exp.Query] = field(default_factory=dict)
+    secrets: tuple[Attribute, ...] = ()
+    key: Attribute | None = None
+    weight: Attribute | None = None
     by: Attribute | None = None
-    thresholds: tuple[str, ...] = ()
-    quantiles: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    member: bool = False
+    where: exp.Expr | None = None
+    null: NullRule = "distinct"
+    zoned: bool = False
+    notes: tuple[str, ...] = ()
     releases: tuple[str, ...] = ("",)
     columns: tuple[ColumnRoles, ...] = ()
 
@@ -249,16 +238,42 @@ class BoundAttack:
         """How many datasets have columns that the adversary may know."""
         return len(self.releases)
 
+
+@dataclass(frozen=True)
+class BoundAttack:
+    """An attack on microdata whose names are all looked up and whose rules are all checked.
+
+    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
+    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
+    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
+    """
+
+    models: tuple[Model, ...]
+    microdata: Microdata
+    target: Mapping[str, str | None] = field(default_factory=dict)
+    gains: tuple[BoundGain, ...] = ()
+    asked_gains: tuple[int, ...] = (0,)
+    beliefs: Mapping[int, exp.Query] = field(default_factory=dict)
+    thresholds: tuple[str, ...] = ()
+    quantiles: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    member: bool = False
+
+    def on(self, microdata: Microdata) -> "BoundAttack":
+        """Return the same attack on other microdata."""
+        return replace(self, microdata=microdata)
+
     def first(self, n: int) -> "BoundAttack":
         """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
-        qids = tuple(q for q in self.qids if q.number <= n)
+        qids = tuple(q for q in self.microdata.qids if q.number <= n)
         if not qids:
             raise InputError(
                 "a progressive attack begins with the focal dataset alone, of which there is no "
                 "quasi-identifier; name one"
             )
         target = {q.name: self.target[q.name] for q in qids} if self.target else {}
-        return replace(self, qids=qids, target=target, releases=self.releases[:n])
+        known = replace(self.microdata, qids=qids, releases=self.microdata.releases[:n])
+        return replace(self.on(known), target=target)
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""

@@ -61,10 +61,10 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     questions = compiler.questions(bound)
     questions = questions if (0, 0) in questions else [(0, 0), *questions]
     prior = counts.profiles(questions, prior=True)
-    after = counts.profiles(questions, prior=False) if bound.qids else prior
+    after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
     risks = []
-    for j in range(1, len(bound.secrets) + 1) if bound.secrets else (0,):
-        secret = bound.secrets[j - 1].name if j else None
+    for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
+        secret = bound.microdata.secrets[j - 1].name if j else None
         risks.append(_risk(secret, j, prior, after))
     plans = list(counts.plans)
     counts.forget()

@@ -30,7 +30,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
         doc = "One row per value of the secret: how strongly the adversary believes in it before."
         return Step(name, doc, attack.beliefs[secret])
     if name == "numbers":
-        attribute = attack.secrets[secret - 1]
+        attribute = attack.microdata.secrets[secret - 1]
         kind = "HUGEINT" if _whole(attribute) else attribute.type
         doc = "One row per value of the secret, as a number."
         number = exp.cast("value", kind, dialect="duckdb")
@@ -50,7 +50,7 @@ def _request(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
     number = (bound.number if bound else None) or Fraction(0)
     scale: exp.Expr = exp.Literal.number(number.denominator if kind == "penalty" else 1)
     tolerance = _decimal(number if kind == "tolerance" else Fraction(0))
-    if kind == "tolerance" and _whole(attack.secrets[secret - 1]):
+    if kind == "tolerance" and _whole(attack.microdata.secrets[secret - 1]):
         tolerance = exp.cast(exp.Literal.number(int(number)), "HUGEINT")
     thresholds = [exp.cast(exp.Literal.number(t), "DOUBLE") for t in attack.thresholds]
     quantiles = [exp.cast(exp.Literal.number(q), "DECIMAL(18, 9)") for q in attack.quantiles]

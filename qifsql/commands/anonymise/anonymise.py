@@ -11,7 +11,7 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
@@ -65,7 +65,7 @@ def anonymise(
         dataset = catalog.dataset
         if dataset.format == "csv":
             dataset = engine.load(dataset)
-        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog))
+        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog).microdata)
         shown = write.columns(attack, catalog.schema.columns, request.drop)
         work = Work(engine, attack, request, meter)
         row, columns = work.run(ending)
@@ -90,28 +90,28 @@ def anonymise(
     )
 
 
-def _plain_values(attack: BoundAttack) -> BoundAttack:
+def _plain_values(microdata: Microdata) -> Microdata:
     """The same attack; ColumnError where a quasi-identifier has cells that are generalised."""
-    for attribute in attack.qids:
+    for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
                 "release that was anonymised before; anonymise the original"
             )
-    return attack
+    return microdata
 
 
 def _plain(
-    attack: BoundAttack, request: Request, where: str | None, dataset: Dataset
+    microdata: Microdata, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
     """What was asked for, as plain data for the manifest."""
     return {
         "dataset": dataset.name,
         "method": request.method,
         "wishes": request.wishes.plain(),
-        "qids": [q.name for q in attack.qids],
-        "secrets": [s.name for s in attack.secrets],
-        "expressions": expressions((*attack.qids, *attack.secrets)),
+        "qids": [q.name for q in microdata.qids],
+        "secrets": [s.name for s in microdata.secrets],
+        "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "cells": request.cells,
         "drop": list(request.drop),
         "suppress": request.suppress,

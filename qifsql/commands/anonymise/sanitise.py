@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian
 from qifsql.commands.anonymise.generalise import Loss, make_cells
 from qifsql.commands.anonymise.spec import Request
@@ -55,13 +55,13 @@ class Work:
     """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
 
     def __init__(
-        self, engine: LocalEngine, attack: BoundAttack, request: Request, meter: Meter
+        self, engine: LocalEngine, microdata: Microdata, request: Request, meter: Meter
     ) -> None:
         self.engine = engine
-        self.attack = attack
+        self.microdata = microdata
         self.request = request
         self.meter = meter
-        self.name = attack.dataset.name
+        self.name = microdata.dataset.name
         self.scales: list[Scale] = []
         self.notes: list[str] = []
 
@@ -123,11 +123,12 @@ class Work:
     def _code(self) -> Coded:
         """Make the table ``coded``, after what can be said without it."""
         self.meter.inside(0.0, "reading")
-        self.scales = scales.make_scales(self.engine, self.attack)
-        attack, secrets = self.attack, tuple[Secret, ...]()
+        self.scales = scales.make_scales(self.engine, self.microdata)
+        secrets = tuple[Secret, ...]()
         if self.request.wishes.of_secret:
-            secrets = tuple(scales.make_secrets(self.engine, attack))
-        scales.code(self.engine, replace(attack, secrets=attack.secrets[: len(secrets)]))
+            secrets = tuple(scales.make_secrets(self.engine, self.microdata))
+        used = self.microdata.secrets[: len(secrets)]
+        scales.code(self.engine, replace(self.microdata, secrets=used))
         self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
@@ -137,7 +138,7 @@ class Work:
         """Refuse limits that not even one class of all records keeps."""
         wishes, records = self.request.wishes, coded.records
         if not records:
-            after = " under the filter (where)" if self.attack.where is not None else ""
+            after = " under the filter (where)" if self.microdata.where is not None else ""
             raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
         if wishes.k > records:
             raise InputError(

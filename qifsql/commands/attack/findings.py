@@ -46,7 +46,9 @@ def details(
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
-    return tables | ({"groups": groups(counts, questions, prior)} if counts.bound.by else {})
+    return tables | (
+        {"groups": groups(counts, questions, prior)} if counts.bound.microdata.by else {}
+    )
 
 
 def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
@@ -56,14 +58,14 @@ def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
     """
     entropies, guesses = [], []
     for profile, is_prior in ((prior, True), (after, False)):
-        if not secret and not counts.bound.weight:
+        if not secret and not counts.bound.microdata.weight:
             entropies.append(entropy.owner_entropy(profile))
             guesses.append(float(entropy.owner_guessing(profile)))
             continue
         row = counts.frame("uncertainty", [(secret, 0)], prior=is_prior).row(0, named=True)
         entropies.append(row["entropy"])
         total = row["guessing"]
-        weighted = counts.bound.weight is not None or secret in counts.bound.beliefs
+        weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
         guesses.append(float(total) if weighted else int(total) / profile.individuals)
     return {
         "prior_entropy": entropies[0],
@@ -127,7 +129,7 @@ def distribution(
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
     """What holds of the people of each group; each row with its question."""
-    by = counts.bound.by
+    by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
         raise InputError(

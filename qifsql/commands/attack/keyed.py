@@ -71,7 +71,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
         parts = []
-        for n in range(1, bound.datasets + 1):
+        for n in range(1, bound.microdata.datasets + 1):
             part = _Run(engine, spec, bound.first(n), extras)
             parts.append(part.assess(origin))
             part.counts.forget()
@@ -101,7 +101,9 @@ class _Run:
         self.bound = bound
         self.extras = extras
         self.questions = compiler.questions(bound)
-        details = bool(bound.thresholds or bound.quantiles or extras.histogram or bound.by)
+        details = bool(
+            bound.thresholds or bound.quantiles or extras.histogram or bound.microdata.by
+        )
         if bound.target and (details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
@@ -109,7 +111,7 @@ class _Run:
             )
         again = bool(bound.gains or extras.measures or details)
         people = extras.population
-        plan = population.blocks_plan(engine, spec, bound, people) if people else None
+        plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
         file = extras.store
         store = Store(file, engine.stream(str(file))) if file else None
         self.counts = Counts(engine, bound, again=again, store=store)
@@ -138,7 +140,7 @@ class _Run:
         records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
         rows, ids = [], {}
         for m in bound.models:
-            for j, g in product(compiler.numbers(bound, m), bound.asked_gains):
+            for j, g in product(compiler.numbers(bound.microdata, m), bound.asked_gains):
                 ids[j, g] = attack_id(origin, m, j, g)
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
@@ -146,7 +148,7 @@ class _Run:
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        notes = [*bound.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
+        notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
@@ -170,7 +172,7 @@ class _Run:
                     )
                 raise TargetError(
                     f"the target matches none of the {everybody:,} records of "
-                    f"{self.bound.dataset.name}, so there is nothing to infer; "
+                    f"{self.bound.microdata.dataset.name}, so there is nothing to infer; "
                     "check the values, or ask for fewer quasi-identifiers"
                 )
             if set(after) != set(prior):
@@ -179,17 +181,17 @@ class _Run:
             raise InternalError("the blocks do not add up to the records; please report this")
 
     def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
-        names = [q.name for q in self.bound.qids]
+        names = [q.name for q in self.bound.microdata.qids]
         profile = self.after[j, g]
         before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
         if j in self.bound.beliefs:
             then = then.not_below(before)
         return {
             "model": m.acronym.upper(),
-            "datasets": self.bound.datasets,
+            "datasets": self.bound.microdata.datasets,
             "n_qids": len(names),
             "qids": names,
-            "secret": self.bound.secrets[j - 1].name if j else None,
+            "secret": self.bound.microdata.secrets[j - 1].name if j else None,
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
             "gain": self.bound.gain(g).text,
@@ -199,11 +201,11 @@ class _Run:
 
     def _guesses(self) -> dict[int, str | None]:
         """The best guess about the target, for each secret and (0) the owner of the record."""
-        if not self.bound.target or not (self.bound.secrets or self.bound.key):
+        if not self.bound.target or not (self.bound.microdata.secrets or self.bound.microdata.key):
             return {}
         plan = compiler.guess_plan(self.bound)
         self.counts.plans.append(plan)
-        rows = self.counts.engine.rows(plan, "guessing", self.bound.dataset.name)
+        rows = self.counts.engine.rows(plan, "guessing", self.bound.microdata.dataset.name)
         return {j: guess for j, _, guess in rows}
 
     def _individual(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
@@ -216,19 +218,25 @@ class _Run:
 
     def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
         """A remark about groups in which everybody weighs nothing: there is no number for them."""
-        if self.bound.by is None or self.bound.weight is None:
+        if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
         plan = compiler.everyone_plan(self.bound)
-        ((there,),) = self.counts.engine.rows(plan, "counting groups", self.bound.dataset.name)
+        ((there,),) = self.counts.engine.rows(
+            plan, "counting groups", self.bound.microdata.dataset.name
+        )
         empty = there - len({row["group"] for row in details["groups"]})
         if not empty:
             return []
-        groups = f"{several(empty, 'group')} of {self.bound.by.name}"
+        groups = f"{several(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
     def _dropped(self, people: int) -> tuple[str, ...]:
         records = self.counts.records
-        if self.bound.null != "drop" or self.bound.weight is not None or people == records:
+        if (
+            self.bound.microdata.null != "drop"
+            or self.bound.microdata.weight is not None
+            or people == records
+        ):
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)
 

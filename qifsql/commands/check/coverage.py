@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.counting.join import collected
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
@@ -23,7 +23,7 @@ from qifsql.data.types import family, generalised, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, SCHEMA
@@ -62,13 +62,13 @@ def coverage(
     """
     with opened(spec, settings, joined=False) as (engine, bound):
         if groups is not None:
-            naming.attributes([groups], Catalog(engine, bound.dataset).schema, "group")
-        names = [c.name for c in bound.columns]
+            naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
+        names = [c.name for c in bound.microdata.columns]
         same = [others for others in attacked if [c.name for c in others] == names]
         unused = (roles.IN_NO_RULE,)  # the role of secrets that are named, but in none of these
         columns = [
             replace(c, roles=unused) if not c.roles and c.name in secrets else c
-            for c in roles.together(bound.columns, *same)
+            for c in roles.together(bound.microdata.columns, *same)
         ]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if ignored:
@@ -91,11 +91,13 @@ def _measured(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
     """The rows of the uncovered columns, and the plans that ran."""
-    reasons = [(c, _reason(c, of_one_file=isinstance(bound.dataset, Dataset))) for c in uncovered]
+    reasons = [
+        (c, _reason(c, of_one_file=isinstance(bound.microdata.dataset, Dataset))) for c in uncovered
+    ]
     several = [c.attribute for c, why in reasons if c.attribute is not None and not why]
     if not several:
         return [_row(c, reason=why) for c, why in reasons], []
-    counts = _Uniques(engine, bound, several)
+    counts = _Uniques(engine, bound.microdata, several)
     people, before = counts.of([])
     _, everything = counts.of(several)
     settled = everything == before or len(several) == 1  # less knowledge singles out nobody more
@@ -138,26 +140,31 @@ class _Uniques:
     about the named quasi-identifiers, so that nobody is left out for what no rule covers.
     """
 
-    def __init__(self, engine: Engine, bound: BoundAttack, several: Sequence[Attribute]) -> None:
-        conditions = [bound.where] if bound.where is not None else []
-        conditions += microdata.nothing_missing(bound) if bound.null == "drop" else []
+    def __init__(self, engine: Engine, microdata: Microdata, several: Sequence[Attribute]) -> None:
+        conditions = [microdata.where] if microdata.where is not None else []
+        conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
         everything = replace(
-            bound, qids=(*bound.qids, *several), where=where, null="distinct", secrets=(), by=None
+            microdata,
+            qids=(*microdata.qids, *several),
+            where=where,
+            null="distinct",
+            secrets=(),
+            by=None,
         )
         self.engine = engine
-        self.bound = collected(engine, everything)
-        if isinstance(self.bound.dataset, Dataset) and self.bound.dataset.format == "csv":
-            self.bound = replace(self.bound, dataset=engine.load(self.bound.dataset))
-        self.named = bound.qids
+        self.microdata = collected(engine, everything)
+        if isinstance(self.microdata.dataset, Dataset) and self.microdata.dataset.format == "csv":
+            self.microdata = replace(self.microdata, dataset=engine.load(self.microdata.dataset))
+        self.named = microdata.qids
         self.plans: list[Plan] = []
 
     def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
         """How many people there are, and how many are alone, for who knows these, too."""
-        attack = replace(self.bound, qids=(*self.named, *more))
-        steps = Steps(attack)
+        microdata = replace(self.microdata, qids=(*self.named, *more))
+        steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))
-        plan = microdata.plan(attack, steps.steps, uniques)
+        plan = microdata_steps.plan(microdata, steps.steps, uniques)
         self.plans.append(plan)
-        ((people, alone),) = self.engine.rows(plan, WHAT, attack.dataset.name)
+        ((people, alone),) = self.engine.rows(plan, WHAT, microdata.dataset.name)
         return int(people), int(alone)

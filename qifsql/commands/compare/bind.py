@@ -11,7 +11,7 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.models import model
 from qifsql.adversary.names import QID, SECRET
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     Tags,
@@ -94,22 +94,18 @@ def _attack(
         condition = parse(where, catalog.schema, f"the filter (where) of {title}")
         catalog.condition(condition)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-    return BoundAttack(
-        (model("crs"), *([model("cas")] if secrets else [])),
+    microdata = Microdata(
         catalog.dataset,
         tuple(qids) or (NOTHING,),
         tuple(secrets),
-        None,
-        None,
-        condition,
-        "distinct",
-        {},
+        where=condition,
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
         columns=roles.columns(
             catalog.schema, {roles.QID: qids, roles.SECRET: secrets}, where=condition
         ),
     )
+    return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:

@@ -87,7 +87,7 @@ def compare(
         raws, files = bind(engine, spec)
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)
-        scales = losses.read_original(tables, raws, files[0].attack)
+        scales = losses.read_original(tables, raws, files[0].attack.microdata)
         rows: list[dict[str, Any]] = []
         columns: list[dict[str, Any]] = []
         plans: list[Plan] = []
@@ -103,10 +103,10 @@ def compare(
             totals = {"suppressed": suppressed, **_means(file_columns)}
             named = {"release": file.title, "file": file.number}
             rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
-        first = [s for file in files for s in openings(file.attack.dataset)]
+        first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
-        origin = origin.listing(roles.of_files(file.attack.columns for file in files))
+        origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
     notes = (*_notes(files, frame, columns), *remarks(engine))
@@ -116,9 +116,9 @@ def compare(
 def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
     """Refuse files without records."""
     for file in files:
-        query = losses.rows_of(file.attack).limit(1)
+        query = losses.rows_of(file.attack.microdata).limit(1)
         if not tables.rows(query):
-            after = " under the filter (where)" if file.attack.where is not None else ""
+            after = " under the filter (where)" if file.attack.microdata.where is not None else ""
             raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
 
 
@@ -139,7 +139,9 @@ def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
     """What was asked for, as plain data."""
-    named = [a for file in files for a in (*file.attack.qids, *file.attack.secrets)]
+    named = [
+        a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
+    ]
     return {
         "dataset": files[0].title,
         "releases": [file.title for file in files[1:]],
@@ -151,7 +153,7 @@ def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
         "plain": list(spec.plain),
         "csv": [
             {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.attack.dataset for file in files)
+            for d in (file.attack.microdata.dataset for file in files)
             if isinstance(d, Dataset) and d.format == "csv"
         ],
     }

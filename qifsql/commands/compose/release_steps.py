@@ -14,7 +14,7 @@ from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.query.columns import equal, same
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.splice import splice
 
 

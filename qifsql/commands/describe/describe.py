@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
@@ -18,7 +18,7 @@ from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError
 from qifsql.measures.entropy import entropy
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -124,7 +124,7 @@ class _Describer:
             return empty | {"column": name, "type": type_, "suggested_role": "nested", "why": why}
         steps = self._steps(source_column)
         frequencies = steps.need("frequencies", 1, prior=True)
-        query = plan(steps.attack, steps.steps, exp.select("*").from_(frequencies))
+        query = plan(steps.attack.microdata, steps.steps, exp.select("*").from_(frequencies))
         self.plans.append(query)
         rows = self.engine.rows(query, f"describing {name}", self.dataset.name)
         records = sum(n * v for n, _, v in rows)
@@ -163,7 +163,7 @@ class _Describer:
         ties = exp.Ordered(this=secret.copy(), nulls_first=False)
         query = query.order_by(weight.copy().desc(), ties).limit(values)
         rows = self.engine.rows(
-            plan(steps.attack, steps.steps, query),
+            plan(steps.attack.microdata, steps.steps, query),
             f"describing {source_column.name}",
             self.dataset.name,
         )
@@ -172,10 +172,8 @@ class _Describer:
     def _steps(self, source_column: Column) -> Steps:
         """One column as the secret of an attack in which nobody knows anything."""
         attribute = Attribute(source_column.name, column(source_column), source_column.type)
-        attack = BoundAttack(
-            (), self.dataset, (), (attribute,), None, None, self.where, "distinct", {}
-        )
-        return Steps(attack)
+        microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
+        return Steps(BoundAttack((), microdata))
 
 
 def suggested_role(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.dit import (
     black_box,
     classifiers,
@@ -85,12 +85,12 @@ def _run(
         ) as engine,
     ):
         attack, catalog = _bound(engine, spec)
-        check_plain(question.as_values, [q.name for q in attack.qids])
+        check_plain(question.as_values, [q.name for q in attack.microdata.qids])
         dataset = spec.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        people = targets.code(engine, attack)
+        people = targets.code(engine, attack.microdata)
         targets.check(people, question)
-        description = _plain(attack, dataset, spec.where) | question.plain()
+        description = _plain(attack.microdata, dataset, spec.where) | question.plain()
         stream = engine.stream(people.name)
         files = (*dataset.paths, *(x for x in (question.hierarchy, question.release) if x))
         try:
@@ -107,14 +107,18 @@ def _run(
         finally:
             stream.close()
         origin = origin.about(description, files).sending(
-            (*openings(attack.dataset), *passes.statements)
+            (*openings(attack.microdata.dataset), *passes.statements)
         )
         with masked(mask):  # the file of records is as readable as any other
-            rows = 0 if out is None else per_person.write(engine, attack, question, out, origin)
+            rows = (
+                0
+                if out is None
+                else per_person.write(engine, attack.microdata, question, out, origin)
+            )
     origin = replace(origin.about(description, files), statements=origin.statements)
-    origin = origin.listing(attack.columns)
+    origin = origin.listing(attack.microdata.columns)
     drawn = _of_sample(question, people.coded.records)
-    notes = (*attack.notes, *drawn, *notes)
+    notes = (*attack.microdata.notes, *drawn, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
 
 
@@ -146,9 +150,9 @@ def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
     read = engine.load(dataset) if dataset.format == "csv" else dataset
     attack = bind(replace(spec, dataset=read), catalog)
-    if len(attack.secrets) != 1:
+    if len(attack.microdata.secrets) != 1:
         raise InputError("one secret is tested at a time; name one with --secret")
-    for attribute in (*attack.qids, *attack.secrets):
+    for attribute in (*attack.microdata.qids, *attack.microdata.secrets):
         if nested(attribute.type):
             raise ColumnError(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
@@ -157,13 +161,13 @@ def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
     return attack, catalog
 
 
-def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str, object]:
+def _plain(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
     """What the question is about, as plain data for manifests and stores."""
-    named = (*attack.qids, *attack.secrets)
+    named = (*microdata.qids, *microdata.secrets)
     description: dict[str, object] = {
         "dataset": dataset.name,
-        "qids": [q.name for q in attack.qids],
-        "secret": attack.secrets[0].name,
+        "qids": [q.name for q in microdata.qids],
+        "secret": microdata.secrets[0].name,
         "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
         "where": where,
     }

@@ -20,7 +20,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
 from qifsql.query.columns import equal, same
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
 from qifsql.query.splice import splice
@@ -37,10 +37,10 @@ class Outside:
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
         self.whole = maker.whole()
         self.plain = maker.question.as_values
-        self.tables = Tables(engine, "reading releases", attack.dataset.name)
-        self.secret = attack.secrets[0]
-        people = attack.dataset.name
-        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.qids, 1)]
+        self.tables = Tables(engine, "reading releases", attack.microdata.dataset.name)
+        self.secret = attack.microdata.secrets[0]
+        people = attack.microdata.dataset.name
+        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.microdata.qids, 1)]
         for raw in self.raws:
             passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
@@ -100,7 +100,7 @@ class Outside:
         CSV is read with the types that its cells have, and as text where these are others than
         those of the people: 01234 stays a text among texts, and no whole number is rounded.
         """
-        meant = (*self.attack.qids, self.secret)
+        meant = (*self.attack.microdata.qids, self.secret)
         dataset = Dataset.open(path)
         catalog = Catalog(self.engine, dataset)
         columns = [catalog.schema[m.name] for m in meant]
@@ -120,8 +120,8 @@ class Outside:
             return exp.TryCast(this=value, to=type_)
         if together(domain(self.secret.type), domain(file_column.type)) is None:
             raise ColumnError(
-                f"{what} is {family(file_column.type)}, but that of {self.attack.dataset.name} is "
-                f"{family(self.secret.type)}: neither is made the other; write both with one type"
+                f"{what} is {family(file_column.type)}, but that of "
+                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: neither is made the other; write both with one type"
             )
         return exp.TryCast(this=value, to=type_)
 
@@ -132,8 +132,8 @@ class Outside:
         if records := self.passes.row(lacking)[0]:
             raise InputError(
                 f"{several(int(records), 'record')} of the releases have a secret "
-                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; "
-                "releases must leave the secret as it is"
+                f"{quoted(self.secret.name)} that nobody in "
+                f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
             )
 
     def _span(self, raw: Raw) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.scales import own_table
 from qifsql.data.relation import STORE
 from qifsql.engine.protocol import Engine
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.columns import SHOWABLE, STORABLE, equal, named, written
 from qifsql.query.plan import Plan
 from qifsql.results.storage import Origin
@@ -18,7 +18,7 @@ from qifsql.results.stream import stream
 
 
 def write(
-    engine: Engine, attack: BoundAttack, question: Question, path: Path, origin: Origin
+    engine: Engine, microdata: Microdata, question: Question, path: Path, origin: Origin
 ) -> int:
     """Write a row per run and record, in the order of the input; how many there are.
 
@@ -27,26 +27,26 @@ def write(
     without the record. Distances are empty for people who are not looked at (a sample).
     """
     native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
-    plan = rows(attack, question, native)
+    plan = rows(microdata, question, native)
     return stream(engine, plan, path, origin, what="writing records")
 
 
-def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan:
+def rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Plan:
     """The rows of every record, for each run."""
-    step = microdata.everybody(attack)
+    step = microdata_steps.everybody(microdata)
     columns: list[tuple[exp.Expr, str]] = [
-        (exp.column(microdata.RECORD, "everybody"), microdata.RECORD)
+        (exp.column(microdata_steps.RECORD, "everybody"), microdata_steps.RECORD)
     ]
-    if attack.key is not None:
-        key = written(exp.column("key", "everybody"), attack.key, native)
-        columns.append((key, attack.key.name))
+    if microdata.key is not None:
+        key = written(exp.column("key", "everybody"), microdata.key, native)
+        columns.append((key, microdata.key.name))
     if len(question.runs) > 1:
         columns += [(exp.column(name, "runs"), name) for name in ("run", "k")]
     distances = ["emd_printed", "emd", "max_divergence"]
     distances += ["emd_hierarchy"] if question.hierarchy else []
     columns += [(exp.column(name, "apart"), name) for name in distances]
     for table, name in (("guessed", "best_guess"), ("guessed_without", "best_guess_without")):
-        value = written(exp.column("value", table), attack.secrets[0], native)
+        value = written(exp.column("value", table), microdata.secrets[0], native)
         columns.append((value, name))
     query = exp.select(*named(columns)).from_("everybody")
     query = query.join(_runs(question), join_type="cross")
@@ -60,8 +60,8 @@ def rows(attack: BoundAttack, question: Question, native: Sequence[str]) -> Plan
         values = exp.alias_(own_table("dictionary_secret_1"), guess, table=True)
         same_code = equal(exp.column("code", guess), exp.column(code, "apart"))
         query = query.join(values, on=same_code, join_type="left")
-    order = [exp.column("run", "runs"), exp.column(microdata.RECORD, "everybody")]
-    return microdata.plan(attack, [step], query.order_by(*order))
+    order = [exp.column("run", "runs"), exp.column(microdata_steps.RECORD, "everybody")]
+    return microdata_steps.plan(microdata, [step], query.order_by(*order))
 
 
 def _runs(question: Question) -> exp.Expr:

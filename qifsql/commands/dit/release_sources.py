@@ -49,13 +49,13 @@ class Maker:
             path.unlink(missing_ok=True)
 
     def _make(self, record: int | None, what: str) -> Path:
-        csv = self.attack.dataset.format == "csv" or self.spec.dataset.format == "csv"
+        csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
         source = self.engine.scratch / f"{name}_input{kind}"
         target = self.engine.scratch / f"{name}_release{kind}"
         names = [c.name for c in self.schema.columns]
-        plan, where = self._records(record, kind), self.attack.dataset.name
+        plan, where = self._records(record, kind), self.attack.microdata.dataset.name
         release.put(self.engine, plan, source, names=names, kind=kind, where=where)
         try:
             if self.question.method == COMMAND:
@@ -89,9 +89,13 @@ class Maker:
 
     def _records(self, record: int | None, kind: str) -> Plan:
         """All records but one, in the order of the input, under names that SQL can use."""
-        dataset = self.attack.dataset
+        dataset = self.attack.microdata.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        condition = exp.true() if self.attack.where is None else self.attack.where.copy()
+        condition = (
+            exp.true()
+            if self.attack.microdata.where is None
+            else self.attack.microdata.where.copy()
+        )
         position = exp.Window(this=exp.RowNumber())
         inner = [exp.alias_(position, "position"), exp.alias_(condition, "meant")]
         names = release.aliases([c.name for c in self.schema.columns])

@@ -16,7 +16,7 @@ from qifsql.adversary import bind as binding
 from qifsql.adversary import names
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, identifier, parse, read, substituted
@@ -40,7 +40,7 @@ class Request:
     where one names other columns, too. ``order`` are values of the useful attribute as texts.
     """
 
-    attack: BoundAttack
+    microdata: Microdata
     mark: str
     answers: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
@@ -49,7 +49,7 @@ class Request:
     @property
     def useful(self) -> Attribute:
         """The useful attribute."""
-        return self.attack.qids[0]
+        return self.microdata.qids[0]
 
     @property
     def ordered(self) -> bool:
@@ -86,13 +86,11 @@ def bind(
         catalog.condition(tree, _named(i, len(trees)))
     bits = [Attribute(f"predicate_{i}", _sure(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)]
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    attack = BoundAttack(
-        (), dataset, (what, *bits), secrets, None, None, condition, null, {}, zoned=zoned
-    )
+    people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
     alone = all(read(tree) <= {mark} for tree in marked)
     answers = tuple(_sure(tree) for tree in marked) if alone else None
     whole = _whole(what, options["domain"], order)
-    return Request(attack, mark, answers, _order(order, what, catalog), whole)
+    return Request(people, mark, answers, _order(order, what, catalog), whole)
 
 
 def _one(text: str, schema: Schema, role: str) -> Attributes:
@@ -170,7 +168,7 @@ def respondents(request: Request) -> exp.Select:
 
     ``pattern`` has a bit for each predicate that holds, the first of them is 1.
     """
-    width = range(2, len(request.attack.qids) + 1)
+    width = range(2, len(request.microdata.qids) + 1)
     bits = _bits([exp.column(f"qid_{i}") for i in width])
     columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
     expressions = [exp.alias_(tree, name) for name, tree in columns.items()]

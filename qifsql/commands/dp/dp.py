@@ -63,7 +63,7 @@ def dp(
             rows += [row for m in mechanisms for row in weigh(one, m)]
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
-    spec |= {"csv": request.attack.dataset.csv} if dataset.csv else {}
+    spec |= {"csv": request.microdata.dataset.csv} if dataset.csv else {}
     spec |= {"epsilon": [e.text for e in each], "mechanisms": list(mechanisms), "where": where}
     spec |= {"order": list(listed), "domain": options["domain"], "null": options["null"]}
     spec |= {"counts": answers, "budget": budget, "delta": delta}

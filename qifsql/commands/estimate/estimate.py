@@ -119,11 +119,15 @@ def estimate(
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
     estimates = methods(sizes, counted.shares)
-    names = [q.name for q in bound.qids]
+    names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
     rows = [_row(sizes, one, names, even=even) | {"seconds": origin.seconds} for one in estimates]
-    weights = (bound.weight.name, sample.weights) if bound.weight and sample.weights else None
-    notes = (*bound.notes, *cautions(sizes, counted, estimates, weights))
+    weights = (
+        (bound.microdata.weight.name, sample.weights)
+        if bound.microdata.weight and sample.weights
+        else None
+    )
+    notes = (*bound.microdata.notes, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
     details = {"individual": _individual(sizes, counted), "histogram": bins}

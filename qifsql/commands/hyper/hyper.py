@@ -22,7 +22,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.columns import equal, named, native_types, same, unique, written
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -75,14 +75,14 @@ def hyper(
         if path is not None:
             rows = stream(engine, shown, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
-            return Result(frame=empty, origin=origin, notes=bound.notes, written=rows)
+            return Result(frame=empty, origin=origin, notes=bound.microdata.notes, written=rows)
         few = replace(shown, result=shown.result.limit(MOST + 1))
-        frame = engine.frame(few, f"making the {show}", bound.dataset.name)
+        frame = engine.frame(few, f"making the {show}", bound.microdata.dataset.name)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
             )
-        return Result(frame=frame, origin=origin, notes=bound.notes)
+        return Result(frame=frame, origin=origin, notes=bound.microdata.notes)
 
 
 def object_plan(
@@ -100,7 +100,7 @@ def object_plan(
         query = _hyper(steps, native)
     else:
         query = _pairs(steps, show, native)
-    return plan(attack, steps.steps, query)
+    return plan(attack.microdata, steps.steps, query)
 
 
 def _about_one_secret(spec: Attack) -> Attack:
@@ -186,15 +186,15 @@ def _total(parts: exp.Expr) -> exp.Expr:
 
 
 def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
-    names = unique([*RESERVED, *(q.name for q in steps.attack.qids)])[len(RESERVED) :]
+    names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
     return [
         (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
-        for i, qid in enumerate(steps.attack.qids, 1)
+        for i, qid in enumerate(steps.attack.microdata.qids, 1)
     ]
 
 
 def _secret(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
-    return written(value, steps.attack.secrets[0], native)
+    return written(value, steps.attack.microdata.secrets[0], native)
 
 
 def _fraction(

@@ -232,7 +232,7 @@ def look(
 ) -> str:
     """The step that gives a worst block: the columns that tell blocks apart, and its size."""
     name, j = key
-    width = len(steps.tables.counts.bound.qids)
+    width = len(steps.tables.counts.bound.microdata.qids)
     if secret is not None or name == "k":
         width = secret.width if secret else 1
     return steps.need(

@@ -25,7 +25,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
-from qifsql.query.microdata import records_plan
+from qifsql.query.microdata_steps import records_plan
 
 COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
 SCHEMA: dict[str, pl.DataType] = {
@@ -79,11 +79,12 @@ class Run:
     ) -> None:
         self.thresholds = thresholds
         self.population = population
-        self.bound, self.apart, self.notes = settle(engine, bound, suppressed)
+        microdata, self.apart, self.notes = settle(engine, bound.microdata, suppressed)
+        self.bound = bound.on(microdata)
         plan = None
         if population is not None:
-            plan = populations.blocks_plan(engine, spec, bound, population)
-            self.notes += [n for n in remarks(engine) if n not in bound.notes]
+            plan = populations.blocks_plan(engine, spec, bound.microdata, population)
+            self.notes += [n for n in remarks(engine) if n not in bound.microdata.notes]
         self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
         if plan is not None:
             self.counts.keep_rows("population", plan)
@@ -97,11 +98,13 @@ class Run:
         self.hierarchies = hierarchies
         if self.population is None and (lost := [n for n in OF_POPULATION if n in self.thresholds]):
             raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
-        if not self.bound.secrets and (lost := [n for n in OF_SECRETS if n in self.thresholds]):
+        if not self.bound.microdata.secrets and (
+            lost := [n for n in OF_SECRETS if n in self.thresholds]
+        ):
             raise InputError(f"{lost[0]} is a level of a secret; name one with --secret")
-        domains = [self.counts.domain(j) for j in range(1, len(self.bound.secrets) + 1)]
+        domains = [self.counts.domain(j) for j in range(1, len(self.bound.microdata.secrets) + 1)]
         everybody = domains[0].people if domains else self._people()
-        names = [secret.name for secret in self.bound.secrets]
+        names = [secret.name for secret in self.bound.microdata.secrets]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         aims.check(self.thresholds, everybody, values)
         if not domains or self.population is not None:
@@ -159,7 +162,7 @@ class Run:
         questions = [("k", first, self.secrets[first].width if first else 1)]
         if self.population is not None:
             worst_blocks.check_population(self.tables)
-            width = len(self.bound.qids)
+            width = len(self.bound.microdata.qids)
             questions += [(m.name, 0, width) for m in aims.MEASURES if m.of_population]
         for j, secret in self.secrets.items():
             names = [*PLAIN]
@@ -194,7 +197,7 @@ class Run:
 
     def _people(self) -> int:
         """How many people there are where there is no secret."""
-        plan = records_plan(self.bound, people=True)
+        plan = records_plan(self.bound.microdata, people=True)
         return int(self.tables.rows(plan, "counting records")[0][0])
 
     def _l(self, secret: counting.Secret) -> int:
@@ -236,20 +239,22 @@ class Run:
         """The distance of the values of a secret."""
         if j in self.hierarchies:
             return "t_hierarchical"
-        ordered = family(self.bound.secrets[j - 1].type) in ORDERED
+        ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED
         return "t_ordered" if ordered else "t_equal"
 
     def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the reader should know of these numbers."""
-        notes = [*self.bound.notes, *self.notes]
+        notes = [*self.bound.microdata.notes, *self.notes]
         notes += [
             f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "
             "if they have another, make the secret a number, as in NAME=EXPRESSION"
-            for secret in self.bound.secrets
+            for secret in self.bound.microdata.secrets
             if family(secret.type) not in (*ORDERED, "BOOLEAN", "ENUM")
         ]
         if missing := [
-            s for j, s in enumerate(self.bound.secrets, 1) if self.counts.domain(j).missing
+            s
+            for j, s in enumerate(self.bound.microdata.secrets, 1)
+            if self.counts.domain(j).missing
         ]:
             names = ", ".join(quoted(s.name) for s in missing)
             notes.append(f"missing is a value of {names}, and the last one in t_ordered")

@@ -12,7 +12,7 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.spec import Attack, Microdata, refuse
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import SCHEMA, Run
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
@@ -68,7 +68,7 @@ def levels(
     }
     sources = () if people is None else (people,)
     with opened(spec, settings, sources=sources) as (engine, bound):
-        trees = _hierarchies(hierarchies, bound)
+        trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
             engine, spec, bound, thresholds=thresholds, population=people, suppressed=suppressed
         )
@@ -106,10 +106,10 @@ def _skew(value: aims.Number) -> Fraction:
 
 
 def _hierarchies(
-    sources: Mapping[str, str | Path | Hierarchy], bound: BoundAttack
+    sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
     """The hierarchies by the numbers of their secrets."""
-    numbers = {secret.name: j for j, secret in enumerate(bound.secrets, 1)}
+    numbers = {secret.name: j for j, secret in enumerate(microdata.secrets, 1)}
     hierarchies = {}
     for name, source in sources.items():
         if name not in numbers:

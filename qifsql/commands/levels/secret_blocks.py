@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError, quoted, several
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
 
@@ -42,14 +42,14 @@ def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) ->
     """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
     return [
         _counted(tables, j, hierarchies.get(j), apart)
-        for j in range(1, len(tables.counts.bound.secrets) + 1)
+        for j in range(1, len(tables.counts.bound.microdata.secrets) + 1)
     ]
 
 
 def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
     counts = tables.counts
     by_kind = j in counts.values
-    width = 1 if by_kind else len(counts.bound.qids)
+    width = 1 if by_kind else len(counts.bound.microdata.qids)
     tables.keep("places", j, width)
     (whole,) = tables.dicts("whole", j, width)
     kind = _wide_enough(int(whole["people"]), whole["values"])
@@ -73,7 +73,7 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
     (extremes,) = tables.dicts("extremes", j, width)
     return Secret(
         number=j,
-        name=counts.bound.secrets[j - 1].name,
+        name=counts.bound.microdata.secrets[j - 1].name,
         width=width,
         by_kind=by_kind,
         people=int(whole["people"]),
@@ -95,8 +95,8 @@ def crowds(tables: Tables, apart: int, everybody: int) -> None:
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
     if apart:
-        query = query.where(exp.not_(starred(len(counts.bound.qids))))
-    counts.keep_rows("blocks_of_all_0", plan(counts.bound, attack.steps, query))
+        query = query.where(exp.not_(starred(len(counts.bound.microdata.qids))))
+    counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     last = steps.steps.pop()
@@ -115,7 +115,7 @@ def starred(width: int) -> exp.Expr:
 
 def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """The pieces where the block of who is suppressed is everyone, and about them alone."""
-    width = len(tables.counts.bound.qids)
+    width = len(tables.counts.bound.microdata.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = ("people", "blocks", "stand", "place", "everybody")
@@ -145,7 +145,7 @@ def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
     query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
     ((there,),) = tables.rows(steps.plan(query.where(exp.column("level").eq(0))))
     if there < values.values:
-        secret = counts.bound.secrets[j - 1].name
+        secret = counts.bound.microdata.secrets[j - 1].name
         hint = "; an empty first field is the missing value" if values.missing else ""
         raise InputError(
             f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "

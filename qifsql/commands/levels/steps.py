@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.counting.counts import Counts
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Row, splice
 from qifsql.query.templates import load
@@ -100,7 +100,7 @@ class Steps:
 
     def plan(self, result: exp.Query) -> Plan:
         """The steps so far and the query that reads them."""
-        return plan(self.tables.counts.bound, self.steps, result)
+        return plan(self.tables.counts.bound.microdata, self.steps, result)
 
     def _push(self, step: Step) -> str:
         if all(s.name != step.name for s in self.steps):

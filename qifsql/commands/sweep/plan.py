@@ -28,7 +28,7 @@ from qifsql.counting.scales import Spread
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several
-from qifsql.query.microdata import records_plan
+from qifsql.query.microdata_steps import records_plan
 
 FEW = 8  # a secret with at most so many values is counted by one counter per value
 COUNTERS = 24  # and so many counters at most in one pass
@@ -435,7 +435,9 @@ def streams(engine: Engine) -> int:
 
 def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
     """Refuse a sweep for which there is no room; EngineError says how much it needs."""
-    ((records,),) = engine.rows(records_plan(bound), "counting records", bound.dataset.name)
+    ((records,),) = engine.rows(
+        records_plan(bound.microdata), "counting records", bound.microdata.dataset.name
+    )
     need = records * PER_RECORD
     for place, option in ((workspace, "--workspace"), (engine.scratch, "--temp")):
         if place is None:

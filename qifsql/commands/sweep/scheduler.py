@@ -171,11 +171,11 @@ class Pass:
 
     def _encode(self) -> None:
         """Code the people; the first tasks."""
-        plan = coded(self.bound, self.layout)
+        plan = coded(self.bound.microdata, self.layout)
         table = self.tables.first
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # of a process that did not get further
-        self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
+        self.engine.keep(table, plan, "encoding", self.bound.microdata.dataset.name)
         worker = self._worker(stream)
         with stream.transaction():
             self.workspace.enter(stream, table)

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
@@ -30,7 +30,7 @@ from qifsql.measures import bayes
 from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
-from qifsql.query.microdata import complete
+from qifsql.query.microdata_steps import complete
 from qifsql.results.assessment import DETAILS
 
 MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
@@ -230,7 +230,7 @@ def attacks(
             f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
-    bound = complete(bound)  # who misses any attribute is in no row
+    bound = bound.on(complete(bound.microdata))  # who misses any attribute is in no row
     questions = compiler.questions(bound)
     before = _profiles(engine, bound, prior=True)
     rows: list[dict[str, Any]] = []
@@ -243,12 +243,13 @@ def attacks(
             if out_of_time():
                 whole = False
                 break
-            part = replace(bound, qids=tuple(q for i, q in enumerate(bound.qids) if mask >> i & 1))
+            qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
+            part = bound.on(replace(bound.microdata, qids=qids))
             held = {"rows": _rows(engine, part, before, mask), "histogram": None}
             if histogram:
                 plan = compiler.step_plan(part, "histogram", questions)
-                counted = engine.frame(plan, "sweeping", bound.dataset.name)
-                held["histogram"] = _bins(part, counted, mask)
+                counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
+                held["histogram"] = _bins(part.microdata, counted, mask)
             workspace.tell(name, held)
         rows += held["rows"]
         bins += held["histogram"] or []
@@ -261,8 +262,8 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dic
     """The profile of each question."""
     questions = compiler.questions(bound)
     plan = compiler.profile_plan(bound, questions, prior=prior)
-    frame = engine.frame(plan, "sweeping", bound.dataset.name)
-    make = Profile.of_weights if bound.weight is not None else Profile.of_counts
+    frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
+    make = Profile.of_weights if bound.microdata.weight is not None else Profile.of_counts
     parts = frame.group_by("secret", maintain_order=True)
     return {int(j): make(part.drop_nulls("size")) for (j,), part in parts}
 
@@ -275,9 +276,9 @@ def _rows(
         {
             "model": "CAS" if j else "CRS",
             "datasets": 1,
-            "n_qids": len(bound.qids),
-            "qids": [q.name for q in bound.qids],
-            "secret": bound.secrets[j - 1].name if j else None,
+            "n_qids": len(bound.microdata.qids),
+            "qids": [q.name for q in bound.microdata.qids],
+            "secret": bound.microdata.secrets[j - 1].name if j else None,
             "records": profile.individuals,
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
@@ -291,14 +292,14 @@ def _rows(
     ]
 
 
-def _bins(bound: BoundAttack, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
+def _bins(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
     """The histograms of one subset."""
     columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
     return [
         {
             "model": "CAS" if row["secret"] else "CRS",
-            "qids": [q.name for q in bound.qids],
-            "secret": bound.secrets[row["secret"] - 1].name if row["secret"] else None,
+            "qids": [q.name for q in microdata.qids],
+            "secret": microdata.secrets[row["secret"] - 1].name if row["secret"] else None,
             **{c: row[c] for c in columns},
             "subset": mask,
         }

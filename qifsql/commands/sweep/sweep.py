@@ -10,7 +10,7 @@ from typing import Any, Unpack, cast
 import polars as pl
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata, refuse
 from qifsql.commands.sweep import answers, plan, result, samples, strategies
 from qifsql.commands.sweep.plan import Layout, Progress, fits, passes
 from qifsql.commands.sweep.result import Sweep
@@ -115,7 +115,7 @@ def fit(source: Source, settings: Settings | None = None, **options: Any) -> Non
         if options.get("releases") and any(name in options for name in GIVEN_SUBSETS):
             raise InputError(RELEASES)
         names = ("releases", *GIVEN_SUBSETS)
-        _choose(bound, SweepSpec(**{n: options[n] for n in names if n in options}))
+        _choose(bound.microdata, SweepSpec(**{n: options[n] for n in names if n in options}))
 
 
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
@@ -132,7 +132,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             opened(attack, plan.limited(settings), sources=files) as (engine, bound),
         ):
             if spec.workspace is not None:
-                prepare(engine, spec.workspace, bound.dataset, restart=spec.restart)
+                prepare(engine, spec.workspace, bound.microdata.dataset, restart=spec.restart)
             opening = True
             working = SweepRun(engine, attack, bound, spec)
             try:
@@ -179,10 +179,10 @@ class SweepRun:
         self.attack = attack
         self.spec = spec
         self.bound = bound
-        self.names = [q.name for q in bound.qids]
-        self.numbers = [q.number for q in bound.qids]
-        self.secrets = [s.name for s in bound.secrets]
-        self.strategy = _choose(bound, spec, engine.settings.seed)
+        self.names = [q.name for q in bound.microdata.qids]
+        self.numbers = [q.number for q in bound.microdata.qids]
+        self.secrets = [s.name for s in bound.microdata.secrets]
+        self.strategy = _choose(bound.microdata, spec, engine.settings.seed)
         self.streams = plan.streams(engine)
         self.began = time.monotonic()
         self.workspace = Workspace(engine, spec.workspace, self._identify())
@@ -193,9 +193,9 @@ class SweepRun:
         """Work until all is done, or the time is over; the result."""
         measured = self._measured()
         frame = measured.frame
-        plans = [coded(self.bound, each.layout) for each in self.passes]
+        plans = [coded(self.bound.microdata, each.layout) for each in self.passes]
         more = self.spec.plain()
-        if self.bound.null == "drop":
+        if self.bound.microdata.null == "drop":
             more |= {"population": POPULATION}
         origin = origin.of(self.bound, self.attack, *plans, **more)
         origin = origin.sending(s for each in self.passes for s in each.history)
@@ -212,7 +212,7 @@ class SweepRun:
 
     def _measured(self) -> Measured:
         """Measure in the way that suits what is asked, and the data."""
-        if self.bound.weight is not None:
+        if self.bound.microdata.weight is not None:
             return self._attacked()
         qids, secrets = self._spreads()
         people = qids[0].people
@@ -227,7 +227,7 @@ class SweepRun:
 
     def _attacked(self) -> Measured:
         """Every subset by an attack of its own."""
-        check_records(self.engine, self.bound)
+        check_records(self.engine, self.bound.microdata)
         frame, histograms, self.finished = attacks(
             self.engine,
             self.bound,
@@ -291,7 +291,7 @@ class SweepRun:
         frame, details = self._renamed(frame, details)
         details |= answers.details(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
-            added = answers.releases(frame, self.numbers, self.bound.releases)
+            added = answers.releases(frame, self.numbers, self.bound.microdata.releases)
             details = {"releases": added} | details
         if self.passes and self.finished and "drop_first" in details and not estimated:
             details["coarsen_first"] = self._coarsened(frame, details["drop_first"])
@@ -299,7 +299,7 @@ class SweepRun:
 
     def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
         """The same under the names of the longitudinal models, of a collection."""
-        if self.bound.datasets == 1:
+        if self.bound.microdata.datasets == 1:
             return frame, details
         tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
         return answers.longitudinal(frame, self.numbers), tables
@@ -368,8 +368,8 @@ class SweepRun:
         )
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
-        notes = list(self.bound.notes)
-        if self.bound.null == "drop":
+        notes = list(self.bound.microdata.notes)
+        if self.bound.microdata.null == "drop":
             notes += self._left_out(frame)
         if not self.finished:
             there = frame["subset"].n_unique()
@@ -397,17 +397,27 @@ class SweepRun:
     def _identify(self) -> dict[str, Any]:
         """What tells this sweep from another one."""
         bound = self.bound
-        csv = [self.attack.dataset.all_varchar, bound.dataset.delimiter, bound.dataset.encoding]
+        csv = [
+            self.attack.dataset.all_varchar,
+            bound.microdata.dataset.delimiter,
+            bound.microdata.dataset.encoding,
+        ]
         return {
-            "dataset": [bound.dataset.name, bound.dataset.table],
-            "contents": [d["sha256"] for d in digests(bound.dataset.paths)],
+            "dataset": [bound.microdata.dataset.name, bound.microdata.dataset.table],
+            "contents": [d["sha256"] for d in digests(bound.microdata.dataset.paths)],
             "csv": csv,
-            "quasi-identifiers": [[q.name, render.render(q.expression)] for q in bound.qids],
-            "secrets": [[s.name, render.render(s.expression)] for s in bound.secrets],
+            "quasi-identifiers": [
+                [q.name, render.render(q.expression)] for q in bound.microdata.qids
+            ],
+            "secrets": [[s.name, render.render(s.expression)] for s in bound.microdata.secrets],
             "collection": self.attack.asked_of_collection,
-            "weight": render.render(bound.weight.expression) if bound.weight else None,
-            "where": render.render(bound.where) if bound.where is not None else None,
-            "null": bound.null,
+            "weight": render.render(bound.microdata.weight.expression)
+            if bound.microdata.weight
+            else None,
+            "where": render.render(bound.microdata.where)
+            if bound.microdata.where is not None
+            else None,
+            "null": bound.microdata.null,
             **self.strategy.identity,
         }
 
@@ -422,15 +432,17 @@ class SweepRun:
         if held and coded:
             parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
             return parts[0], parts[1]
-        self.workspace.tell("records", check_records(self.engine, self.bound))
+        self.workspace.tell("records", check_records(self.engine, self.bound.microdata))
         plan.check_disk(self.engine, self.bound, self.spec.workspace)
-        if self.bound.dataset.format == "csv":
-            self.bound = replace(self.bound, dataset=self.engine.load(self.bound.dataset))
+        if self.bound.microdata.dataset.format == "csv":
+            microdata = self.bound.microdata
+            loaded = self.engine.load(microdata.dataset)
+            self.bound = self.bound.on(replace(microdata, dataset=loaded))
         qids, secrets = (
-            {i: dictionary(self.engine, self.bound, name) for i, name in names.items()}
+            {i: dictionary(self.engine, self.bound.microdata, name) for i, name in names.items()}
             for names in (
-                {i: f"qid_{i + 1}" for i in range(len(self.bound.qids))},
-                {j: f"secret_{j}" for j in range(1, len(self.bound.secrets) + 1)},
+                {i: f"qid_{i + 1}" for i in range(len(self.bound.microdata.qids))},
+                {j: f"secret_{j}" for j in range(1, len(self.bound.microdata.secrets) + 1)},
             )
         )
         if not held:
@@ -470,8 +482,8 @@ class SweepRun:
         return collected[0]
 
 
-def _choose(bound: BoundAttack, spec: SweepSpec, seed: int | None = None) -> Strategy:
+def _choose(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
     """Return the strategy for what is asked of the quasi-identifiers of an attack."""
-    numbers = [q.number for q in bound.qids]
-    releases = answers.sets(numbers, bound.datasets) if spec.releases else ()
-    return strategies.choose(spec, [q.name for q in bound.qids], releases=releases, seed=seed)
+    numbers = [q.number for q in microdata.qids]
+    releases = answers.sets(numbers, microdata.datasets) if spec.releases else ()
+    return strategies.choose(spec, [q.name for q in microdata.qids], releases=releases, seed=seed)

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
 from qifsql.commands.sweep.plan import Layout, Progress, Task, first
 from qifsql.commands.sweep.samples import Stratum
@@ -21,7 +21,7 @@ from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.scales import own_table
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import creating, render
@@ -223,14 +223,14 @@ def qualify(table: str) -> str:
     return f"kept.main.{table}"
 
 
-def coded(attack: BoundAttack, layout: Layout) -> Plan:
+def coded(microdata: Microdata, layout: Layout) -> Plan:
     """One row per different person: codes and counters, equal rows merged."""
     steps = [
-        *microdata.microdata(attack),
+        *microdata_steps.steps(microdata),
         Step("coded", "One row per person, coded.", _joined(layout)),
     ]
     merged = spoken(layout.words, valued=layout.valued).query("merged")
-    return microdata.plan(attack, steps, merged)
+    return microdata_steps.plan(microdata, steps, merged)
 
 
 def _joined(layout: Layout) -> exp.Select:

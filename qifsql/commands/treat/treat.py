@@ -79,7 +79,7 @@ def treat(
         origin = origin.about(description, dataset.paths).sending(statements)
         names, people = [c.name for c in typed.columns], frame["people"][0]
         release.write(engine, final, path, origin, names=names, rows=people)
-        notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
+        notes = (*(attack.microdata.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
@@ -89,8 +89,8 @@ def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -
     if dataset.csv:
         options["csv"] = dataset.csv
     if attack is not None:
-        options["qids"] = [q.name for q in attack.qids]
-        options["secrets"] = [s.name for s in attack.secrets]
+        options["qids"] = [q.name for q in attack.microdata.qids]
+        options["secrets"] = [s.name for s in attack.microdata.secrets]
     return {"dataset": dataset.name} | options
 
 

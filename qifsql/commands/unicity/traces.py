@@ -12,7 +12,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.columns import equal
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
@@ -42,10 +42,12 @@ class Trails:
     """The log as tables of the engine's own: people, points, and who has which."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
-        self.tables = Tables(engine, "reading points", bound.dataset.name)
+        self.tables = Tables(engine, "reading points", bound.microdata.dataset.name)
         self.bound = bound
-        steps = tuple(microdata.microdata(bound, key=True))
-        self.tables.make("traces", microdata.plan(bound, steps, self._query("traces")))
+        steps = tuple(microdata_steps.steps(bound.microdata, key=True))
+        self.tables.make(
+            "traces", microdata_steps.plan(bound.microdata, steps, self._query("traces"))
+        )
         for name in ("places", "people", "paths"):
             self.tables.make(name, self._query(name))
 
@@ -86,7 +88,7 @@ class Trails:
         return draws - int(hidden)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(f"unicity/{name}", width=len(self.bound.qids))
+        return splice(f"unicity/{name}", width=len(self.bound.microdata.qids))
 
 
 def _single(size: int) -> Step:

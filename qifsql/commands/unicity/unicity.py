@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
 from qifsql.counting.session import opened
@@ -20,7 +20,7 @@ from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError, large, quoted, several
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -73,10 +73,10 @@ def unicity(
     origin = Origin.now(settings, "unicity")
     spec = Attack.of("crs", source, qids=options["qids"], key=options["key"], where=where)
     with opened(spec, settings) as (engine, bound):
-        records, without = _count(engine, bound)
+        records, without = _count(engine, bound.microdata)
         trails = Trails(engine, bound)
         lengths = trails.lengths()
-        rows, notes = [], list(bound.notes)
+        rows, notes = [], list(bound.microdata.notes)
         if without:
             notes.append(
                 f"{several(without, 'record')} without a key are left out: nothing says "
@@ -100,16 +100,18 @@ def unicity(
                 )
             rows.append(row)
         description = {
-            "dataset": bound.dataset.name,
-            "key": bound.key.name if bound.key else options["key"],
-            "qids": [q.name for q in bound.qids],
+            "dataset": bound.microdata.dataset.name,
+            "key": bound.microdata.key.name if bound.microdata.key else options["key"],
+            "qids": [q.name for q in bound.microdata.qids],
             "points": list(sizes),
             "draws": draws,
             "seed": seed,
             "where": where,
         }
-        origin = origin.about(description, bound.dataset.paths).sending(trails.tables.statements)
-        origin = origin.listing(bound.columns)
+        origin = origin.about(description, bound.microdata.dataset.paths).sending(
+            trails.tables.statements
+        )
+        origin = origin.listing(bound.microdata.columns)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 
@@ -132,18 +134,16 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
     return replace(settings, seed=seed)
 
 
-def _count(engine: Engine, bound: BoundAttack) -> tuple[int, int]:
+def _count(engine: Engine, microdata: Microdata) -> tuple[int, int]:
     """How many records there are, and how many have no key; DatasetError where none has one."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
-    plan = microdata.plan(bound, microdata.microdata(bound, key=True), query)
-    name = bound.dataset.name
+    plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
+    name = microdata.dataset.name
     ((records, without),) = engine.rows(plan, "counting records", name)
     if not records:
-        after = " under the filter (where)" if bound.where is not None else ""
+        after = " under the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{name} has no records{after}; there is nobody to single out")
     if records == without:
-        raise DatasetError(
-            f"no record of {name} has a key ({quoted(bound.key.name) if bound.key else ''}); "
-            "name another column"
-        )
+        key = quoted(microdata.key.name) if microdata.key else ""
+        raise DatasetError(f"no record of {name} has a key ({key}); name another column")
     return int(records), int(without)

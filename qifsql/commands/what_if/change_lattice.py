@@ -19,7 +19,7 @@ from qifsql.data.expressions import SOURCE
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, same
 from qifsql.query.splice import splice
 
@@ -61,7 +61,7 @@ class States:
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
         """Number the values of every state; a missing value is one of them."""
-        forms = [exp.alias_(microdata.normal(a), f"form_{i}") for i, a in enumerate(states)]
+        forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
         inner = exp.select(value, people, "positions.position", *forms)
@@ -74,17 +74,17 @@ class States:
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
         """Make ``released``: one row per record, its values' numbers in every state."""
         attack = self.attack
-        named = [(f"qid_{j}", a) for j, a in enumerate(attack.qids, 1)]
-        named += [(f"secret_{j}", a) for j, a in enumerate(attack.secrets, 1)]
-        columns = [exp.alias_(microdata.normal(a), name) for name, a in named]
-        rows = rows_of(attack, columns).subquery("rows")
+        named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
+        named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
+        columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
+        rows = rows_of(attack.microdata, columns).subquery("rows")
         query = exp.select().from_(rows)
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
             value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
             states = [exp.column(f"state_{i}", codes).as_(f"state_{j}_{i}") for i in range(width)]
             query = query.join(exp.table_(codes), on=value).select(*states)
-        for j, _ in enumerate(attack.secrets, 1):
+        for j, _ in enumerate(attack.microdata.secrets, 1):
             codes, name = f"secrets_{j}", f"secret_{j}"
             secret = exp.column(name)
             values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
@@ -97,13 +97,13 @@ class States:
             query = self._drawn(query, len(widths), seed)
         self.tables.make("released", query)
         statement = self.tables.statements[-1]
-        paths, name = attack.dataset.paths, attack.dataset.name
+        paths, name = attack.microdata.dataset.paths, attack.microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
         """The records with the lot that each draws."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
-        names += [f"secret_{j}" for j, _ in enumerate(self.attack.secrets, 1)]
+        names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []
         for name in names:
             parts += [exp.cast(exp.column(name), "VARCHAR"), exp.Literal.string(",")]
@@ -117,12 +117,14 @@ class States:
         """The attack on the changed release; DatasetError where a sample keeps nobody."""
         qids = [
             Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
-            for j, (qid, state) in enumerate(zip(self.attack.qids, variant.states, strict=True), 1)
+            for j, (qid, state) in enumerate(
+                zip(self.attack.microdata.qids, variant.states, strict=True), 1
+            )
             if state is not None
         ]
         secrets = [
             Attribute(s.name, _read_column(f"secret_{j}"), "INTEGER")
-            for j, s in enumerate(self.attack.secrets, 1)
+            for j, s in enumerate(self.attack.microdata.secrets, 1)
         ]
         where: exp.Expr | None = None
         if variant.rate is not None and variant.rate < 1:
@@ -136,14 +138,15 @@ class States:
                 raise DatasetError(
                     f"the sample keeps no record of {self.released.name}; ask for a larger share"
                 )
-        return replace(
-            self.attack,
+        microdata = replace(
+            self.attack.microdata,
             dataset=self.released,
             qids=tuple(qids) or (NOTHING,),
             secrets=tuple(secrets),
             where=where,
             zoned=False,
         )
+        return self.attack.on(microdata)
 
     def penalty(self, variant: Variant) -> float:
         """The mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""

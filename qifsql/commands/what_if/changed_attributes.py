@@ -31,7 +31,7 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
             f"{family(attribute.type)} of {quoted(attribute.name)}"
         )
     limit = exp.cast(exp.Literal.string(change.how), attribute.type, dialect="duckdb")
-    value = microdata.normal(attribute)
+    value = microdata_steps.normal(attribute)
     beyond = exp.GT if change.kind == "top" else exp.LT
     case = exp.Case().when(beyond(this=exp.paren(value), expression=limit), limit.copy())
     return replace(attribute, expression=case.else_(value.copy()))

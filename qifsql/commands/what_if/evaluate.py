@@ -40,29 +40,29 @@ class Work:
         self, engine: Engine, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
     ) -> None:
         self.bound = bound
-        self.tables = Tables(engine, "reading records", bound.dataset.name)
+        self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
         self.notes: list[str] = []
         self.tried = 0
-        names = [q.name for q in bound.qids]
+        names = [q.name for q in bound.microdata.qids]
         for name in trees:
             if name not in names:
                 hint = did_you_mean(name, names)
                 raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
         self.trees = {name: Hierarchy.read(path) for name, path in trees.items()}
-        self.changed = Changed(catalog, bound.qids, self.trees)
+        self.changed = Changed(catalog, bound.microdata.qids, self.trees)
         self.raws = [
-            Raw(i, q.name, bound.dataset.name, q.type, self.trees.get(q.name))
-            for i, q in enumerate(bound.qids, 1)
+            Raw(i, q.name, bound.microdata.dataset.name, q.type, self.trees.get(q.name))
+            for i, q in enumerate(bound.microdata.qids, 1)
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """The rows before, with each change alone, and with all together."""
-        check_records(self.tables.engine, self.bound)
-        forms = [[_raw(q)] for q in self.bound.qids]
+        check_records(self.tables.engine, self.bound.microdata)
+        forms = [[_raw(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
-        scales = losses.read_original(self.tables, self.raws, self.bound)
+        scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         lots = seed if any(c.kind == "sample" for c in requests) else None
         states = States(self.tables, self.bound, scales, forms, seed=lots)
         releases: list[tuple[str, Sequence[Change], Variant]]
@@ -101,14 +101,14 @@ class Work:
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
         """The row before, and that of the smallest change that keeps the bounds."""
-        check_records(self.tables.engine, self.bound)
-        scales = losses.read_original(self.tables, self.raws, self.bound)
-        rungs = generalisation.named(requests, self.bound.qids)
+        check_records(self.tables.engine, self.bound.microdata)
+        scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
+        rungs = generalisation.named(requests, self.bound.microdata.qids)
         if not requests:
-            pairs = zip(self.bound.qids, scales, strict=True)
+            pairs = zip(self.bound.microdata.qids, scales, strict=True)
             lengths = [_length(self.tables, q, scale) for q, scale in pairs]
-            rungs = generalisation.usual(self.bound.qids, scales, lengths, self.trees)
-        forms = [[_raw(q)] for q in self.bound.qids]
+            rungs = generalisation.usual(self.bound.microdata.qids, scales, lengths, self.trees)
+        forms = [[_raw(q)] for q in self.bound.microdata.qids]
         # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)

@@ -13,7 +13,7 @@ from qifsql.adversary import changes as adversary_changes
 from qifsql.adversary import roles
 from qifsql.adversary.bind import bind
 from qifsql.adversary.changes import Change
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.what_if import bounds
 from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.evaluate import Work
@@ -85,29 +85,35 @@ def what_if(
     with open_engine(settings, sources=[spec.dataset]) as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
-        requests = [adversary_changes.read(text, bound.qids) for text in texts]
-        names = [s.name for s in bound.secrets]
+        requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]
+        names = [s.name for s in bound.microdata.secrets]
         rules = bounds.until(limits, names)
         rules += bounds.of_policy(read, names) if read is not None else []
         work = Work(engine, catalog, bound, trees)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
-        description = _plain(bound, requests, rules, seed, trees) | {
+        description = _plain(bound.microdata, requests, rules, seed, trees) | {
             "where": adversary.get("where")
         }
-        paths = (*bound.dataset.paths, *trees.values(), *([str(policy)] if policy else []))
-        origin = origin.about(description, paths, *work.plans).listing(bound.columns)
-        origin = origin.sending(dict.fromkeys([*openings(bound.dataset), *work.tables.statements]))
+        paths = (
+            *bound.microdata.dataset.paths,
+            *trees.values(),
+            *([str(policy)] if policy else []),
+        )
+        origin = origin.about(description, paths, *work.plans).listing(bound.microdata.columns)
+        origin = origin.sending(
+            dict.fromkeys([*openings(bound.microdata.dataset), *work.tables.statements])
+        )
     tried = work.tried if rules else None
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
-    notes = (*bound.notes, *work.notes, *_unconsidered(bound))
+    notes = (*bound.microdata.notes, *work.notes, *_unconsidered(bound.microdata))
     return Result(frame=frame, origin=origin, notes=notes, met=met)
 
 
-def _unconsidered(bound: BoundAttack) -> list[str]:
+def _unconsidered(microdata: Microdata) -> list[str]:
     """Which columns the risk does not consider: they stay in the file whatever is changed."""
-    if not (names := roles.unnamed(bound.columns)):
+    if not (names := roles.unnamed(microdata.columns)):
         return []
     return [
         f"not considered, and released as they are: {names}; who knows them, too, singles out more "
@@ -129,23 +135,23 @@ def _of_policy(policy: policies.Policy) -> dict[str, Any]:
 
 
 def _plain(
-    bound: BoundAttack,
+    microdata: Microdata,
     requests: Sequence[Change],
     rules: Sequence[Bound],
     seed: int | None,
     trees: Mapping[str, str],
 ) -> dict[str, Any]:
     """What was asked for, as plain data."""
-    assert isinstance(bound.dataset, Dataset)  # noqa: S101 - it was one
-    csv = {"all_varchar": bound.dataset.all_varchar, "delimiter": bound.dataset.delimiter}
+    assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
+    csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
     return {
-        "dataset": bound.dataset.name,
-        "qids": [q.name for q in bound.qids],
-        "secrets": [s.name for s in bound.secrets],
-        "expressions": expressions((*bound.qids, *bound.secrets)),
+        "dataset": microdata.dataset.name,
+        "qids": [q.name for q in microdata.qids],
+        "secrets": [s.name for s in microdata.secrets],
+        "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "changes": [c.text for c in requests],
         "bounds": [b.text for b in rules],
         "hierarchies": dict(trees) or None,
         "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
-        "csv": csv if bound.dataset.format == "csv" else None,
+        "csv": csv if microdata.dataset.format == "csv" else None,
     }

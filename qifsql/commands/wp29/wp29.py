@@ -24,7 +24,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 from qifsql.results.result import Result
@@ -155,8 +155,8 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
         key = exp.select("key").from_("microdata")
         keyed = Step("keyed", "One row per record: the key of its person.", key)
-        steps = [*microdata.microdata(bound, key=True), keyed]
-        plan = microdata.plan(bound, steps, load("wp29/persons").query)
+        steps = [*microdata_steps.steps(bound.microdata, key=True), keyed]
+        plan = microdata_steps.plan(bound.microdata, steps, load("wp29/persons").query)
         ((people, several),) = engine.rows(plan, "counting records of each key", dataset.name)
     if not people:
         raise DatasetError(
