@@ -121,7 +121,8 @@ class Outside:
         if together(domain(self.secret.type), domain(file_column.type)) is None:
             raise ColumnError(
                 f"{what} is {family(file_column.type)}, but that of "
-                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: neither is made the other; write both with one type"
+                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: neither is "
+                "made the other; write both with one type"
             )
         return exp.TryCast(this=value, to=type_)
 
