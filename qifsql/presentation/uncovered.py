@@ -71,7 +71,7 @@ def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
     heads = [said("column"), said("role")]
     if measured:
         heads += [said("singled out with it"), said("share"), said("more than without")]
-    listed = Table.of(heads, right=(2, 3, 4))
+    listed = Table.of(heads, right=range(2, len(heads)))
     for column in columns:
         numbers = _numbers(measured.get(column.name))
         listed.add_row(escaping.cell(column.name), role(column.role), *numbers)
