@@ -272,8 +272,8 @@ class BoundAttack:
                 "quasi-identifier; name one"
             )
         target = {q.name: self.target[q.name] for q in qids} if self.target else {}
-        known = replace(self.microdata, qids=qids, releases=self.microdata.releases[:n])
-        return replace(self.on(known), target=target)
+        microdata = replace(self.microdata, qids=qids, releases=self.microdata.releases[:n])
+        return replace(self.on(microdata), target=target)
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""
