@@ -182,6 +182,24 @@ def test_link_rules_that_cannot_be_are_refused(pair: list[str], link: str, words
         qifsql.attack("crl", pair, link=link, qids="q")
 
 
+def test_what_no_rule_links_is_said_to_be_independent_and_to_promise_too_much(
+    tmp_path: Path,
+) -> None:
+    """People keep q, which no rule says: by the model it tells twice as much, in truth nothing."""
+    same = {"e": 1, "age": 7, "c": "a", "d": 0, "s": "u"}
+    paths = written(tmp_path, [[same | {"q": q} for q in "xxyy"]] * 2)
+    asked = {"link": "e", "presence": 1, "truth": "id", "qids": "q"}
+    result = qifsql.attack("crl", paths, **asked)
+    found = by_knowledge(result)
+    assert found["CRL", "with the key"]["posterior_probabilistic"] == 1 / 2
+    assert found["CRL", "linked"]["posterior_probabilistic"] > 1 / 2
+    assert any("no rule of the links says how" in note for note in result.notes)
+    assert any("more is guessed right without the key" in note for note in result.notes)
+    fitting = qifsql.attack("crl", paths, **(asked | {"link": "e; q"}))
+    assert not any("no rule of the links" in note for note in fitting.notes)
+    assert not any("without the key" in note for note in fitting.notes)
+
+
 @pytest.mark.parametrize("one_to_one", [False, True])
 def test_where_nobody_has_a_candidate_the_numbers_are_those_of_the_focal_release_alone(
     pair: list[str], one_to_one: bool
