@@ -61,13 +61,47 @@ SELECT
     0::BIGINT AS prior_best,
     1::BIGINT AS prior_size;
 
--- One row per person's values: the spot where they lie, and in how many classes that is.
+-- One row per combination of places that people have: the spot where they lie in one release, and in
+-- how many classes that is.
 CREATE OR REPLACE VIEW whereabouts AS
 SELECT
-    reached.point,
+    points.point,
     spots.spot,
     len(spots.classes) AS classes
-FROM reached INNER JOIN spots ON reached.classes = spots.classes;
+FROM points
+INNER JOIN release_points ON each(points.place = release_points.place)
+INNER JOIN reached ON release_points.point = reached.point
+INNER JOIN spots ON reached.classes = spots.classes;
+
+-- One row about one release: how many records it has, in how many classes, how many are in the
+-- smallest one, how many are suppressed, how many have the most frequent value of the secret.
+CREATE OR REPLACE VIEW extent AS
+SELECT
+    (in_classes.records + gone.records)::BIGINT AS records,
+    in_classes.classes,
+    in_classes.smallest_class,
+    gone.records AS suppressed,
+    most.records AS most_frequent
+FROM (
+    SELECT
+        count(*) AS classes,
+        coalesce(sum(records), 0)::BIGINT AS records,
+        min(records) AS smallest_class
+    FROM classes
+) AS in_classes
+CROSS JOIN (SELECT coalesce(sum(records), 0)::BIGINT AS records FROM suppressed_secrets) AS gone
+CROSS JOIN (
+    SELECT max(records) AS records
+    FROM (
+        SELECT sum(records)::BIGINT AS records
+        FROM (
+            SELECT secret, records FROM class_secrets
+            UNION ALL
+            SELECT secret, records FROM suppressed_secrets
+        ) AS every
+        GROUP BY secret
+    ) AS summed
+) AS most;
 
 -- One row: how many people are in no class of one release, in one, in several; how many are in none
 -- but may be among its suppressed records.

@@ -20,7 +20,10 @@ from places import ROOT
 
 PACKAGE = ROOT / "qifsql"
 CATALOGUE = PACKAGE / "presentation" / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
-EXPLAINED = ("text['title']", "text['meaning']")  # in method.py: those of all explanations
+ELSEWHERE = {  # messages that stand in other files
+    "method.py": ("text['title']", "text['meaning']"),  # those of all explanations
+    "chapters.py": ("view.TITLE",),
+}
 FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages
 
 Message: TypeAlias = str | tuple[str, str]  # one text, or those of one and of many
@@ -43,11 +46,13 @@ def of_module(path: Path) -> Iterator[Message]:
     tree = ast.parse(path.read_text("utf-8"), str(path))
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     known = [a.name for n in imports if n.module == "qifsql.presentation.language" for a in n.names]
+    if path.name == "view.py":
+        yield from (t for title in _given("TITLE", tree.body) for t in _texts(title, (), ()))
     for call, scope in _calls(tree, tree):
         if not isinstance(call.func, ast.Name) or call.func.id not in {*known} & {*FUNCTIONS}:
             continue
         texts = call.args[: FUNCTIONS[call.func.id]] or [call]
-        if path.name == "method.py" and ast.unparse(texts[0]) in EXPLAINED:
+        if ast.unparse(texts[0]) in ELSEWHERE.get(path.name, ()):
             continue
         above = [n for n in ast.walk(scope) if getattr(n, "lineno", 0) < call.lineno]
         try:
@@ -120,6 +125,8 @@ def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
                 yield value
             case ast.arg(arg=found) if found == name:
                 yield None
+            case ast.comprehension(target=ast.Name(id=found), iter=values) if found == name:
+                yield values
             case ast.For() | ast.comprehension() | ast.AugAssign() | ast.NamedExpr():
                 known = [n for n in ast.walk(node.target) if isinstance(n, ast.Name)]
                 yield from (None for n in known if n.id == name)

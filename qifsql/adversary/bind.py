@@ -15,7 +15,7 @@ from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, split_name
@@ -32,27 +32,23 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     schema = catalog.schema
     models = _models(attack)
     _check_rules(attack)
-    absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
-    qids = naming.attributes(
-        attack.qids or tuple(attack.target),
-        schema,
-        naming.QID,
-        distinct="distinct" in (attack.absent, absent),
-        again=not attack.qids,
-    )
+    joint_absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
+    distinct = "distinct" in (attack.absent, joint_absent)
+    names = attack.qids or tuple(attack.target)
+    qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
+    membership = models[0].goal == "membership"
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
-    if models[0].goal != "membership" and attack.member is not None:
+    if membership:
+        secrets = _member(attack, schema)
+    elif attack.member is not None:
         raise InputError(
             "member says who is in the release, for models of membership (cms, ims, cml, iml); "
             f"leave it out of {models[0].acronym}"
         )
-    if models[0].goal == "membership":
-        secrets = _member(attack, schema)
     key = naming.of_column(attack.key, schema)
     weight = naming.weight(attack.weight, schema)
-    where = None
-    if attack.where is not None:
-        where = parse(attack.where, schema, "the filter (where)")
+    condition = attack.where
+    where = None if condition is None else parse(condition, schema, "the filter (where)")
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
     _disjoint(qids, secrets, key)
@@ -61,70 +57,49 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
-    typed = {"qid": qids, "secret": secrets, "key": key, "weight": weight, "by": group}
-    typed = with_types(typed, where, catalog, cells=isinstance(attack.dataset, Dataset))
-    qids, secrets = typed["qid"], typed["secret"]
-    key, weight, group = typed["key"], typed["weight"], typed["by"]
-    columns = _columns(attack, schema, typed, where, membership=models[0].goal == "membership")
+    hidden = roles.MEMBER if membership else roles.SECRET
+    used = {roles.QID: qids, hidden: secrets, roles.KEY: key, roles.WEIGHT: weight}
+    used |= {roles.GROUP: group}
+    used = with_types(used, where, catalog, cells=isinstance(attack.dataset, Dataset))
+    qids, secrets, key, weight, group = used.values()
+    keys = _keys(attack.dataset, key)
+    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
+    apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)} if distinct else {}
+    columns = roles.columns(schema, used, where=where, wave=wave, keys=keys, there=apart)
     target = targets.bind(models[0], attack.target, qids, catalog)
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    notes = _notes(models, qids, secrets, _keys(attack.dataset, key))
+    notes = _notes(models, qids, secrets, keys)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
-    by_member = models[0].goal == "membership" and not models[0].individual
+    by_member = membership and not models[0].individual
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     files = tuple(path for path in (*listed, attack.prior) if path)
-    return BoundAttack(
-        models,
-        attack.dataset,
-        qids,
-        secrets,
-        _first(key),
-        _first(weight),
-        where,
-        attack.null,
-        target,
-        (*notes, *catalog.remarks),
-        zoned,
-        gains,
-        order,
-        _beliefs(attack, secrets, catalog),
-        _first(group or (secrets if by_member else ())),
-        bind_gains.numbers(attack.thresholds, "threshold"),
-        bind_gains.numbers(attack.quantiles, "quantile"),
-        files,
-        models[0].goal == "membership",
-        tuple(part.dataset for part in schema.parts) or (schema.dataset,),
-        columns,
-    )
-
-
-def _columns(
-    attack: Attack,
-    schema: Schema,
-    typed: Mapping[str, Attributes],
-    where: exp.Expr | None,
-    *,
-    membership: bool,
-) -> tuple[ColumnRoles, ...]:
-    """All columns of the datasets with their roles."""
-    names = {"qid": roles.QID, "key": roles.KEY, "weight": roles.WEIGHT, "by": roles.GROUP}
-    names["secret"] = roles.MEMBER if membership else roles.SECRET
-    apart: dict[int, exp.Expr] = {}
-    if isinstance(attack.dataset, Collection) and "distinct" in (
-        attack.absent,
-        attack.dataset.absent,
-    ):
-        apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)}
-    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
-    return roles.columns(
-        schema,
-        {names[role]: attributes for role, attributes in typed.items()},
+    microdata = Microdata(
+        dataset=attack.dataset,
+        qids=qids,
+        secrets=secrets,
+        key=_first(key),
+        weight=_first(weight),
+        by=_first(group or (secrets if by_member else ())),
         where=where,
-        wave=wave,
-        keys=_keys(attack.dataset, typed["key"]),
-        there=apart,
+        null=attack.null,
+        zoned=zoned,
+        notes=(*notes, *catalog.remarks),
+        releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
+        columns=columns,
+    )
+    return BoundAttack(
+        models=models,
+        microdata=microdata,
+        target=target,
+        gains=gains,
+        asked_gains=order,
+        beliefs=_beliefs(attack, secrets, catalog),
+        thresholds=bind_gains.numbers(attack.thresholds, "threshold"),
+        quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
+        files=files,
+        member=membership,
     )
 
 
@@ -242,7 +217,7 @@ def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
 
 
 def with_types(
-    roles: Mapping[str, Attributes],
+    used: Mapping[str, Attributes],
     where: exp.Expr | None,
     catalog: Catalog,
     *,
@@ -252,7 +227,7 @@ def with_types(
 
     Nested values are of no use, but for quasi-identifiers that are generalised ``cells``.
     """
-    every = [attribute for attributes in roles.values() for attribute in attributes]
+    every = [attribute for attributes in used.values() for attribute in attributes]
     types = catalog.types(
         [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
     )
@@ -261,16 +236,16 @@ def with_types(
     iterator = iter(types)
     typed = {
         role: tuple(replace(a, type=next(iterator)) for a in attributes)
-        for role, attributes in roles.items()
+        for role, attributes in used.items()
     }
     for role, attribute in ((role, a) for role, attributes in typed.items() for a in attributes):
-        a_cell = cells and role == "qid" and generalised(attribute.type)
+        a_cell = cells and role == roles.QID and generalised(attribute.type)
         if nested(attribute.type) and not a_cell:
             raise ColumnError(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
                 "use one of its parts as an expression, as in NAME=column.part"
             )
-    for weight in typed.get("weight", ()):
+    for weight in typed.get(roles.WEIGHT, ()):
         if (kind := family(weight.type)) not in NUMBERS:
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
     return typed

@@ -18,6 +18,7 @@ KINDS = get_args(Kind)
 OF_VALUES = ("tolerance", "worth", "matrix", "sql")  # they look at the values of a secret
 FILED = ("worth", "matrix")  # they may be listed in a file
 STAKED = ("worth", "matrix", "sql")  # they say a gain for every guess and value
+EXAMPLES = {"tries": "3", "penalty": "0.5", "tolerance": "5"}
 HOW = "identity, tries:K, penalty:C, tolerance:T, worth:FILE, matrix:FILE or sql:EXPRESSION"
 
 
@@ -58,7 +59,7 @@ def parse(text: str) -> Gain:
     if kind == "worth" and number is None:
         return Gain(text.strip(), "worth", source=rest)
     if number is None:
-        raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{_example(kind)}")
+        raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{EXAMPLES[kind]}")
     if kind == "tries" and (number < 1 or number.denominator != 1):
         raise InputError(f"gain {quoted(text)} needs a whole number from 1, as in tries:3")
     if kind != "tries" and (number < 0 or number.denominator > 10**9):
@@ -73,7 +74,3 @@ def _number(text: str) -> Fraction | None:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _example(kind: str) -> str:
-    return {"tries": "3", "penalty": "0.5", "tolerance": "5"}[kind]

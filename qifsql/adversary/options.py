@@ -9,6 +9,7 @@ from qifsql.data.option import (
     DATA,
     DETAILS,
     GROUPS,
+    HIERARCHIES,
     NAME,
     NAMES,
     NUMBERS,
@@ -22,6 +23,47 @@ from qifsql.data.option import (
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
 UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
+
+Where = Annotated[str | None, Option(form=TEXT, typed=False)]
+Null = Annotated[
+    NullRule,
+    Option(
+        form=one_of(*NULL_RULES),
+        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+        panel=DATA,
+    ),
+]
+Truth = Annotated[
+    str | Sequence[str],
+    Option(
+        form=NAMES,
+        help="The key that says who is who: one name for both files, or one for each.",
+    ),
+]
+RegisterWhere = Annotated[
+    str | None, Option(form=TEXT, help="As --where, for the register.", panel=DATA)
+]
+
+
+def qids_option(text: str) -> Option:
+    """Return the option of quasi-identifiers; ``text`` says what a command does with them."""
+    return Option(form=NAMES, help=text, flags=("--qids", "-q"))
+
+
+def secret_option(text: str) -> Option:
+    """Return the option of secrets; ``text`` says what a command does with them."""
+    return Option(form=NAMES, help=text, flags=("--secret", "-s"))
+
+
+SECRET = secret_option("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
+HIERARCHY = Option(
+    HIERARCHIES,
+    "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+    flags=("--hierarchy",),
+)
+"""``hierarchies``: quasi-identifier -> file."""
+PLAIN = Option(NAMES, "Quasi-identifiers whose cells are values as they stand.", panel=DATA)
+"""``plain``: quasi-identifiers whose cells are values (``qifsql.data.cells``: how others are)."""
 
 
 class Knowledge(TypedDict, total=False):
@@ -38,34 +80,18 @@ class Knowledge(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-            "NAME=EXPRESSION. Repeatable.",
-            flags=("--qids", "-q"),
+        qids_option(
+            'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+            "NAME=EXPRESSION. Repeatable."
         ),
     ]
-    secret: Annotated[
-        str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.",
-            flags=("--secret", "-s"),
-        ),
-    ]
+    secret: Annotated[str | Sequence[str], SECRET]
     weight: Annotated[
         str | None,
         Option(form=TEXT, help="A column or expression >= 0: the adversary's prior on records."),
     ]
-    where: Annotated[str | None, Option(form=TEXT, typed=False)]
-    null: Annotated[
-        NullRule,
-        Option(
-            form=one_of(*NULL_RULES),
-            help="Missing values: distinct (a value of their own) or drop (leave the record out).",
-            panel=DATA,
-        ),
-    ]
+    where: Where
+    null: Null
 
 
 class Joining(TypedDict, total=False):

@@ -14,7 +14,7 @@ from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
-from qifsql.data.option import check_names
+from qifsql.data.option import as_tuple, check_names
 from qifsql.errors import InputError
 
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
@@ -58,18 +58,18 @@ class Attack:
         """The spec from what people type: one name or several, a path or several, or datasets."""
         check_names(options, Options)
         prior = options.get("prior")
-        keys = _several(options.get("key") or ())
+        keys = as_tuple(options.get("key"))
         return cls(
-            _several(model.split(",") if isinstance(model, str) else model),
+            as_tuple(model.split(",") if isinstance(model, str) else model),
             _opened(source, keys, options.get("absent", "null")),
-            _several(options.get("qids", ())),
-            _several(options.get("secret", ())),
+            as_tuple(options.get("qids")),
+            as_tuple(options.get("secret")),
             keys[0] if keys else None,
             options.get("weight"),
             options.get("where"),
             options.get("null", "distinct"),
             dict(options.get("target") or {}),
-            _several(options.get("gain") or ()) or ("identity",),
+            as_tuple(options.get("gain")) or ("identity",),
             None if prior is None else path_text(prior),
             options.get("by"),
             _numbers(options.get("thresholds", ())),
@@ -128,9 +128,7 @@ class Attack:
         The release is the dataset that was focal; auxiliary ones stay what they are. Of several
         keys that of the population is the last.
         """
-        release, *others = (
-            self.dataset.datasets if isinstance(self.dataset, Collection) else (self.dataset,)
-        )
+        release, *others = self.dataset.datasets
         first, last = self.keys[:1], self.keys[1:][-1:]
         keys = (*last, *self.keys[1:-1], *first)
         everybody = Collection.of(
@@ -214,35 +212,24 @@ class BoundGain:
 
 
 @dataclass(frozen=True)
-class BoundAttack:
-    """An attack whose names are all looked up and whose rules are all checked.
+class Microdata:
+    """The people and what is known of them: columns that are looked up, with their roles.
 
-    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
-    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
-    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
-    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
-    all columns of the datasets with their roles.
+    ``by`` is the column of groups. ``zoned``: there are times with a time zone. ``releases`` are
+    the names of the datasets whose columns the adversary may know. ``columns`` are all columns of
+    the datasets with their roles. ``notes`` say what a reader of the numbers should know of them.
     """
 
-    models: tuple[Model, ...]
     dataset: Dataset | Collection
     qids: tuple[Attribute, ...]
-    secrets: tuple[Attribute, ...]
-    key: Attribute | None
-    weight: Attribute | None
-    where: exp.Expr | None
-    null: NullRule
-    target: Mapping[str, str | None]
-    notes: tuple[str, ...] = ()
-    zoned: bool = False
-    gains: tuple[BoundGain, ...] = ()
-    asked_gains: tuple[int, ...] = (0,)
-    beliefs: Mapping[int, exp.Query] = field(default_factory=dict)
+    secrets: tuple[Attribute, ...] = ()
+    key: Attribute | None = None
+    weight: Attribute | None = None
     by: Attribute | None = None
-    thresholds: tuple[str, ...] = ()
-    quantiles: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    member: bool = False
+    where: exp.Expr | None = None
+    null: NullRule = "distinct"
+    zoned: bool = False
+    notes: tuple[str, ...] = ()
     releases: tuple[str, ...] = ("",)
     columns: tuple[ColumnRoles, ...] = ()
 
@@ -251,16 +238,42 @@ class BoundAttack:
         """How many datasets have columns that the adversary may know."""
         return len(self.releases)
 
+
+@dataclass(frozen=True)
+class BoundAttack:
+    """An attack on microdata whose names are all looked up and whose rules are all checked.
+
+    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
+    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
+    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
+    """
+
+    models: tuple[Model, ...]
+    microdata: Microdata
+    target: Mapping[str, str | None] = field(default_factory=dict)
+    gains: tuple[BoundGain, ...] = ()
+    asked_gains: tuple[int, ...] = (0,)
+    beliefs: Mapping[int, exp.Query] = field(default_factory=dict)
+    thresholds: tuple[str, ...] = ()
+    quantiles: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    member: bool = False
+
+    def on(self, microdata: Microdata) -> "BoundAttack":
+        """Return the same attack on other microdata."""
+        return replace(self, microdata=microdata)
+
     def first(self, n: int) -> "BoundAttack":
         """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
-        qids = tuple(q for q in self.qids if q.number <= n)
+        qids = tuple(q for q in self.microdata.qids if q.number <= n)
         if not qids:
             raise InputError(
                 "a progressive attack begins with the focal dataset alone, of which there is no "
                 "quasi-identifier; name one"
             )
         target = {q.name: self.target[q.name] for q in qids} if self.target else {}
-        return replace(self, qids=qids, target=target, releases=self.releases[:n])
+        microdata = replace(self.microdata, qids=qids, releases=self.microdata.releases[:n])
+        return replace(self.on(microdata), target=target)
 
     def gain(self, number: int) -> Gain:
         """The gain function of that number; 0 is identity."""
@@ -268,7 +281,6 @@ class BoundAttack:
 
 
 def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
-    """One dataset, or the collection of several."""
     if isinstance(source, Collection):
         return source
     sources = datasets(source)
@@ -278,12 +290,7 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, without regard to case."""
     return "".join(c for c in text.casefold() if c.isalnum())
-
-
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:

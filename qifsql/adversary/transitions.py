@@ -59,10 +59,9 @@ class Rule:
 
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
     """The rules that a text says, each column once; InputError where it cannot be understood."""
-    pieces = [text] if isinstance(text, str) else list(text)
-    link_rules: list[Rule] = []
-    for piece in (part for one in pieces for part in _split(one, ";")):
-        link_rules += _rule(piece)
+    texts = [text] if isinstance(text, str) else text
+    pieces = (piece for one in texts for piece in _split(one, ";") if piece)
+    link_rules = [rule for piece in pieces for rule in _rule(piece)]
     if not link_rules:
         raise InputError(f"there are no link rules; write some, as in {quoted(FORMS)}")
     names = [rule.column.casefold() for rule in link_rules]
@@ -86,13 +85,13 @@ def probability(text: str | float, what: str) -> Fraction:
 
 
 def _rule(piece: str) -> list[Rule]:
-    names, colon, law = _last_colon(piece)
+    names, *laws = _split(piece, ":", most=2)  # at the first colon that is in no name
     columns = [_unquoted(name) for name in _split(names, ",")]
-    if not all(columns) or (colon and not columns):
+    if not all(columns):
         raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")
-    if not colon:
+    if not laws:
         return [Rule(column, "exact") for column in columns]
-    law = law.strip()
+    (law,) = laws
     kind, equals, value = law.partition("=")
     value = value.strip()
     if re.fullmatch(r"[+-]\s*[0-9]+(\.[0-9]+)?", law):
@@ -108,13 +107,7 @@ def _rule(piece: str) -> list[Rule]:
     )
 
 
-def _last_colon(piece: str) -> tuple[str, str, str]:
-    """The columns of a rule, and its law after the first colon that is in no name."""
-    parts = _split(piece, ":", most=2, keep=True)
-    return (parts[0], ":", parts[1]) if len(parts) == 2 else (piece, "", "")
-
-
-def _split(text: str, mark: str, *, most: int = 0, keep: bool = False) -> list[str]:
+def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
     """The pieces between marks that are not inside double quotes, without blanks around them."""
     pieces, inside = [""], False
     for character in text:
@@ -125,8 +118,7 @@ def _split(text: str, mark: str, *, most: int = 0, keep: bool = False) -> list[s
             pieces[-1] += character
     if inside:
         raise InputError("a double quote in the link rules is not closed; names may stand in them")
-    pieces = [piece.strip() for piece in pieces]
-    return pieces if keep or mark == "," else [piece for piece in pieces if piece]
+    return [piece.strip() for piece in pieces]
 
 
 def _quoted(name: str) -> str:

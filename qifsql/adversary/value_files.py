@@ -4,14 +4,14 @@ A file is read as it is, its values as those of the secret. CSV is read as text,
 unless the secret is a number. An empty field is the missing value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from qifsql.adversary.gains import Gain
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, column, with_one_missing
+from qifsql.data.expressions import SOURCE, column, is_nan, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.errors import InputError, quoted
 
@@ -30,9 +30,9 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
                 f"{dataset.name} says no worth; it needs the columns value (or "
                 f"{quoted(secret.name)}) and worth"
             )
-        return _lines(dataset, exp.null(), value, earned, secret)
+        return _earned(dataset, exp.null(), value, earned, secret)
     if guess is not None and value is not None and earned is not None:
-        return _lines(dataset, _text(guess), value, earned, secret)
+        return _earned(dataset, _text(guess), value, earned, secret)
     first, *others = schema.columns
     if not others or len(others) > WIDE:
         raise InputError(
@@ -52,57 +52,47 @@ def beliefs(
     named = [j for j, s in enumerate(secrets, 1) if s.name in exact]
     named = named or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
     numbers = named or ([1] if len(secrets) == 1 else [])
-    if (
-        believed is None
-        or len(numbers) != 1
-        or _value_column(schema, secrets[numbers[0] - 1]) is None
-    ):
+    secret = secrets[numbers[0] - 1] if len(numbers) == 1 else None
+    value = _value_column(schema, secret) if secret else None
+    if believed is None or secret is None or value is None:
         raise InputError(
             f"{dataset.name} says no prior; it needs a column named like one of the secrets (or "
             "value, where there is one secret) and the column probability"
         )
-    secret = secrets[numbers[0] - 1]
-    value = _value_column(schema, secret)
-    assert value is not None  # noqa: S101 - checked above
-    query = exp.select(
-        exp.alias_(_typed(column(value), secret), "value"),
-        exp.alias_(_raw(value, secret), "raw"),
-        exp.alias_(_number(column(believed)), "belief"),
-    )
-    return numbers[0], query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
+    columns = {"value": typed(column(value), secret), "raw": _raw(value, secret)}
+    return numbers[0], lines(dataset, columns | {"belief": number(believed)})
 
 
 def _value_column(schema: Schema, secret: Attribute) -> Column | None:
     return schema.find(secret.name) or schema.find("secret") or schema.find("value")
 
 
-def _lines(
+def lines(dataset: Dataset, columns: Mapping[str, exp.Expr]) -> exp.Select:
+    """The lines of a file in columns of these names."""
+    query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
+    return query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
+
+
+def _earned(
     dataset: Dataset, guess: exp.Expr, value: Column, earned: Column, secret: Attribute
 ) -> exp.Select:
-    return exp.select(
-        exp.alias_(guess, "guess"),
-        exp.alias_(_typed(column(value), secret), "value"),
-        exp.alias_(_raw(value, secret), "raw"),
-        exp.alias_(_number(column(earned)), "gain"),
-    ).from_(exp.alias_(relation(dataset), SOURCE, table=True))
+    columns = {"guess": guess, "value": typed(column(value), secret), "raw": _raw(value, secret)}
+    return lines(dataset, columns | {"gain": number(earned)})
 
 
 def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> exp.Select:
     """One column of a wide matrix: the gains of all guesses from the value that it is named for."""
     name = exp.null() if other.name in MISSING else exp.Literal.string(other.name)
-    return exp.select(
-        exp.alias_(_text(first), "guess"),
-        exp.alias_(_typed(name, secret), "value"),
-        exp.alias_(exp.cast(name.copy(), "VARCHAR"), "raw"),
-        exp.alias_(_number(column(other)), "gain"),
-    ).from_(exp.alias_(relation(dataset), SOURCE, table=True))
+    raw = exp.cast(name.copy(), "VARCHAR")
+    columns = {"guess": _text(first), "value": typed(name, secret), "raw": raw}
+    return lines(dataset, columns | {"gain": number(other)})
 
 
-def _typed(tree: exp.Expr, secret: Attribute) -> exp.Expr:
-    """A value as one of the secret; what does not fit becomes NULL."""
-    kind = exp.DataType.build(secret.type, dialect="duckdb")
+def typed(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
+    """A value as one of a column; what does not fit becomes NULL."""
+    kind = exp.DataType.build(attribute.type, dialect="duckdb")
     tried: exp.Expr = exp.TryCast(this=tree, to=kind)
-    return with_one_missing(tried) if secret.floating else tried
+    return with_one_missing(tried) if attribute.floating else tried
 
 
 def _text(value: Column) -> exp.Expr:
@@ -113,12 +103,9 @@ def _raw(value: Column, secret: Attribute) -> exp.Expr:
     """A value as it is written; NULL where it is missing, which NaN is, too."""
     if not secret.floating:
         return _text(value)
-    tried = exp.TryCast(this=column(value), to=exp.DataType.build("DOUBLE"))
-    infinite = exp.Anonymous(this="isinf", expressions=[tried])
-    finite = exp.Anonymous(this="isfinite", expressions=[tried.copy()])
-    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
-    return exp.Case().when(nan, exp.null()).else_(_text(value))
+    return exp.Case().when(is_nan(number(value)), exp.null()).else_(_text(value))
 
 
-def _number(tree: exp.Expr) -> exp.Expr:
-    return exp.TryCast(this=tree, to=exp.DataType.build("DOUBLE"))
+def number(value: Column) -> exp.Expr:
+    """A value as a number; NULL where it is none."""
+    return exp.TryCast(this=column(value), to=exp.DataType.build("DOUBLE"))

@@ -68,7 +68,7 @@ class Counts:
     ) -> None:
         self.engine = engine
         self.bound = bound
-        self.where = bound.dataset.name
+        self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.values: dict[int, int] = {}
         path = store.path if store else None
@@ -77,7 +77,9 @@ class Counts:
         self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
         signature = self._stored(store, held) if store else None
-        self.records: int = signature["records"] if signature else check_records(engine, bound)
+        self.records: int = (
+            signature["records"] if signature else check_records(engine, bound.microdata)
+        )
         if signature is None:
             if self._ledger is not None:  # only now: what is refused leaves an empty file
                 ledger.begin(self._ledger)
@@ -152,11 +154,15 @@ class Counts:
 
     def _count(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
-        secrets = range(1, len(bound.secrets) + 1)
+        secrets = range(1, len(bound.microdata.secrets) + 1)
         for j in secrets:
             self.keep("cells", j, prior=True)
         if tallied and not (
-            bound.gains or bound.beliefs or bound.by or bound.target or bound.weight
+            bound.gains
+            or bound.beliefs
+            or bound.microdata.by
+            or bound.target
+            or bound.microdata.weight
         ):
             self.values = self._few()
         if self.values:
@@ -165,8 +171,8 @@ class Counts:
             if again and j not in self.values:
                 self.keep("cells", j)
         if again and 0 in self._numbers() and not self.values:
-            self.keep("cells" if bound.weight else "blocks", 0)
-        for j in self._numbers() if bound.by else ():
+            self.keep("cells" if bound.microdata.weight else "blocks", 0)
+        for j in self._numbers() if bound.microdata.by else ():
             self.keep("members", j)
 
     def _numbers(self) -> set[int]:
@@ -175,7 +181,7 @@ class Counts:
     def _few(self) -> dict[int, int]:
         """The numbers of values of the secrets that are counted by tallies."""
         few: dict[int, int] = {}
-        for j in range(1, len(self.bound.secrets) + 1):
+        for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
             if values <= FEW and sum(few.values()) + values <= TALLIES:
                 few[j] = values
@@ -183,14 +189,18 @@ class Counts:
 
     def _same_blocks(self, question: Question) -> Question:
         """Whose record it is needs the blocks alone: those of any secret will do."""
-        others = [j for j in range(1, len(self.bound.secrets) + 1) if j not in self.bound.beliefs]
+        others = [
+            j
+            for j in range(1, len(self.bound.microdata.secrets) + 1)
+            if j not in self.bound.beliefs
+        ]
         return (others[0], 0) if question == (0, 0) and others else question
 
     def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
         return (Profile.of_weights if self._weighted(secret) else Profile.of_counts)(frame)
 
     def _weighted(self, secret: int) -> bool:
-        return self.bound.weight is not None or secret in self.bound.beliefs
+        return self.bound.microdata.weight is not None or secret in self.bound.beliefs
 
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
         self._send(plan)
@@ -245,7 +255,7 @@ class Counts:
 
     def _question(self) -> Mapping[str, Any]:
         bound = self.bound
-        stats = [Path(p).stat() for p in bound.dataset.paths]
+        stats = [Path(p).stat() for p in bound.microdata.dataset.paths]
 
         def shown(tree: exp.Expr | None) -> str | None:
             return None if tree is None else render.render(tree)
@@ -253,14 +263,20 @@ class Counts:
         return {
             "form": FORM,
             "engine": ledger.ENGINE,
-            "dataset": [bound.dataset.name, bound.dataset.table, list(bound.dataset.paths)],
-            "join": bound.dataset.statement if isinstance(bound.dataset, Dataset) else None,
+            "dataset": [
+                bound.microdata.dataset.name,
+                bound.microdata.dataset.table,
+                list(bound.microdata.dataset.paths),
+            ],
+            "join": bound.microdata.dataset.statement
+            if isinstance(bound.microdata.dataset, Dataset)
+            else None,
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
-            "qids": [shown(q.expression) for q in bound.qids],
-            "secrets": [shown(s.expression) for s in bound.secrets],
-            "weight": shown(bound.weight.expression) if bound.weight else None,
-            "by": shown(bound.by.expression) if bound.by else None,
-            "where": shown(bound.where),
-            "null": bound.null,
+            "qids": [shown(q.expression) for q in bound.microdata.qids],
+            "secrets": [shown(s.expression) for s in bound.microdata.secrets],
+            "weight": shown(bound.microdata.weight.expression) if bound.microdata.weight else None,
+            "by": shown(bound.microdata.by.expression) if bound.microdata.by else None,
+            "where": shown(bound.microdata.where),
+            "null": bound.microdata.null,
             "models": sorted({m.goal for m in bound.models}),
         }

@@ -1,6 +1,7 @@
 """Which cuts are refused, because one side would not keep a limit on a secret."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -59,18 +60,18 @@ def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dic
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))
     if (least := wishes.l_entropy) is not None:
-        limits.append(("l_entropy", _ratio(least.numerator, least.denominator)))
+        limits.append(("l_entropy", _ratio(least)))
     if wishes.l_recursive is not None:
         c, l = wishes.l_recursive  # noqa: E741 - it is called l
-        limits.append(("l_recursive", _ratio(c.numerator, c.denominator) | {"wanted_l": l}))
+        limits.append(("l_recursive", _ratio(c) | {"wanted_l": l}))
     everybody = {"wanted_records": records}
     if (t := wishes.t) is not None:
-        limits.append(("t_equal", _ratio(t.numerator, t.denominator) | everybody))
+        limits.append(("t_equal", _ratio(t) | everybody))
     if (t := wishes.t_ordered) is not None:
         more = {"wanted_values": secret.values, "wanted_before": secret.before}
-        limits.append(("t_ordered", _ratio(t.numerator, t.denominator) | everybody | more))
+        limits.append(("t_ordered", _ratio(t) | everybody | more))
     return limits
 
 
-def _ratio(numerator: int, denominator: int) -> dict[str, int]:
-    return {"wanted_numerator": numerator, "wanted_denominator": denominator}
+def _ratio(limit: Fraction) -> dict[str, int]:
+    return {"wanted_numerator": limit.numerator, "wanted_denominator": limit.denominator}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
@@ -16,36 +16,36 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 
-def collected(engine: Engine, bound: BoundAttack) -> BoundAttack:
+def collected(engine: Engine, microdata: Microdata) -> Microdata:
     """The attack on the joined people of its collection; another attack as it is.
 
     Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
     """
-    collection = bound.dataset
+    collection = microdata.dataset
     if not isinstance(collection, Collection):
-        return bound
-    notes = check_keys(engine, bound)
-    trees = [a.expression for a in _attributes(bound)]
-    trees += [bound.where] if bound.where is not None else []
-    trees += [a.there for a in bound.qids if a.there is not None]
+        return microdata
+    notes = check_keys(engine, microdata)
+    trees = [a.expression for a in _attributes(microdata)]
+    trees += [microdata.where] if microdata.where is not None else []
+    trees += [a.there for a in microdata.qids if a.there is not None]
     loaded = engine.load(collection, read(*trees))
-    return replace(bound, dataset=loaded, notes=(*bound.notes, *notes))
+    return replace(microdata, dataset=loaded, notes=(*microdata.notes, *notes))
 
 
-def check_keys(engine: Engine, bound: BoundAttack) -> list[str]:
+def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
     """What there is to say about the keys of a collection; DatasetError where they tell too little.
 
     A key must be unique in each dataset, and somebody must be in the focal one and each other.
     """
-    collection = bound.dataset
+    collection = microdata.dataset
     if not isinstance(collection, Collection):
         return []
     return [n for i in range(len(collection.key_columns)) for n in _checked(engine, collection, i)]
 
 
-def _attributes(bound: BoundAttack) -> list[Attribute]:
-    single = (bound.key, bound.weight, bound.by)
-    return [*bound.qids, *bound.secrets, *(a for a in single if a is not None)]
+def _attributes(microdata: Microdata) -> list[Attribute]:
+    single = (microdata.key, microdata.weight, microdata.by)
+    return [*microdata.qids, *microdata.secrets, *(a for a in single if a is not None)]
 
 
 def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Microdata
 from qifsql.counting.composition import Compared
 from qifsql.counting.scales import measured, position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
@@ -19,7 +19,7 @@ from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
 from qifsql.query.columns import same
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -70,12 +70,12 @@ class Scale:
         return self.raw.hierarchy is None and measured(self.raw.type)
 
 
-def read_original(tables: Tables, raws: Sequence[Raw], attack: BoundAttack) -> list[Scale]:
+def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
     """Make the tables of places and positions of the original's values; the scales."""
     scales = []
-    for raw, qid in zip(raws, attack.qids, strict=True):
+    for raw, qid in zip(raws, microdata.qids, strict=True):
         j = raw.number
-        rows = rows_of(attack, [exp.alias_(normal(qid), "value")]).subquery("rows")
+        rows = rows_of(microdata, [exp.alias_(normal(qid), "value")]).subquery("rows")
         make_places(
             tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1")
         )
@@ -107,7 +107,9 @@ def lost(
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
         for j, (_, a) in cells.items()
     ]
-    rows = rows_of(file.attack, [*columns, exp.alias_(exp.true(), "there")]).subquery("rows")
+    rows = rows_of(file.attack.microdata, [*columns, exp.alias_(exp.true(), "there")]).subquery(
+        "rows"
+    )
     keys = [exp.column(f"cell_{j}") for j in cells]
     query = exp.select(*keys, "count(*) AS records").from_(rows)
     tables.make(counted, query.group_by(*keys) if keys else query)
@@ -137,10 +139,10 @@ def lost(
     return losses, suppressed
 
 
-def rows_of(attack: BoundAttack, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
+def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
     """Columns of the records of a file under its filter."""
-    query = exp.select(*columns).from_(exp.alias_(relation(attack.dataset), SOURCE, table=True))
-    return query if attack.where is None else query.where(exp.paren(attack.where.copy()))
+    query = exp.select(*columns).from_(exp.alias_(relation(microdata.dataset), SOURCE, table=True))
+    return query if microdata.where is None else query.where(exp.paren(microdata.where.copy()))
 
 
 def _column(

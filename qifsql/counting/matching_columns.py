@@ -18,7 +18,7 @@ from qifsql.data.relation import relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted, several
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Step
 
 

@@ -75,16 +75,14 @@ class Passes:
         """Make the rows of a file a table of the engine's own; how many there are."""
         key = ("make", name, file, str(numbers), *tables.items())
         if key not in self._texts:
-            plan = Plan((), self.query(file, numbers, **tables))
-            self._texts[key] = render.keeping(plan, name, LOADED)
+            self._texts[key] = render.keeping(self.plan(file, numbers, **tables), name, LOADED)
         return self._send(self._texts[key])
 
     def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
         """Add the rows of a file to a table of the engine's own; how many there are."""
         key = ("add", name, file, str(numbers), *tables.items())
         if key not in self._texts:
-            plan = Plan((), self.query(file, numbers, **tables))
-            self._texts[key] = render.adding(plan, name, LOADED)
+            self._texts[key] = render.adding(self.plan(file, numbers, **tables), name, LOADED)
         return self._send(self._texts[key])
 
     def keep(self, name: str, tree: exp.Query | Plan) -> int:

@@ -1,9 +1,7 @@
 """The people who may be in a release: the blocks that they make by the same quasi-identifiers."""
 
-from dataclasses import replace
-
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -12,17 +10,17 @@ from qifsql.query import compiler
 from qifsql.query.plan import Plan
 
 
-def blocks_plan(engine: Engine, spec: Attack, bound: BoundAttack, population: Dataset) -> Plan:
+def blocks_plan(engine: Engine, spec: Attack, microdata: Microdata, population: Dataset) -> Plan:
     """The blocks of the population, with the quasi-identifiers as they were written."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
     catalog = Catalog(engine, population, spec.mentions)
     attack = Attack(("crs",), catalog.dataset, qids=spec.qids, null=spec.null)
-    people = replace(bind(attack, catalog), dataset=catalog.dataset)
-    for qid, other in zip(bound.qids, people.qids, strict=True):
+    people = bind(attack, catalog)
+    for qid, other in zip(microdata.qids, people.microdata.qids, strict=True):
         if qid.type != other.type:
             raise ColumnError(
                 f"quasi-identifier {quoted(qid.name)} has another type in {population.name} than "
-                f"in {bound.dataset.name}; write one as an expression that casts it"
+                f"in {microdata.dataset.name}; write one as an expression that casts it"
             )
     return compiler.kept_plan(people, "blocks")[1]

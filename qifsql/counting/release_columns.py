@@ -11,7 +11,7 @@ from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.domains import domain, together
-from qifsql.data.expressions import not_an_expression, parse, split_name
+from qifsql.data.expressions import not_an_expression, split_name
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -61,7 +61,9 @@ def bind(engine: Engine, spec: Composition) -> Bound:
         )
         _check_release(release)
         releases.append(release)
-    _check_secrets(releases, secret)
+    for release in releases[1:]:
+        what = f"secret {quoted(secret)} of {release.title}"
+        _check_same(release.secret, releases[0].secret, what)
     for raw in raws:
         if not any(g.raw.number == raw.number for r in releases for g, _ in r.cells):
             raise ColumnError(
@@ -80,10 +82,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     for release in releases:
         if key is not None and release.key is not None:
             _check_keys(key, release, people.schema.dataset)
-    where = None
-    if spec.where is not None:
-        where = parse(spec.where, people.schema, "the filter (where)")
-        people.condition(where)
+    where = people.filter(spec.where)
     notes = tuple(_unused(release, raws) for release in releases if len(release.cells) < len(raws))
     notes += people.remarks
     return Bound(
@@ -164,10 +163,8 @@ def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
     names = []
     for text in spec.secrets:
         tag = tag_of(text, last)
-        name, written = (
-            split_name(tag[1] if tag else text) or ((tag[1] if tag else text).strip(),) * 2
-        )
-        number = tag[0] if tag else 0
+        number, rest = tag or (0, text)
+        name, written = split_name(rest) or (rest.strip(), rest.strip())
         if (number, name) in tags:
             raise ColumnError(f"secret {quoted(text)} is given twice; name it once")
         tags[number, name] = written
@@ -233,13 +230,6 @@ def _check_release(release: Release) -> None:
             raise ColumnError(
                 f"{what} is quasi-identifier {quoted(column.raw.name)}, too; it is no secret"
             )
-
-
-def _check_secrets(releases: Sequence[Release], secret: str) -> None:
-    for release in releases[1:]:
-        _check_same(
-            release.secret, releases[0].secret, f"secret {quoted(secret)} of {release.title}"
-        )
 
 
 def _check_same(one: Attribute, other: Attribute, what: str) -> None:

@@ -13,6 +13,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
 from qifsql.measures import bayes
+from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.plan import Plan
@@ -60,10 +61,10 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     questions = compiler.questions(bound)
     questions = questions if (0, 0) in questions else [(0, 0), *questions]
     prior = counts.profiles(questions, prior=True)
-    after = counts.profiles(questions, prior=False) if bound.qids else prior
+    after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
     risks = []
-    for j in range(1, len(bound.secrets) + 1) if bound.secrets else (0,):
-        secret = bound.secrets[j - 1].name if j else None
+    for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
+        secret = bound.microdata.secrets[j - 1].name if j else None
         risks.append(_risk(secret, j, prior, after))
     plans = list(counts.plans)
     counts.forget()
@@ -77,12 +78,11 @@ def _risk(
     after: dict[tuple[int, int], Profile],
 ) -> Risk:
     whole, blocks = prior[0, 0], after[0, 0]
-    attacks = {"crs": _crs(whole, blocks)}
+    attacks = {"crs": _row(bayes.reidentification(whole), bayes.reidentification(blocks), blocks)}
     values: int | None = None
     if j:
         profile = after[j, 0]
-        attacks["cas"] = bayes.row(bayes.inference(prior[j, 0]), bayes.inference(profile))
-        attacks["cas"] |= {"blocks": profile.blocks, "singled_out": profile.singled_out}
+        attacks["cas"] = _row(bayes.inference(prior[j, 0]), bayes.inference(profile), profile)
         values = _least(profile, "values")
     records = blocks.individuals
     partition = {
@@ -101,12 +101,9 @@ def _risk(
     return Risk(secret, partition, attacks)
 
 
-def _crs(whole: Profile, blocks: Profile) -> dict[str, Any]:
-    before, then = bayes.reidentification(whole), bayes.reidentification(blocks)
-    return bayes.row(before, then) | {
-        "blocks": blocks.blocks,
-        "singled_out": blocks.singled_out,
-    }
+def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:
+    row = bayes.row(before, then)
+    return row | {"blocks": profile.blocks, "singled_out": profile.singled_out}
 
 
 def _least(profile: Profile, column: str) -> int:

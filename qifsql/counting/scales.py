@@ -2,23 +2,50 @@
 
 A release is anonymised on whole numbers: places of quasi-identifiers from 0 to 2^30 (see
 the view ``anonymise/scale``), and secrets numbered in their order, missing last. So widths, medians
-and distances are exact, and no statement of the passes names anything of the user's.
+and distances are exact, and no statement of the passes names anything of the user's. The numbers
+of the values of an attribute are its dictionary.
 """
 
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.counting.value_codes import dictionary
+from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.data.relation import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
+from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 NOWHERE = 2**31 - 1  # the place of the missing value where there is none
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How people are spread over the values of an attribute.
+
+    ``together`` is the sum of the squares of the values' people: the fewer, the more the attribute
+    tells people apart.
+    """
+
+    values: int
+    people: int
+    most_frequent: int
+    together: int
+
+
+def dictionary(engine: Engine, microdata: Microdata, attribute: str) -> Spread:
+    """Make the dictionary of ``qid_1`` or ``secret_1`` ...; how people are spread over it."""
+    query = splice("sweep/dictionary", columns={"attribute": attribute})
+    plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
+    name = f"dictionary_{attribute}"
+    where = microdata.dataset.name
+    engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
+    spread = splice("sweep/spread", tables={"dictionary": own_name(name)})
+    ((values, people, most, together),) = engine.rows(Plan((), spread), "encoding", where)
+    return Spread(values, people or 0, most or 0, int(together or 0))
 
 
 @dataclass(frozen=True)
@@ -66,60 +93,59 @@ def scale_table(i: int) -> str:
     return f"scale_{i}"
 
 
-def make_scales(engine: Engine, attack: BoundAttack) -> list[Scale]:
+def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
     """Make the tables ``scale_1 ..``; what is on them."""
     scales = []
-    for i, qid in enumerate(attack.qids, 1):
-        dictionary(engine, attack, f"qid_{i}")
+    for i, qid in enumerate(microdata.qids, 1):
+        dictionary(engine, microdata, f"qid_{i}")
         table = own_table(f"dictionary_qid_{i}")
         placed = exp.alias_(position(qid.type), "position")
         positions = exp.select("value", "code", "people", placed).from_(table)
         doc = "One row per value: where it is, as a number."
         plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
-        engine.keep(scale_table(i), plan, f"measuring qid_{i}", attack.dataset.name, catalog=LOADED)
+        engine.keep(
+            scale_table(i), plan, f"measuring qid_{i}", microdata.dataset.name, catalog=LOADED
+        )
         engine.drop(f"dictionary_qid_{i}", LOADED)
         ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
         ((values, missing, least, greatest),) = engine.rows(
-            Plan((), ends), "measuring", attack.dataset.name
+            Plan((), ends), "measuring", microdata.dataset.name
         )
         scales.append(Scale(qid, values, NOWHERE if missing is None else missing, least, greatest))
     return scales
 
 
-def make_secrets(engine: Engine, attack: BoundAttack) -> list[Secret]:
+def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
     """Make the tables ``whole_1 ..`` of the secrets; what is in them."""
     secrets = []
-    for j, secret in enumerate(attack.secrets, 1):
-        spread = dictionary(engine, attack, f"secret_{j}")
+    for j, secret in enumerate(microdata.secrets, 1):
+        spread = dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
         plan = Plan((), splice("anonymise/whole", tables=table))
-        engine.keep(f"whole_{j}", plan, "counting secrets", attack.dataset.name, catalog=LOADED)
+        engine.keep(f"whole_{j}", plan, "counting secrets", microdata.dataset.name, catalog=LOADED)
         total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
-        ((before,),) = engine.rows(Plan((), total), "counting secrets", attack.dataset.name)
+        ((before,),) = engine.rows(Plan((), total), "counting secrets", microdata.dataset.name)
         secrets.append(Secret(secret, spread.values, int(before or 0)))
     return secrets
 
 
-def code(engine: Engine, attack: BoundAttack) -> None:
+def code(engine: Engine, microdata: Microdata) -> None:
     """Make the table ``coded``: one row per record: its position, its places, its secrets."""
-    every = (*attack.qids, *attack.secrets)
-    columns: list[exp.Expr] = [exp.column(microdata.RECORD, table="everybody")]
+    every = (*microdata.qids, *microdata.secrets)
+    columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
     query_ = exp.select().from_("everybody")
     for n, _ in enumerate(every, 1):
-        i, j = n, n - len(attack.qids)
+        i, j = n, n - len(microdata.qids)
         table, value, name = (scale_table(i), "place", f"place_{i}")
         if j > 0:
             table, value, name = (f"dictionary_secret_{j}", "code", f"secrets_{j}")
-        same = exp.NullSafeEQ(
-            this=exp.column(f"qid_{n}", table="everybody"),
-            expression=exp.column("value", table=f"of_{n}"),
-        )
-        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=same)
+        on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
+        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
         number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
         columns.append(exp.alias_(number, name))
-    steps = [microdata.everybody(replace(attack, qids=every, secrets=()))]
-    plan = microdata.plan(attack, steps, query_.select(*columns))
-    engine.keep("coded", plan, "coding records", attack.dataset.name, catalog=LOADED)
+    steps = [microdata_steps.everybody(replace(microdata, qids=every, secrets=()))]
+    plan = microdata_steps.plan(microdata, steps, query_.select(*columns))
+    engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
 
 
 def position(type_: str) -> exp.Expr:

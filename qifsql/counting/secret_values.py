@@ -20,13 +20,13 @@ def check(counts: Counts) -> list[str]:
     for j in counts.bound.beliefs:
         notes += _check_beliefs(counts, j)
     for g, bound in enumerate(counts.bound.gains, 1):
-        for j, secret in enumerate(counts.bound.secrets, 1):
+        for j, secret in enumerate(counts.bound.microdata.secrets, 1):
             what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
             if bound.gain.kind == "tries":
                 notes += _sure(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
             elif bound.gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
-        if bound.gain.kind == "tries" and not counts.bound.secrets:
+        if bound.gain.kind == "tries" and not counts.bound.microdata.secrets:
             what = f"gain {quoted(bound.gain.text)}"
             notes += _sure(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
@@ -34,7 +34,7 @@ def check(counts: Counts) -> list[str]:
 
 def _check_flag(counts: Counts) -> None:
     """Who is in a release is said by two values at most."""
-    flag, domain = counts.bound.secrets[0], counts.domain(1)
+    flag, domain = counts.bound.microdata.secrets[0], counts.domain(1)
     if domain.missing or domain.values > 2:
         what = "a missing value" if domain.missing else f"{domain.values:,} values"
         raise InputError(
@@ -59,7 +59,7 @@ def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
 
 def _check_beliefs(counts: Counts, j: int) -> list[str]:
     row = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
-    what = f"the prior of secret {quoted(counts.bound.secrets[j - 1].name)}"
+    what = f"the prior of secret {quoted(counts.bound.microdata.secrets[j - 1].name)}"
     if row["unusable"]:
         raise InputError(
             f"{what} has {several(row['unusable'], 'line')} whose probability is missing, "

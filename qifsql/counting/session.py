@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.counting.join import collected
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import split_name
@@ -17,7 +17,7 @@ from qifsql.engine.protocol import Engine, LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
 from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
-from qifsql.query.microdata import records_plan, weights_plan
+from qifsql.query.microdata_steps import records_plan, weights_plan
 
 
 @contextmanager
@@ -47,8 +47,8 @@ def opened(
             spec = spec.over(datasets)
         catalog = Catalog(engine, spec.dataset, spec.mentions)
         bound = bind(replace(spec, dataset=catalog.dataset), catalog)
-        bound = replace(bound, notes=(*notes, *bound.notes))
-        yield engine, collected(engine, bound) if joined else bound
+        people = replace(bound.microdata, notes=(*notes, *bound.microdata.notes))
+        yield engine, bound.on(collected(engine, people) if joined else people)
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
@@ -76,29 +76,31 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
     return [by_value[value] for value in chosen], notes
 
 
-def check_records(engine: Engine, bound: BoundAttack) -> int:
+def check_records(engine: Engine, microdata: Microdata) -> int:
     """The number of records under the filter; WeightError or DatasetError where it is no base."""
-    where = bound.dataset.name
-    if bound.weight is None:
-        plan = records_plan(bound)
+    where = microdata.dataset.name
+    if microdata.weight is None:
+        plan = records_plan(microdata)
         (records,) = engine.rows(plan, "counting records", where)[0]
     else:
-        plan = weights_plan(bound)
+        plan = weights_plan(microdata)
         records, unusable, least, most = engine.rows(plan, "checking weights", where)[0]
         if unusable:
             raise WeightError(
-                f"weight {quoted(bound.weight.name)} of {where} is missing, negative or infinite "
-                f"in {unusable:,} of {records:,} records; mend them, or use --where"
+                f"weight {quoted(microdata.weight.name)} of {where} is missing, negative or "
+                f"infinite in {unusable:,} of {records:,} records; mend them, or use --where"
             )
         if records and least is None:
-            raise WeightError(f"weight {quoted(bound.weight.name)} of {where} is 0 in every record")
-        if records and bound.weight.floating:
-            _check_range(least, most, records, bound.weight.name)
+            raise WeightError(
+                f"weight {quoted(microdata.weight.name)} of {where} is 0 in every record"
+            )
+        if records and microdata.weight.floating:
+            _check_range(least, most, records, microdata.weight.name)
     if not records:
-        after = " after the filter (where)" if bound.where is not None else ""
+        after = " after the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
-    if bound.null == "drop":
-        left = engine.rows(records_plan(bound, people=True), "counting records", where)[0][0]
+    if microdata.null == "drop":
+        left = engine.rows(records_plan(microdata, people=True), "counting records", where)[0][0]
         if not left:
             raise DatasetError(f"{where} has no records left when those with missing values go")
     return int(records)

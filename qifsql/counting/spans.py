@@ -2,14 +2,21 @@
 
 Only different cells and different values of the people meet here, by order (ASOF joins) and by
 equality; a cell becomes a span of places, and where it has gaps a list of its members besides.
+
+The cells of a text column are read in Python: each different one once, in batches. What was read
+goes to a file of the engine's scratch folder, so that nothing here grows with the number of cells.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlglot import exp
 
-from qifsql.counting import read_cells
+from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse
 from qifsql.data.dataset import Dataset
 from qifsql.data.domains import Domain, clash, domain, parts, together
 from qifsql.data.hierarchy import Hierarchy
@@ -18,8 +25,27 @@ from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
 from qifsql.query.columns import equal
+from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
+LABELS = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
+BATCH = 50_000  # cells that are read at a time
+SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("everything", pa.bool_()),
+        ("ranged", pa.bool_()),
+        ("lower", pa.string()),
+        ("upper", pa.string()),
+        ("open_below", pa.bool_()),
+        ("open_above", pa.bool_()),
+        ("missing", pa.bool_()),
+        ("items", pa.list_(pa.string())),
+        ("prefix", pa.string()),
+        ("length", pa.int32()),
+    ]
+)
+_FIELDS = [f.name for f in fields(Cell)]
 HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
 
 
@@ -54,13 +80,18 @@ class Generalised:
     type: str
     plain: bool = False
     typed: bool = True
-    labels: str = read_cells.LABELS
+    labels: str = LABELS
 
     @property
     def names(self) -> Mapping[str, str]:
         """The names of this column's tables."""
         names = {name: f"{name}_{self.number}_{self.raw.number}" for name in HELD}
         return names | {"places": f"places_{self.raw.number}"}
+
+    def clash(self, cells: str) -> ColumnError:
+        """The error where its cells, in words, do not meet the values of the people."""
+        raw = self.raw
+        return clash(self.column, self.release, cells, people=raw.people, raw=raw.type)
 
 
 def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
@@ -128,18 +159,74 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    source = read_cells.CellSource(column.column, column.release, kind, nodes, column.labels)
-    generalised = read_cells.read(tables, unread, path, source)
+    source = CellSource(column.column, column.release, kind, nodes, column.labels)
+    generalised = _read(tables, unread, path, source)
     wrong = column.plain if generalised else column.typed
     if kind.kind != "text" and wrong and tables.count(names["cells"]):
-        raise clash(
-            column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
-        )
+        raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
     tables.make(names["parsed"], splice("cells/parsed_text", tables=names, domain=kind))
     tables.drop(names["readings"])
     path.unlink()
+
+
+@dataclass(frozen=True)
+class CellSource:
+    """Which cells are read: the column and release they are of, for messages, and their domain.
+
+    ``labels`` is what to do where they cannot be read.
+    """
+
+    column: str
+    release: str
+    domain: Domain
+    nodes: Mapping[str, Sequence[str]] | None = None
+    labels: str = LABELS
+
+
+def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
+    """Read the cells of a query (id, cell) into a Parquet file; how many are more than a value.
+
+    Raises ColumnError where some do not parse: how many of which form, never their text.
+    """
+    refused: Counter[str] = Counter()
+    seen = generalised = 0
+    with pq.ParquetWriter(path, SCHEMA) as writer:
+        frames = tables.engine.batches(Plan((), query), tables.what, source.release, rows=BATCH)
+        for frame in frames:
+            rows: list[dict[str, object]] = []
+            for number, text in frame.iter_rows():
+                seen += 1
+                try:
+                    cell = parse(text, source.domain, source.nodes)
+                except UnreadableError as e:
+                    refused[str(e)] += 1
+                    continue
+                generalised += _generalised(cell, text)
+                rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
+            writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+    if refused:
+        raise ColumnError(_refusal(source, refused, seen))
+    return generalised
+
+
+def _generalised(cell: Cell, text: str) -> bool:
+    """Whether a cell is more than the value that stands there."""
+    is_value = len(cell.items) == 1 and not cell.missing and not text.startswith("{")
+    return not is_value or cell.items[0] != text
+
+
+def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
+    """What does not parse, by its form."""
+    forms = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
+    hint = source.labels
+    if source.domain.kind == "text" and any(form.startswith(INTERVAL) for form in refused):
+        hint = "cells that are values as they stand are named with --plain COLUMN"
+    return (
+        f"column {quoted(source.column)} of {source.release} has {sum(refused.values()):,} of "
+        f"{seen:,} different cells that cannot be read, by form: {forms}; {hint}"
+    )
 
 
 def _mode(column: Generalised) -> tuple[str, Domain]:
@@ -155,21 +242,13 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
     as_such = column.plain and (column.typed or raw.kind == "text")
     if mode == "plain" and cells.kind == "text" and not as_such:
         if raw.kind == "other" and raw.type != "BOOLEAN":
-            raise clash(
-                column.column, column.release, "text", people=column.raw.people, raw=column.raw.type
-            )
+            raise column.clash("text")
         return "text", raw
     both = together(raw, cells)
     if both is None or (mode == "interval" and not both.ordered):
         prefix = {"list": "lists of ", "interval": "intervals of "}.get(mode, "")
         words = cells.words if cells.kind != "other" else family(inner)
-        raise clash(
-            column.column,
-            column.release,
-            prefix + words,
-            people=column.raw.people,
-            raw=column.raw.type,
-        )
+        raise column.clash(prefix + words)
     return mode, both
 
 

@@ -19,7 +19,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from qifsql.data.domains import LARGEST, NUMBERS, Domain, exact, reader, scale
+from qifsql.data.domains import LARGEST, NUMBERS, Domain, exact, reader
+from qifsql.data.types import scale_of
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND},{_BOUND}([\]\[)])(\??)")
@@ -91,7 +92,7 @@ def _values(
         raise UnreadableError(f"{PLAIN}, which {domain.words} of the people cannot equal")
     if domain.kind not in ("whole", "decimal"):
         return tuple(v for v in values if v is not None)
-    digits = scale(domain)
+    digits = scale_of(domain.type)
     units = [exact(v) * 10**digits for v in values if v is not None]
     return tuple(_written(u.numerator, digits) for u in units if u.denominator == 1)
 
@@ -139,7 +140,8 @@ def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Ce
 
 def _on_grid(cell: Cell, domain: Domain) -> Cell:
     """The closed interval of the same numbers of the domain, within what the engine compares."""
-    unit = 10 ** scale(domain)
+    digits = scale_of(domain.type)
+    unit = 10**digits
     most = LARGEST if domain.kind == "whole" else 10**38 - 1
     lower, upper = -most, most
     if cell.lower is not None:
@@ -151,7 +153,7 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
         whole = -(-units.numerator // units.denominator)
         upper = whole - (cell.open_above or whole != units)
     lower, upper = (max(-most, min(most, n)) for n in (lower, upper))
-    low, high = (_written(n, scale(domain)) for n in (lower, upper))
+    low, high = (_written(n, digits) for n in (lower, upper))
     return replace(cell, lower=low, upper=high, open_below=False, open_above=False)
 
 

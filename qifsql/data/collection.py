@@ -48,6 +48,7 @@ class Collection:
     all_varchar: bool = False
     delimiter: str | None = None
     encoding: str | None = None
+    csv: None = None
 
     @classmethod
     def of(

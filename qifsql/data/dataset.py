@@ -96,6 +96,12 @@ class Dataset:
     encoding: str | None = None
     texts: tuple[str, ...] = ()
 
+    @property
+    def csv(self) -> dict[str, object] | None:
+        """How CSV is read, as plain data for manifests; None of other formats."""
+        names = ("all_varchar", "delimiter", "encoding")
+        return {name: getattr(self, name) for name in names} if self.format == "csv" else None
+
     @classmethod
     def open(
         cls,
@@ -151,6 +157,11 @@ class Dataset:
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         return cls(text, "duckdb", (file,), table=table)
+
+    @property
+    def datasets(self) -> "tuple[Dataset, ...]":
+        """The dataset alone, where a collection has several."""
+        return (self,)
 
 
 def datasets(sources: object) -> list[Dataset]:

@@ -5,15 +5,16 @@ kind, or text, which is parsed. Nothing is cast in silence: the text 28 is not t
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from qifsql.data.expressions import FLOATING
-from qifsql.data.types import INTEGERS, family, nested, scale_of
+from qifsql.data.types import INTEGERS, family, generalised, nested, scale_of
 from qifsql.errors import ColumnError, quoted
 
 Kind = Literal["whole", "decimal", "floating", "date", "timestamp", "time", "text", "other"]
@@ -21,9 +22,14 @@ NUMBERS = ("whole", "decimal", "floating")
 LARGEST = 2**127 - 1  # the largest whole number of the engine
 
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9.]{2,9})?)?")
-_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?")
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIMESTAMP = rf"{_DATE}(?:[T ][0-9]{{2}}:[0-9]{{2}}(?::[0-9.]{{2,9}})?)?"
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
+_ISO: Mapping[str, tuple[str, Callable[[str], date | datetime | time]]] = {
+    "date": (_DATE, date.fromisoformat),
+    "timestamp": (_TIMESTAMP, datetime.fromisoformat),
+    "time": (_TIME, time.fromisoformat),
+}
 _WORDS = {
     **dict.fromkeys(NUMBERS, "numbers"),
     "date": "dates",
@@ -89,13 +95,8 @@ def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
     """
     if not nested(type_):
         return "plain", type_
-    if type_.endswith("[]") and not nested(type_[:-2]):
-        return "list", type_[:-2]
-    match = re.fullmatch(
-        r"STRUCT\(\"?lower\"? (.+), \"?upper\"? (.+), \"?missing\"? BOOLEAN\)", type_
-    )
-    if match and match[1] == match[2] and not nested(match[1]):
-        return "interval", match[1]
+    if cells := generalised(type_):
+        return cells
     raise ColumnError(
         f"it is nested ({family(type_)}) and neither a list of values nor an interval, a "
         "structure of lower, upper and missing"
@@ -110,12 +111,8 @@ def reader(domain: Domain) -> Callable[[str], str | None]:
     """
     if domain.kind in NUMBERS:
         return lambda text: text if _NUMBER.fullmatch(text) else None
-    if domain.kind == "date":
-        return lambda text: _iso(text, _DATE, date.fromisoformat)
-    if domain.kind == "timestamp":
-        return lambda text: _iso(text, _TIMESTAMP, datetime.fromisoformat)
-    if domain.kind == "time":
-        return lambda text: _iso(text, _TIME, time.fromisoformat)
+    if domain.kind in _ISO:
+        return partial(_iso, *_ISO[domain.kind])
     if domain.type == "BOOLEAN":
         return lambda text: text if text in ("true", "false") else None
     return lambda text: text
@@ -126,11 +123,6 @@ def exact(text: str) -> Fraction:
     return Fraction(Decimal(text))
 
 
-def scale(domain: Domain) -> int:
-    """How many digits behind the point the numbers of a domain have at most."""
-    return scale_of(domain.type)
-
-
 def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:
     """The error where cells and raw values cannot be compared."""
     return ColumnError(
@@ -139,12 +131,8 @@ def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> Co
     )
 
 
-def _iso(
-    text: str, pattern: "re.Pattern[str]", read: Callable[[str], date | datetime | time]
-) -> str | None:
-    if not pattern.fullmatch(text):
-        return None
+def _iso(pattern: str, read: Callable[[str], date | datetime | time], text: str) -> str | None:
     try:
-        return read(text).isoformat()
+        return read(text).isoformat() if re.fullmatch(pattern, text) else None
     except ValueError:
         return None

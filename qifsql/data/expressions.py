@@ -52,20 +52,34 @@ def read(*trees: exp.Expr) -> frozenset[str]:
     return frozenset(c.name for c in columns if c.table == SOURCE)
 
 
+def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
+    """The tree with a value where it reads the column of that name."""
+
+    def substitute(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name == name and node.table == SOURCE:
+            return value.copy() if isinstance(value, exp.Column) else exp.paren(value)
+        return node
+
+    return tree.transform(substitute)
+
+
 FLOATING = ("FLOAT", "DOUBLE")
 
 
 def with_one_missing(tree: exp.Expr) -> exp.Expr:
-    """A floating value whose NaN is NULL and whose -0.0 is 0.0.
+    """A floating value whose NaN is NULL and whose -0.0 is 0.0."""
+    inner = tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
+    zero = exp.Add(this=inner.copy(), expression=exp.Literal.number(0))
+    return exp.Case().when(is_nan(tree), exp.null()).else_(zero)
+
+
+def is_nan(tree: exp.Expr) -> exp.Expr:
+    """Whether a floating value is NaN.
 
     Not ``isnan``: DuckDB decides that from the statistics of Parquet, which leave NaN out.
     """
-    inner = tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
-    finite = exp.Anonymous(this="isfinite", expressions=[tree.copy()])
-    infinite = exp.Anonymous(this="isinf", expressions=[tree.copy()])
-    nan = exp.and_(exp.not_(finite), exp.not_(infinite))
-    zero = exp.Add(this=inner.copy(), expression=exp.Literal.number(0))
-    return exp.Case().when(nan, exp.null()).else_(zero)
+    calls = (exp.Anonymous(this=f, expressions=[tree.copy()]) for f in ("isfinite", "isinf"))
+    return exp.and_(*map(exp.not_, calls))
 
 
 def split_name(text: str) -> tuple[str, str] | None:
@@ -110,7 +124,6 @@ def parse(text: str, schema: Schema, what: str) -> exp.Expr:
 
 
 def _forbidden(node: exp.Expr) -> str | None:
-    """What is not let in, in words."""
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
         return "a function written behind a dot"
     return next((name for kind, name in _FORBIDDEN.items() if isinstance(node, kind)), None)

@@ -177,7 +177,6 @@ def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
 
 
 def _check_cycles(path: str, parents: Mapping[str, tuple[str, int]]) -> None:
-    """Refuse a node that is its own ancestor."""
     try:
         TopologicalSorter({node: (parent,) for node, (parent, _) in parents.items()}).prepare()
     except CycleError as e:

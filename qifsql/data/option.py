@@ -7,8 +7,8 @@ of studies.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Required, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -18,7 +18,8 @@ from qifsql.errors import InputError, did_you_mean, quoted
 T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
-"""The panels of options in help texts."""
+OPTIONS = "Options"
+"""The panels of options in help texts; the last one also has ``--help``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,22 +37,24 @@ class Form:
     nothing: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Option:
     """One option: its form, and how it stands on the command line.
 
     ``flags`` are its names there (``--NAME`` unless said), ``panel`` the part of the help text.
     ``usual`` is its value where nothing is said: by default the first choice of its form, and
     nothing of what may be several.
-    ``typed``: it can be typed. ``studied``: it may stand in studies.
+    ``typed``: it can be typed, from ``least`` on. ``studied``: it may stand in studies.
     """
 
     form: Form
     help: str = ""
+    _: KW_ONLY
     usual: Any = None
     panel: str = ATTACK
     flags: tuple[str, ...] = ()
     typed: bool = True
+    least: int | None = None
     studied: bool = True
 
     @property
@@ -73,13 +76,13 @@ def complete(options: T, declaration: type[T]) -> T:
 
     Raises TypeError, as Python does, where one is unknown or one that is needed is missing.
     """
-    given = cast("Mapping[str, Any]", options)
-    check_names(given, declaration)
-    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in given]
+    values = cast("Mapping[str, Any]", options)
+    check_names(values, declaration)
+    needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in values]
     if needed:
         raise TypeError(f"missing option {', '.join(map(repr, needed))}")
     usual = {name: option.default for name, option in declared(declaration).items()}
-    return cast("T", {**usual, **given})
+    return cast("T", {**usual, **values})
 
 
 def check_names(options: Mapping[str, object], declaration: type) -> None:
@@ -98,6 +101,11 @@ def _of(hint: Any) -> list[Option]:
         (hint,) = get_args(hint)
     annotated = get_origin(hint) is Annotated
     return [note for note in get_args(hint)[1:] if isinstance(note, Option)] if annotated else []
+
+
+def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one text or several as several; none where there is none."""
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def one_of(*names: str) -> Form:
@@ -143,8 +151,18 @@ def _whole(content: Any) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
+def _counts(content: Any) -> tuple[int, ...] | None:
+    several = content if isinstance(content, list) else [content]
+    return tuple(several) if all(_whole(number) is not None for number in several) else None
+
+
 def _sizes(content: Any) -> str | None:
     return str(content) if _whole(content) is not None else _text(content)
+
+
+def _files(content: Any) -> dict[str, str] | None:
+    named = isinstance(content, dict) and all(_text(file) for file in content.values())
+    return dict(content) if named else None
 
 
 def _target(content: Any) -> dict[str, object] | None:
@@ -184,6 +202,11 @@ NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
 FILE = Form("a text in quotes", _text)
 """The place of a file."""
+FLOAT = Form("a number", _number)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
+COUNTS = Form("a whole number or a list of them", _counts)
+"""Whole numbers: on the command line ``1,2,3``."""
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
+HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
+"""Files of hierarchies by quasi-identifier: on the command line ``COLUMN=FILE``, repeatable."""

@@ -1,13 +1,13 @@
 """How the rows of a dataset are named in SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, tagged
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import FLOATING, with_one_missing
+from qifsql.data.expressions import FLOATING, identifier, with_one_missing
 
 CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
     "BIGINT",
@@ -38,7 +38,7 @@ def relation(
     if source.wave is None:
         return rows
     column, value = source.wave
-    this = exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
+    this = exp.cast(exp.column(identifier(column)), "VARCHAR")
     condition = exp.EQ(this=this, expression=exp.Literal.string(value))
     return exp.select("*").from_(rows).where(condition).subquery()
 
@@ -46,8 +46,8 @@ def relation(
 def _rows(dataset: Dataset) -> exp.Table:
     if dataset.format == "duckdb":
         return exp.table_(
-            exp.to_identifier(dataset.table, quoted=True),
-            db=exp.to_identifier(dataset.schema or "main", quoted=True),
+            identifier(dataset.table),
+            db=identifier(dataset.schema or "main"),
             catalog=LOADED if dataset.statement else dataset.catalog,
         )
     files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
@@ -71,7 +71,7 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
         for name in sorted(names):
             value: exp.Expr = _column(name or collection.key_columns[i - 1].source_name, i)
             value = value if name else exp.not_(value.is_(exp.null()))
-            columns.append(exp.alias_(value, exp.to_identifier(tagged(i, name), quoted=True)))
+            columns.append(exp.alias_(value, identifier(tagged(i, name))))
         if used is None:
             columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
         table = relation(dataset)
@@ -104,20 +104,14 @@ def _alias(number: int) -> str:
 
 
 def _column(name: str, number: int) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table=_alias(number))
+    return exp.column(identifier(name), table=_alias(number))
 
 
 def header_line(dataset: Dataset) -> exp.Table:
     """The lines of the first CSV file as they are, in one column ``line``."""
     nothing = exp.Literal.string("")
     options: dict[str, exp.Expr] = {
-        "columns": exp.Struct(
-            expressions=[
-                exp.PropertyEQ(
-                    this=exp.to_identifier("line"), expression=exp.Literal.string("VARCHAR")
-                )
-            ]
-        ),
+        "columns": _texts(["line"]),
         "delim": exp.Literal.string("\x01"),
         "quote": nothing,
         "escape": nothing.copy(),
@@ -148,27 +142,27 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     if dataset.all_varchar:
         options["all_varchar"] = exp.true()
     elif dataset.texts:
-        columns = [
-            exp.PropertyEQ(
-                this=exp.to_identifier(name, quoted=True), expression=exp.Literal.string("VARCHAR")
-            )
-            for name in dataset.texts
-        ]
-        options["types"] = exp.Struct(expressions=columns)
+        options["types"] = _texts(dataset.texts)
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
     return options
 
 
+def _texts(names: Iterable[str]) -> exp.Struct:
+    """Columns of CSV whose fields stay as they are."""
+    type_ = exp.Literal.string("VARCHAR")
+    pairs = [exp.PropertyEQ(this=identifier(n), expression=type_.copy()) for n in names]
+    return exp.Struct(expressions=pairs)
+
+
 def openings(source: Dataset | Collection) -> list[str]:
     """The statements that must run first: to open DuckDB files, or to make a table; often none."""
-    if isinstance(source, Collection):
-        return list(dict.fromkeys(s for d in source.datasets for s in openings(d)))
-    if source.statement:
-        return [source.statement]
-    if source.format != "duckdb":
-        return []
-    return [attaching(source.paths[0], source.catalog, read_only=True)]
+    statements = (
+        d.statement or attaching(d.paths[0], d.catalog, read_only=True)
+        for d in source.datasets
+        if d.statement or d.format == "duckdb"
+    )
+    return list(dict.fromkeys(statements))
 
 
 def loading(
@@ -179,19 +173,19 @@ def loading(
     Of a collection the columns in ``used``, under their names with tags.
     """
     copy = Dataset(
-        source.name, "duckdb", source.paths, table="loaded", schema="main", statement=" "
-    )
-    rows = exp.select("*").from_(
-        exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
-    )
-    create = exp.Create(this=relation(copy), kind="TABLE", expression=rows)
-    return replace(
-        copy,
-        statement=create.sql("duckdb"),
+        source.name,
+        "duckdb",
+        source.paths,
+        table="loaded",
+        schema="main",
+        statement=" ",
         all_varchar=source.all_varchar,
         delimiter=source.delimiter,
         encoding=source.encoding,
     )
+    rows = exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
+    create = exp.Create(this=relation(copy), kind="TABLE", expression=exp.select("*").from_(rows))
+    return replace(copy, statement=create.sql("duckdb"))
 
 
 def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:

@@ -1,6 +1,7 @@
 """Types of values, as the engine names them: which are numbers, which have parts, which compare."""
 
 import re
+from typing import Literal
 
 from qifsql.data.expressions import FLOATING
 
@@ -29,12 +30,14 @@ def comparable(type_: str) -> str:
     return "DOUBLE" if kind in FLOATING else "VARCHAR" if kind == "ENUM" else kind
 
 
-def generalised(type_: str) -> bool:
-    """Whether values of a type are generalised cells: an interval, or a set of plain values."""
+def generalised(type_: str) -> tuple[Literal["list", "interval"], str] | None:
+    """Which generalised cells a type has, and the type of their plain values; None: no cells."""
     if type_.endswith("[]"):
-        return not nested(type_[:-2])
-    parts = re.fullmatch(r"STRUCT\(lower (.+), upper (.+), missing BOOLEAN\)", type_)
-    return parts is not None and parts[1] == parts[2] and not nested(parts[1])
+        return None if nested(type_[:-2]) else ("list", type_[:-2])
+    bounds = re.fullmatch(r'STRUCT\("?lower"? (.+), "?upper"? (.+), "?missing"? BOOLEAN\)', type_)
+    if bounds is None or bounds[1] != bounds[2] or nested(bounds[1]):
+        return None
+    return "interval", bounds[1]
 
 
 def nested(type_: str) -> bool:

@@ -42,24 +42,18 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
 
 def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
     """Return the datasets among the sources, and those of collections."""
-    datasets: list[Dataset] = []
-    for source in sources:
-        if isinstance(source, Collection):
-            datasets += source.datasets
-        elif isinstance(source, Dataset):
-            datasets.append(source)
-    return datasets
+    return [d for source in sources if not isinstance(source, Path) for d in source.datasets]
 
 
 def _paths(source: Source) -> Iterable[str]:
     """Return the names under which DuckDB opens a source."""
-    if isinstance(source, Path):
-        return [f"{source}{ending}" for ending in ("", *JOURNALS)]
-    if isinstance(source, Collection):
-        return [path for dataset in source.datasets for path in _paths(dataset)]
-    if source.format == "duckdb":
-        return [f"{path}{ending}" for path in source.paths for ending in ("", *JOURNALS)]
-    return [name for path in source.paths for name in (path, escaped(path))]
+    databases, names = [str(source)] if isinstance(source, Path) else [], []
+    for dataset in datasets_of([source]):
+        if dataset.format == "duckdb":
+            databases += dataset.paths
+        else:
+            names += [name for path in dataset.paths for name in (path, escaped(path))]
+    return [*names, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
 
 
 def _texts(values: Iterable[str]) -> exp.Array:

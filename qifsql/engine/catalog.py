@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
-from qifsql.data.expressions import SOURCE, identifier, read
+from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
 from qifsql.engine.csv_types import read_writings, remarks
@@ -102,7 +102,6 @@ class Catalog:
         return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
-        """Refuse functions that are not on the list."""
         for name in functions_of(self.engine, tree, what):
             if name not in ALLOWED:
                 raise ExpressionError(
@@ -117,6 +116,14 @@ class Catalog:
             raise ExpressionError(
                 f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
+
+    def filter(self, where: str | None) -> exp.Expr | None:
+        """Return the condition of a filter, if there is one; ExpressionError where it is none."""
+        if where is None:
+            return None
+        condition = parse(where, self.schema, "the filter (where)")
+        self.condition(condition)
+        return condition
 
     def _type(self, tree: exp.Expr, source: exp.Expr, what: str) -> str:
         query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)
@@ -173,16 +180,13 @@ def _read_schema(
             if mentions is None or mentions(name)
         ]
         dataset, writings = read_writings(engine, dataset, used)
-    columns = [
-        Column(
-            names[i] if i < len(names) else source,
-            source,
-            "VARCHAR" if source in dataset.texts else type_,
-            writings.get(source, ""),
-        )
-        for i, (source, type_) in enumerate(described)
-    ]
-    return dataset, Schema(dataset.name, tuple(columns))
+    names += [source for source, _ in described[len(names) :]]  # of folders: they have no other
+    types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
+    columns = tuple(
+        Column(name, source, types[source], writings.get(source, ""))
+        for name, (source, _) in zip(names, described, strict=False)
+    )
+    return dataset, Schema(dataset.name, columns)
 
 
 def _read_collection(
@@ -216,7 +220,6 @@ def _read_collection(
 
 
 def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
-    """The column that identifies a person in one dataset."""
     try:
         return schema[name]
     except ColumnError as e:
@@ -227,7 +230,6 @@ def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
 
 
 def _check_records(engine: Engine, dataset: Dataset) -> None:
-    """Refuse a dataset that has none."""
     if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
         raise DatasetError(f"{dataset.name} has no records; name another file")
 
@@ -263,9 +265,7 @@ def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
-    inside = exp.EQ(
-        this=exp.column("database_name"), expression=exp.Literal.string(dataset.catalog)
-    )
+    inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
     for same in (str, str.casefold):

@@ -35,18 +35,21 @@ GROUPS = """
     SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
         max(length(field)) AS longest,
         bool_or(field IS NOT NULL AND cast_value IS NULL) AS foreign_format
+    FROM rows
     GROUP BY value
 """
-MERGED = """
-    SELECT coalesce(bool_or(first <> last), FALSE), coalesce(max(longest), 0),
-        coalesce(bool_or(foreign_format), FALSE)
-"""
+MERGED = (
+    "coalesce(bool_or(first <> last), FALSE)",
+    "coalesce(max(longest), 0)",
+    "coalesce(bool_or(foreign_format), FALSE)",
+)
 GROUPS_OF_LONG = """
     SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
         bool_or(rounded) AS rounded, bool_or(long) AS long
+    FROM rows
     GROUP BY value
 """
-LOST = "SELECT coalesce(bool_or(rounded AND first <> last) OR bool_or(long), FALSE)"
+LOST = "coalesce(bool_or(rounded AND first <> last) OR bool_or(long), FALSE)"
 ROUNDED_DOUBLE = r"""
     length(ltrim(regexp_replace(split_part(lower(field), 'e', 1), '[^0-9]', '', 'g'), '0')) > 15
     OR (regexp_matches(split_part(lower(field), 'e', 1), '[1-9]')
@@ -105,8 +108,8 @@ def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bo
     number is too long for a float.
     """
     text = replace(dataset, all_varchar=True, wave=None)
-    rows = relation(text)
-    query = _grouped(MERGED, _about(GROUPS, name, type_), rows)
+    rows = {"rows": relation(text)}
+    query = exp.select(*MERGED).from_(exp.Subquery(this=_about(GROUPS, name, type_, rows)))
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
     if foreign_format and type_ in NUMBERS:  # DuckDB takes 0x7 for a DOUBLE and fails to read it
         return False, True
@@ -115,25 +118,17 @@ def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bo
     if not merged and (type_ != "DOUBLE" or longest <= DIGITS):
         return merged, False
     long = LONG if type_ == "DOUBLE" else "FALSE"
-    extras = {
+    words = rows | {
         "rounded": exp.func("coalesce", _about(ROUNDED.get(type_, "FALSE"), name, type_), FALSE),
         "long": exp.func("coalesce", _about(long, name, type_), FALSE),
     }
-    query = _grouped(LOST, _about(GROUPS_OF_LONG, name, type_, extras), rows)
+    groups = _about(GROUPS_OF_LONG, name, type_, words)
+    query = exp.select(LOST).from_(exp.Subquery(this=groups))
     ((lost,),) = engine.query(query, dataset.name)
     return merged, lost
 
 
-def _grouped(answer: str, groups: exp.Expr, rows: exp.Expr) -> exp.Select:
-    """Return the query that asks the groups of rows."""
-    query = sqlglot.parse_one(answer, read="duckdb")
-    assert isinstance(groups, exp.Select)  # noqa: S101 - both are SELECTs
-    assert isinstance(query, exp.Select)  # noqa: S101
-    return query.from_(groups.from_(rows).subquery())
-
-
 def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
-    """Return how many different values a column has, a missing one included."""
     column = exp.column(identifier(name))
     values = exp.select(column).distinct().from_(relation(dataset)).subquery()
     return int(engine.query(exp.select("count(*)").from_(values), dataset.name)[0][0])
@@ -142,7 +137,7 @@ def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
 def _about(
     template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
 ) -> exp.Expr:
-    """Return a template with a column of text and its type in place of the words it uses."""
+    """Return a template with a column of text, its type and more in place of the words it uses."""
     field = exp.column(identifier(name))
     cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast
@@ -155,8 +150,8 @@ def _about(
     }
 
     def word(node: exp.Expr) -> exp.Expr:
-        tree = isinstance(node, exp.Column) and words.get(node.name)
-        return exp.paren(tree) if tree else node
+        tree = words.get(node.name) if isinstance(node, exp.Column | exp.Table) else None
+        return node if tree is None else tree if isinstance(node, exp.Table) else exp.paren(tree)
 
     return sqlglot.parse_one(template, read="duckdb").transform(word)
 

@@ -72,9 +72,8 @@ class DuckDB:
         self._inputs = identities(self._kinds)
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
-        self._temp = self._folder.path
         options: dict[str, Any] = {
-            "temp_directory": str(self._temp),
+            "temp_directory": str(self.scratch),
             "preserve_insertion_order": ordered,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -95,10 +94,10 @@ class DuckDB:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
             self._connection.execute("SET enable_progress_bar_print = false")
-            for statement_ in lock(self.sources, files, [self._temp, *folders]):
+            for statement_ in lock(self.sources, files, [self.scratch, *folders]):
                 self._connection.execute(statement_)
         except BaseException as e:  # an interruption, too, leaves nothing behind
-            self._clean()
+            self._folder.remove()
             if not isinstance(e, duckdb.Error):
                 raise
             if starved(e):
@@ -165,14 +164,11 @@ class DuckDB:
                 time.sleep(POLL)
                 self._connection.close()
         finally:
-            self._clean()
+            self._folder.remove()
 
     def partial(self, path: Path) -> Path:
         """Return where an output is written before it is whole: beside it, under a private name."""
-        return path.with_name(f".{self._temp.name}{path.suffix}")
-
-    def _clean(self) -> None:
-        self._folder.remove()
+        return path.with_name(f".{self.scratch.name}{path.suffix}")
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """The rows of a plan's result: few, whatever the size of the data."""
@@ -290,7 +286,7 @@ class DuckDB:
     @property
     def scratch(self) -> Path:
         """The private folder for temporary files; it goes when the engine is closed."""
-        return self._temp
+        return self._folder.path
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """A plan's result in frames of at most so many rows, and at least one frame.

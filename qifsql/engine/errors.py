@@ -49,18 +49,17 @@ def translated(
     ``ours``: the statement was made from columns and types that were looked up before, so it must
     be understood; if not, the mistake is not the user's.
     """
-    if ours and isinstance(
-        error, duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
-    ):
+    misunderstood = duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
+    if ours and isinstance(error, misunderstood):
         return InternalError(f"a statement about {where} was not understood", detail=str(error))
     if starved(error):
         return EngineError(STARVED, detail=str(error))
-    words = str(error)
-    message = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
-    limit = (settings.memory_limit if settings else None) or "the default"
     if isinstance(error, duckdb.InterruptException):
         return Interrupted(INTERRUPTED)
+    words = str(error)
+    message = re.sub(r"'[^'\s]*'|\"[^\"\s]*\"", "", words)  # without names of files and columns
     if isinstance(error, duckdb.OutOfMemoryException) and not re.search(r"temp|offload", message):
+        limit = (settings.memory_limit if settings else None) or "the default"
         return EngineError(
             f"out of memory at the limit of {limit} while reading {where}; "
             "give more with --memory, or fewer threads with --threads",
@@ -73,56 +72,50 @@ def translated(
             f"reading {where}; name a folder with more room with --temp",
             detail=words,
         )
-    return _of_input(error, where, words, message)
+    kind, says = _of_input(error, where, words, message)
+    return kind(says, detail=words)
 
 
-def _of_input(error: BaseException, where: str, words: str, message: str) -> QifError:
+def _of_input(
+    error: BaseException, where: str, words: str, message: str
+) -> tuple[type[QifError], str]:
     if isinstance(error, duckdb.PermissionException):
-        return ExpressionError(
+        return ExpressionError, (
             f"a statement about {where} would open a file that was not named; only the files on "
-            "the command line are opened",
-            detail=words,
+            "the command line are opened"
         )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
-        return DatasetError(
+        return DatasetError, (
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
-            "such as latin-1",
-            detail=words,
+            "such as latin-1"
         )
     if isinstance(error, duckdb.ConversionException):
-        return ExpressionError(
+        return ExpressionError, (
             f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
-            "the expression, --all-varchar for CSV of mixed types, or look with --debug",
-            detail=words,
+            "the expression, --all-varchar for CSV of mixed types, or look with --debug"
         )
     if "sniff" in message or "CSV Error" in message:
-        return DatasetError(
+        return DatasetError, (
             f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
-            "fields, or a quote is not closed; mend the file or name its --delimiter",
-            detail=words,
+            "fields, or a quote is not closed; mend the file or name its --delimiter"
         )
     if "encoding" in message:
-        return DatasetError(
-            f"{where} cannot be read in that encoding; use utf-8, utf-16 or latin-1", detail=words
-        )
+        hint = "use utf-8, utf-16 or latin-1"
+        return DatasetError, f"{where} cannot be read in that encoding; {hint}"
     if isinstance(error, _DATA) and not _FILE.search(message):
-        return ExpressionError(
+        return ExpressionError, (
             f"a value of {where} does not fit an expression, a filter or a type; "
-            "use try_cast in the expression, or look with --debug",
-            detail=words,
+            "use try_cast in the expression, or look with --debug"
         )
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
-        return DatasetError(
-            f"{where} cannot be read as a table; check the file and the name of the table",
-            detail=words,
-        )
+        hint = "check the file and the name of the table"
+        return DatasetError, f"{where} cannot be read as a table; {hint}"
     if isinstance(error, duckdb.IOException) and "lock" in message:
-        return DatasetError(f"{where} is in use by another program; close it there", detail=words)
+        return DatasetError, f"{where} is in use by another program; close it there"
     if isinstance(error, _ENGINE):
-        return InternalError(f"the engine failed on {where}; --debug shows more", detail=words)
-    return DatasetError(
-        f"{where} cannot be read: it is corrupt, truncated or not what its name says",
-        detail=words,
+        return InternalError, f"the engine failed on {where}; --debug shows more"
+    return DatasetError, (
+        f"{where} cannot be read: it is corrupt, truncated or not what its name says"
     )
 
 

@@ -34,17 +34,12 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
 
     Part of the transaction that stores the rows.
     """
-    stream.rows(entering(name, rows, gone=gone))
-
-
-def entering(name: str, rows: exp.Query | None = None, *, gone: bool = False) -> str:
-    """Return the statement that enters rows of a table (see ``enter``)."""
     count, digest = _sums()
     if gone:
         count, digest = exp.Neg(this=count), exp.Neg(this=digest)
     title = exp.alias_(exp.Literal.string(name), "name")
     entry = exp.select(title, count, digest).from_(_source(name, rows))
-    return render(exp.insert(entry, _table(LEDGER)))
+    stream.rows(render(exp.insert(entry, _table(LEDGER))))
 
 
 def strike(stream: Stream, name: str) -> None:

@@ -22,7 +22,6 @@ is an exact fraction. The profile of no quasi-identifiers is one block: the prio
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import polars as pl
 
@@ -38,66 +37,41 @@ class Profile:
     def of_counts(cls, frame: pl.DataFrame) -> "Profile":
         """From ``size, mode, values, blocks`` of the view ``profile``: everybody weighs 1."""
         size, mode, blocks = pl.col("size"), pl.col("mode"), pl.col("blocks")
-        return cls(
-            frame.select(
-                "size",
-                "values",
-                "blocks",
-                weight=size * blocks,
-                mode=mode.cast(pl.Int128) * blocks,
-                heaviest=blocks,
-                chance=mode.cast(pl.Float64) / size,
-                owner=1 / size,
-            ),
-            _scale(frame),
-        )
+        totals = {"weight": size * blocks, "mode": mode.cast(pl.Int128) * blocks}
+        best = {"heaviest": blocks, "chance": mode.cast(pl.Float64) / size, "owner": 1 / size}
+        return cls(frame.select("size", "values", "blocks", **totals, **best), _scale(frame))
 
     @classmethod
     def of_weights(cls, frame: pl.DataFrame) -> "Profile":
         """From the totals of the view ``weighted/profile``."""
-        return cls(
-            frame.select(
-                "size",
-                "values",
-                "blocks",
-                "weight",
-                "mode",
-                "heaviest",
-                "chance",
-                owner="owner_chance",
-            ),
-            _scale(frame),
-        )
+        columns = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance")
+        return cls(frame.select(*columns, owner="owner_chance"), _scale(frame))
 
     @property
     def individuals(self) -> int:
         """How many people the blocks hold."""
-        return self._whole((self.frame["size"] * self.frame["blocks"]).sum())
+        return int((self.frame["size"] * self.frame["blocks"]).sum())
 
     @property
     def blocks(self) -> int:
         """How many blocks there are."""
-        return self._whole(self.frame["blocks"].sum())
+        return int(self.frame["blocks"].sum())
 
     @property
     def singled_out(self) -> int:
         """How many people are alone in their block."""
-        return self._whole(self.frame.filter(pl.col("size") == 1)["blocks"].sum())
+        return int(self.frame.filter(pl.col("size") == 1)["blocks"].sum())
 
     @property
     def certain(self) -> int:
         """How many people are in a block where the secret has one value."""
         one = self.frame.filter(pl.col("values") == 1)
-        return self._whole((one["size"] * one["blocks"]).sum())
+        return int((one["size"] * one["blocks"]).sum())
 
     def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
         """A total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
         rows = self.frame if where is None else self.frame.filter(where)
         return _total(rows[column]) / _total(self.frame["weight"])
-
-    @staticmethod
-    def _whole(total: Any) -> int:
-        return int(total or 0)
 
 
 def _total(numbers: pl.Series) -> Fraction:

@@ -8,6 +8,7 @@ functions below say the same of counts, as the sources define it.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -99,8 +100,7 @@ def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field'
     """Recursive (c, l)-diversity: the c above which r_1 < c (r_l + ... + r_m) holds of the block.
 
     r_1, r_2, ... are the counts of the values, the largest first; infinite where fewer than l
-    values occur. Source: Machanavajjhala et al. 2007, recursive
-    (c, l)-diversity.
+    values occur. Source: Machanavajjhala et al. 2007, recursive (c, l)-diversity.
     """
     ordered = sorted(counts.values(), reverse=True)
     return Level(ordered[0], sum(ordered[l - 1 :]))
@@ -191,7 +191,7 @@ def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
 
 def _above(counts: Counts, level: Mapping[str, str]) -> dict[str, int]:
     """The counts of the nodes of a level."""
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for value, n in counts.items():
-        sums[level[value]] = sums.get(level[value], 0) + n
+        sums[level[value]] += n
     return sums

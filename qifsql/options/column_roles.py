@@ -8,18 +8,6 @@ from qifsql.adversary.options import Knowledge
 from qifsql.data.option import ATTACK, DATA
 from qifsql.options.grouping import described
 
-Truth = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--truth",
-        help="The key that says who is who: one name for both files, or one for each.",
-        rich_help_panel=ATTACK,
-    ),
-]
-RegisterWhere = Annotated[
-    str | None,
-    typer.Option("--register-where", help="As --where, for the register.", rich_help_panel=DATA),
-]
 Plain = Annotated[
     list[str] | None,
     typer.Option(

@@ -16,9 +16,12 @@ import typer
 
 from qifsql.data.option import (
     CHANCE,
+    COUNTS,
     FILE,
     FLAG,
+    FLOAT,
     GROUPS,
+    HIERARCHIES,
     NAME,
     NAMES,
     NUMBER,
@@ -43,10 +46,13 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     NAME: (str | None, texts.single),
     GROUPS: (list[str] | None, texts.one_column),
     NAMES: (list[str] | None, texts.names),
+    COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, texts.names),
     TEXTS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
+    HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
     FLAG: (bool, lambda flag: flag),
+    FLOAT: (float | None, lambda number: number),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
     NUMBER: (str | None, lambda number: number),
@@ -88,7 +94,9 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     """Return an option as a parameter of a command."""
     form = option.form
     kind = str if form.choices else TYPED[form][0]
-    default = option.default if option.default != () else None
+    default = option.default if option.default not in ((), {}) else None
+    if form is COUNTS and default is not None:
+        default = ",".join(map(str, default))
     if needed or default is not None:
         kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
@@ -102,7 +110,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 def _described(name: str, option: Option) -> Any:
     """Return what the command line says of an option."""
     flags = option.flags or (f"--{name.replace('_', '-')}",)
-    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel)
+    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel, min=option.least)
 
 
 def described(options: type, name: str) -> Any:
@@ -117,6 +125,7 @@ def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
         for name, value in typed.items()
         if value is not None
     }
-    if "target" in arguments:
-        arguments["target"] = texts.targets(arguments["target"], arguments.get("qids", ()))
+    for name, read in (("target", texts.targets), ("hierarchies", texts.hierarchies)):
+        if name in arguments:
+            arguments[name] = read(arguments[name], arguments.get("qids", ()))
     return arguments

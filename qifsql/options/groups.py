@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,12 @@ from qifsql.data.option import DATA, RUN
 from qifsql.engine.settings import Settings
 from qifsql.options.grouping import described
 
+
+def option(text: str, *flags: str, panel: str = RUN) -> Any:
+    """An option that only the command line has."""
+    return typer.Option(*flags, help=text, rich_help_panel=panel)
+
+
 Model = Annotated[
     str,
     typer.Argument(
@@ -26,6 +32,11 @@ Model = Annotated[
     ),
 ]
 Null = Annotated[str, described(Knowledge, "null")]
+AllVarchar = Annotated[bool, option("CSV: every column is text.", "--all-varchar", panel=DATA)]
+Delimiter = Annotated[str | None, option("CSV: what separates fields.", "--delimiter", panel=DATA)]
+Encoding = Annotated[
+    str | None, option("CSV: such as latin-1 (default utf-8).", "--encoding", panel=DATA)
+]
 
 
 @dataclass(frozen=True)
@@ -40,23 +51,11 @@ class Data:
         ),
     ]
     where: Annotated[
-        str | None,
-        typer.Option("--where", help="Keep records under a SQL condition.", rich_help_panel=DATA),
+        str | None, option("Keep records under a SQL condition.", "--where", panel=DATA)
     ] = None
-    all_varchar: Annotated[
-        bool,
-        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
-    ] = False
-    delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
-        ),
-    ] = None
+    all_varchar: AllVarchar = False
+    delimiter: Delimiter = None
+    encoding: Encoding = None
 
     def dataset(self, file: str | None = None) -> Dataset:
         """The dataset that is named, or another one that is read in the same way if it is CSV."""
@@ -82,8 +81,7 @@ class Others:
         ),
     ] = None
     more: Annotated[
-        list[str] | None,
-        typer.Option("--aux", help="The same as AUX. Repeatable.", rich_help_panel=DATA),
+        list[str] | None, option("The same as AUX. Repeatable.", "--aux", panel=DATA)
     ] = None
 
     def source(self, data: Data) -> list[Dataset]:
@@ -103,53 +101,35 @@ class Limits:
 
     memory: Annotated[
         str | None,
-        typer.Option(
-            "--memory",
-            help="At most so much memory for the data, such as 8GB (default: half of all, at most "
+        option(
+            "At most so much memory for the data, such as 8GB (default: half of all, at most "
             "4GB); Python and the libraries take up to 150 MB besides.",
-            rich_help_panel=RUN,
+            "--memory",
         ),
     ] = None
     threads: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "At most so many threads (default: one per core; 8 per core or 64 at most).",
             "--threads",
-            help="At most so many threads (default: one per core; 8 per core or 64 at most).",
-            rich_help_panel=RUN,
         ),
     ] = None
-    temp: Annotated[
-        Path | None,
-        typer.Option("--temp", help="The folder for temporary files.", rich_help_panel=RUN),
-    ] = None
+    temp: Annotated[Path | None, option("The folder for temporary files.", "--temp")] = None
     seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            help="For what draws at random; kept in the manifest.",
-            rich_help_panel=RUN,
-        ),
+        int | None, option("For what draws at random; kept in the manifest.", "--seed")
     ] = None
     progress: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            "Show progress (default: on a terminal, for work over two seconds).",
             "--progress/--no-progress",
-            help="Show progress (default: on a terminal, for work over two seconds).",
-            rich_help_panel=RUN,
         ),
     ] = None
     debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug",
-            help="Show the engine's own words on errors; they may quote values.",
-            rich_help_panel=RUN,
-        ),
+        bool, option("Show the engine's own words on errors; they may quote values.", "--debug")
     ] = False
 
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No remarks, only results.", rich_help_panel=RUN)
-    ] = False
+    quiet: Annotated[bool, option("No remarks, only results.", "--quiet")] = False
 
     @contextmanager
     def settings(self) -> Iterator[Settings]:
@@ -166,19 +146,12 @@ class Output:
 
     format_: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
             "--format",
             "-f",
-            help="table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
-            rich_help_panel=RUN,
         ),
     ] = None
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Write to a file: .parquet .csv .json .md .html.",
-            rich_help_panel=RUN,
-        ),
+        Path | None, option("Write to a file: .parquet .csv .json .md .html.", "--out", "-o")
     ] = None

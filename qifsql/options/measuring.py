@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.data.option import RUN
 from qifsql.options import runtime
-from qifsql.options.groups import Output
+from qifsql.options.groups import Output, option
 
 
 @dataclass(frozen=True)
@@ -17,17 +16,9 @@ class Charts:
     """Charts beside the result."""
 
     charts: Annotated[
-        Path | None,
-        typer.Option(
-            "--charts",
-            help="A folder for charts of the result (qifsql\\[charts]).",
-            rich_help_panel=RUN,
-        ),
+        Path | None, option("A folder for charts of the result (qifsql\\[charts]).", "--charts")
     ] = None
-    chart_format: Annotated[
-        str,
-        typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN),
-    ] = "html"
+    chart_format: Annotated[str, option("html, svg, png or json.", "--chart-format")] = "html"
 
     def check(self) -> None:
         """Refuse what could not be drawn or written, before any work is done."""
@@ -64,20 +55,12 @@ class Summary:
     """Where the summary of a release that is written goes, and how it looks."""
 
     format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The summary on stdout: table, json, csv or markdown.",
-            rich_help_panel=RUN,
-        ),
+        str | None, option("The summary on stdout: table, json, csv or markdown.", "--format", "-f")
     ] = None
     summary: Annotated[
         Path | None,
-        typer.Option(
-            "--summary",
-            help="Write the summary to a file, for reports: .parquet .csv .json .md .html.",
-            rich_help_panel=RUN,
+        option(
+            "Write the summary to a file, for reports: .parquet .csv .json .md .html.", "--summary"
         ),
     ] = None
 

@@ -8,6 +8,7 @@ from qifsql.data.collection import ABSENT
 from qifsql.errors import InputError, quoted
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, in place of a value
 QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
 
 
@@ -98,20 +99,18 @@ def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
     for name in sorted(qids, key=len, reverse=True):
         if text.startswith(f"{name}="):
             return name, text[len(name) + 1 :]
-        if text.casefold() == f"{name} is null".casefold():
-            return name, None
-        if text.casefold() == f"{name} is absent".casefold():
-            return name, ABSENT
-    if match := re.fullmatch(rf"{QUOTED} is (null|absent)", text, re.S | re.I):
-        return match[1].replace('""', '"'), None if match[2].casefold() == "null" else ABSENT
+        for phrase, value in PHRASES.items():
+            if text.casefold() == f"{name}{phrase}".casefold():
+                return name, value
+    for phrase, value in PHRASES.items():
+        if match := re.fullmatch(rf"{QUOTED}{phrase}", text, re.S | re.I):
+            return match[1].replace('""', '"'), value
     pair = assigned(text)
     if pair and pair[0]:
         return pair
-    equals = pair is not None
-    if not equals and text.casefold().endswith(" is null"):
-        return text[: -len(" is null")], None
-    if not equals and text.casefold().endswith(" is absent"):
-        return text[: -len(" is absent")], ABSENT
+    for phrase, value in PHRASES.items():
+        if pair is None and text.casefold().endswith(phrase):
+            return text[: -len(phrase)], value
     raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')
 
 

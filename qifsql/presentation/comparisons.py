@@ -61,7 +61,6 @@ def risks(
 
 
 def _guessing(before: str, *, differ: bool) -> str:
-    """What the chances of re-identification mean, and what they are without a release."""
     if differ:
         return said(
             "Certain: people who are alone in their block. Best guess: the chance to name the "

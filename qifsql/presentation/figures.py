@@ -1,19 +1,37 @@
-"""Charts among the parts of a page, and as files of a folder."""
+"""Charts among the parts of a page, and as files: HTML without a network, PNG, SVG, Vega-Lite."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from qifsql.errors import InputError, OutputError
-from qifsql.presentation import chart_files
+from qifsql.presentation.language import spoken
 from qifsql.presentation.parts import Figure, Part
 from qifsql.presentation.theme import Chart, extra
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, check_ending, whole
+
+ENDINGS = (".html", ".png", ".svg", ".json")
+OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
+PAGE = """<!DOCTYPE html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data: blob:;
+ style-src 'unsafe-inline'; script-src {digests}">
+</head><body style="margin: 1.5rem; background: #fff; color: #000; font: 14px/1.5 sans-serif">
+<div id="chart"></div><p style="max-width: 45rem; overflow-wrap: anywhere">{words}</p>
+<script>{library}</script><script>{call}</script>
+</body></html>
+"""
 
 
 def check(folder: Path, kind: str) -> None:
     """Refuse what could not be drawn or written, before any work is done."""
-    if f".{kind}" not in chart_files.ENDINGS:
-        endings = ", ".join(ending[1:] for ending in chart_files.ENDINGS)
+    if f".{kind}" not in ENDINGS:
+        endings = ", ".join(ending[1:] for ending in ENDINGS)
         raise OutputError(f"charts are written as {endings}, not as {kind}")
     extra()
     try:
@@ -26,8 +44,40 @@ def write(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Origin) 
     """Draw charts as files in a folder; the files that were written."""
     paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
     for path, chart in paths.items():
-        chart_files.save(chart, path, origin)
+        save(chart, path, origin)
     return list(paths)
+
+
+def save(chart: Chart, path: Path, origin: Origin) -> None:
+    """Write a chart: HTML that works without a network, PNG, SVG, or its Vega-Lite as JSON."""
+    check_ending(path, ENDINGS)
+    _, converter = extra()
+    spec, ending = chart.to_dict(), path.suffix.casefold()
+    if ending == ".png":
+        content = converter.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
+    elif ending == ".svg":
+        content = vector(spec).encode()
+    elif ending == ".html":
+        content = _page(spec, converter.javascript_bundle()).encode()
+    else:
+        content = json.dumps(spec).encode() + b"\n"
+    with whole(path, origin) as temporary:
+        temporary.write_bytes(content)
+
+
+def vector(spec: dict[str, Any]) -> str:
+    """A chart as SVG, with its title and its description in words."""
+    _, converter = extra()
+    drawn: str = converter.vegalite_to_svg(spec, allowed_base_urls=[])
+    title, words = escape(spec["title"]["text"]), escape(spec["description"])
+    header = f"<title>{title}</title><desc>{words}</desc>"
+    return re.sub(r"<svg[^>]*>", lambda tag: tag[0] + header, drawn, count=1)
+
+
+def digests(scripts: Iterable[str]) -> str:
+    """The scripts that a page may run, for its policy."""
+    each = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    return " ".join(f"'sha256-{digest}'" for digest in each)
 
 
 def can_draw() -> bool:
@@ -41,9 +91,21 @@ def can_draw() -> bool:
 
 def drawn(name: str, draw: Callable[[], Chart]) -> list[Part]:
     """Return a chart, where the extra that draws it is there and there is something to draw."""
-    if not can_draw():
-        return []
     try:
-        return [Figure(name, draw())]
+        return [Figure(name, draw())] if can_draw() else []
     except InputError:  # nothing to draw
         return []
+
+
+def _page(spec: dict[str, Any], library: str) -> str:
+    """A page that loads nothing: the browser is told to refuse all but the two scripts in it."""
+    text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
+    call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)});'
+    return PAGE.format(
+        lang=spoken().code,
+        digests=digests((library, call)),
+        title=escape(spec["title"]["text"]),
+        words=escape(spec["description"]),
+        library=library,
+        call=call,
+    )

@@ -4,9 +4,7 @@ Charts stand in the page as pictures; where scripts run, they can be hovered ove
 told to run the scripts of the page and no others.
 """
 
-import hashlib
 import json
-from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from qifsql import __version__
-from qifsql.errors import InputError, printable
-from qifsql.presentation.chart_files import vector
+from qifsql.errors import printable
+from qifsql.presentation.figures import digests, vector
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Bad, Document, Figure, Fold, Heading, Paragraph, Part, Section
 from qifsql.presentation.theme import extra
@@ -69,7 +67,7 @@ def page(document: Document) -> str:
         drawn=drawn,
         style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - our own
         scripts=scripts,
-        digests=Markup(" ".join(map(_digest, scripts)) or "'none'"),  # noqa: S704 - our own
+        digests=Markup(digests(scripts) or "'none'"),  # noqa: S704 - our own
     )
 
 
@@ -101,13 +99,6 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
 
 @cache
 def _scripts() -> list[str]:
-    """The library of charts, and what wakes them; none where the library is missing."""
-    try:
-        _, converter = extra()
-    except InputError:
-        return []
+    """The library of charts, and what wakes them."""
+    _, converter = extra()
     return [converter.javascript_bundle(), (PAGE / "script.js").read_text("utf-8")]
-
-
-def _digest(script: str) -> str:
-    return f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

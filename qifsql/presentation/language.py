@@ -28,10 +28,6 @@ class Language:
     group: str = ","
     people: str = ""
 
-    def translations(self) -> NullTranslations:
-        """The catalogue; of English, which messages are written in, an empty one."""
-        return _catalogue(self.code)
-
 
 ENGLISH = Language("en", "English")
 LANGUAGES = {ENGLISH.code: ENGLISH, "pt-BR": Language("pt-BR", "português", ",", ".")}
@@ -62,12 +58,12 @@ def speaking(code: str, people: str = "") -> Iterator[Language]:
 
 def said(message: str, **values: object) -> str:
     """A message in the language that is spoken, with its values."""
-    return spoken().translations().gettext(message).format(**values)
+    return _catalogue(spoken().code).gettext(message).format(**values)
 
 
 def counted(one: str, many: str, n: int, **values: object) -> str:
     """A message about ``n`` things, which stands in it as ``{n}``."""
-    message = spoken().translations().ngettext(one, many, n)
+    message = _catalogue(spoken().code).ngettext(one, many, n)
     return message.format(n=number(f"{n:,}"), **values)
 
 
@@ -79,7 +75,7 @@ def number(text: str) -> str:
 
 @cache
 def _catalogue(code: str) -> NullTranslations:
-    if code == ENGLISH.code:
+    if code == ENGLISH.code:  # messages are written in it
         return NullTranslations()
     path = LOCALE / code.replace("-", "_") / "LC_MESSAGES" / "qifsql.mo"
     with path.open("rb") as file:

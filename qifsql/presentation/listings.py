@@ -12,15 +12,12 @@ from qifsql.presentation.parts import Table
 def frame(data: pl.DataFrame) -> Table:
     """Any table of results, cell by cell."""
     numeric = [i for i, t in enumerate(data.dtypes) if t.is_numeric()]
-    table = Table.of(data.columns, right=numeric)
-    for row in data.iter_rows():
-        table.add_row(*map(escaping.cell, row))
-    return table
+    return rows(data.columns, data.iter_rows(), right=numeric)
 
 
-def rows(names: Sequence[str], values: Iterable[Sequence[Any]]) -> Table:
+def rows(names: Sequence[str], values: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> Table:
     """Any rows under their names."""
-    table = Table.of(names)
+    table = Table.of(names, right)
     for row in values:
         table.add_row(*map(escaping.cell, row))
     return table

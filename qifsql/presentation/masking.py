@@ -34,10 +34,11 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
-    sizes_of_columns: list[tuple[str, Sizes]] = []
-    for (by, *_), part in rows.group_by("by", *ids, maintain_order=True):
-        sizes_of_columns.append((str(by), dict(part.select("group", "individuals").iter_rows())))
-    return sizes_of_columns
+    questions = rows.group_by("by", *ids, maintain_order=True)
+    return [
+        (str(by), dict(part.select("group", "individuals").iter_rows()))
+        for (by, *_), part in questions
+    ]
 
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:

@@ -24,8 +24,6 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import digits, listed, percent
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
-
-
 GROUPS = 30  # groups whose bars are drawn, those with most risk
 QUESTION = ["model", "secret", "datasets", "qids"]
 
@@ -75,11 +73,8 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     ``frame`` has ``model``, ``secret``, ``threshold`` and ``share``.
     """
     alt, _ = extra()
-    rows = (
-        word_questions(frame)
-        .select("order", "question", "threshold", "share")
-        .sort("order", "threshold")
-    )
+    rows = word_questions(frame).select("order", "question", "threshold", "share")
+    rows = rows.sort("order", "threshold")
     least = [said("at least {p}", p=f"{digits(100 * t)} %") for t in rows["threshold"]]
     amounts = [percent(share) for share in rows["share"]]
     rows = rows.with_columns(risk=pl.Series(least), amount=pl.Series(amounts))
@@ -107,8 +102,7 @@ def groups(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     names = labels([g for g in frame["group"] if g is not None])
     shown = [said("(missing)") if g is None else names[g] for g in frame["group"]]
-    rows = word_questions(frame.with_columns(shown=pl.Series(shown)))
-    rows = rows.select(
+    rows = word_questions(frame.with_columns(shown=pl.Series(shown))).select(
         *("order", "question", "individuals"),
         group="shown",
         success="posterior_probabilistic",
@@ -121,16 +115,9 @@ def groups(frame: pl.DataFrame) -> Chart:
     x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("group:N", title=None, sort=None)
-    tooltip = hints(
-        alt,
-        {
-            "group:N": said("group"),
-            "individuals:Q": said("people"),
-            "success:Q": said("success"),
-            "prior:Q": said("before"),
-        },
-    )
-    bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=tooltip)
+    titles = {"group:N": said("group"), "individuals:Q": said("people")}
+    titles |= {"success:Q": said("success"), "prior:Q": said("before")}
+    bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=hints(alt, titles))
     before = bars.mark_tick(color=ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     chart = _panels(alt.layer(bars.mark_bar(color=BLUE), before, texts), rows)
@@ -145,7 +132,6 @@ def groups(frame: pl.DataFrame) -> Chart:
 
 
 def _panels(chart: Any, rows: pl.DataFrame) -> Any:
-    """A panel for each question, below one another."""
     alt, _ = extra()
     row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
     return chart.facet(row=row, data=data(alt, rows)).resolve_scale(y="independent")

@@ -44,14 +44,9 @@ class Shown:
     @property
     def parts(self) -> list[Part]:
         """What people are shown of it."""
-        view = self.view or _view(self.result.kind)
-        return view(self.result.frame, self.result.details, self.result.spec)
-
-
-def _view(kind: str) -> View:
-    """Return what draws results of a kind: ``parts`` in the view of its room."""
-    view: View = getattr(view_of(kind), "parts")  # noqa: B009 - the room may be any
-    return view
+        result = self.result
+        view: View = self.view or getattr(view_of(result.kind), "parts")  # noqa: B009 - of any room
+        return view(result.frame, result.details, result.spec)
 
 
 def save(shown: Shown, out: Path) -> None:

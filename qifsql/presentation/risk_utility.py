@@ -6,6 +6,7 @@ import polars as pl
 
 from qifsql.presentation.comparisons import named
 from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
 from qifsql.presentation.theme import (
     BLUE,
     MEASURES,
@@ -22,6 +23,11 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import percent
 
 
+def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of a result, by name."""
+    return {"risk_utility": risk_utility(frame)}
+
+
 def risk_utility(frame: pl.DataFrame) -> Chart:
     """Success against what was lost, a panel for each question and measure of success.
 
@@ -32,21 +38,19 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     names = [named(row) for row in frame.iter_rows(named=True)]
     rows = word_questions(_long(frame, names))
     most = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
-    x = alt.X("loss:Q", title=said("information lost (certainty penalty)"))
-    x = x.scale(domain=[0, most * 1.3], nice=False).axis(labelExpr=PERCENT)
+    loss = said("information lost (certainty penalty)")
+    x = alt.X("loss:Q", title=loss).scale(domain=[0, most * 1.3], nice=False)
+    x = x.axis(labelExpr=PERCENT)
     y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
     kinds = [said("original"), said("release")]
     colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
-    loss = said("information lost (certainty penalty)")
     titles = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
-    tooltip = hints(alt, titles)
-    legend = colour.legend(orient="bottom")
     points = alt.Chart().mark_circle(size=70, opacity=1)
-    points = points.encode(x=x, y=y, color=legend, tooltip=tooltip)
+    legend = colour.legend(orient="bottom")
+    points = points.encode(x=x, y=y, color=legend, tooltip=hints(alt, titles))
     text = alt.Chart().mark_text(align="left", dx=7, dy=-6, limit=150)
     text = text.encode(x=x, y=y, text="name:N")
-    grey = {"color": "#707070", "strokeDash": [4, 4]}
-    line = alt.Chart().mark_rule(**grey).encode(y=alt.Y("prior:Q"))
+    line = alt.Chart().mark_rule(color="#707070", strokeDash=[4, 4]).encode(y=alt.Y("prior:Q"))
     chart = grid(alt, alt.layer(line, points, text, width=300, height=200), rows)
     chart = chart.resolve_scale(y="independent")
     below = said(
@@ -81,7 +85,6 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
-    """What the chart shows, for who cannot see it."""
     kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
     message = "{question}, {measure}, {name}: success {success} at a loss of {loss}."
     return [

@@ -88,9 +88,8 @@ def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
 
     Numbers are shares, in percent, but where the field is of people: ``individuals``.
     """
-    formats = {"individuals:Q": ",d"}
     return [
-        alt.Tooltip(name, title=title, **({"format": formats[name]} if name in formats else {}))
+        alt.Tooltip(name, title=title, format=",d" if name == "individuals:Q" else alt.Undefined)
         for name, title in titles.items()
     ]
 
@@ -124,7 +123,6 @@ def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
 
 
 def _locale() -> dict[str, Any]:
-    """How numbers are written, for Vega."""
     language = spoken()
     signs = {"decimal": language.decimal, "thousands": language.group}
     return {"number": {**signs, "grouping": [3], "currency": ["", ""]}}

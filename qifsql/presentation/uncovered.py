@@ -10,7 +10,7 @@ from qifsql.adversary.spec import NOT_CONSIDERED, ColumnRoles
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
-from qifsql.results import coverage as results_coverage
+from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS
 from qifsql.results.stored import Stored
 
 MOST = 5  # columns whose numbers stand in a sentence
@@ -46,10 +46,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
             continue
         for column in columns:
             previous = columns_by_name.setdefault(column.name, column)
-            if (column.covered, bool(column.forms)) > (
-                previous.covered,
-                bool(previous.forms),
-            ):
+            if (column.covered, bool(column.forms)) > (previous.covered, bool(previous.forms)):
                 columns_by_name[column.name] = column
     return {
         name: list(columns_by_name.values())
@@ -71,16 +68,13 @@ def unconsidered(dataset: str, columns: Columns) -> list[str]:
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
     """Return all columns of a file with their roles, and whom the uncovered ones single out."""
     measured = {} if frame is None else {r["column"]: r for r in frame.iter_rows(named=True)}
-    if not measured:
-        listed = Table.of([said("column"), said("role")])
-        for column in columns:
-            listed.add_row(escaping.cell(column.name), role(column.role))
-        return listed
-    heads = [said("column"), said("role"), said("singled out with it")]
-    listed = Table.of([*heads, said("share"), said("more than without")], right=(2, 3, 4))
+    heads = [said("column"), said("role")]
+    if measured:
+        heads += [said("singled out with it"), said("share"), said("more than without")]
+    listed = Table.of(heads, right=range(2, len(heads)))
     for column in columns:
-        row = measured.get(column.name)
-        listed.add_row(escaping.cell(column.name), role(column.role), *_numbers(row))
+        numbers = _numbers(measured.get(column.name))
+        listed.add_row(escaping.cell(column.name), role(column.role), *numbers)
     if None in measured:
         listed.add_row(said("(all that no rule covers)"), "", *_numbers(measured[None]))
     return listed
@@ -112,7 +106,6 @@ def role(text: str) -> str:
 
 
 def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
-    """The sentence with the names of the columns."""
     rest = [(c.name, c.role) for c in columns if not c.covered]
     if frame is not None:
         rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
@@ -140,24 +133,19 @@ def _measured(frame: pl.DataFrame) -> list[str]:
             "as the key if it tells nobody who a person is."
         )
         sentences.append(said(message, names=_names(everybody)))
-    if each["reason"].eq(results_coverage.IGNORED).any():
+    if each["reason"].eq(IGNORED).any():
         message = (
             'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
         )
         sentences.append(said(message))
-    others = each.filter(
-        pl.col("reason").is_not_null() & (pl.col("reason") != results_coverage.IGNORED)
-    )
+    others = each.filter(pl.col("reason") != IGNORED).select("column", "reason")  # NULL: measured
     if others.height:
-        names = [
-            f"{name} ({_reason(why)})" for name, why in others.select("column", "reason").rows()
-        ]
+        names = [f"{name} ({_reason(why)})" for name, why in others.rows()]
         sentences.append(said("Not measured: {names}.", names=_names(names)))
     return sentences
 
 
 def _together(row: dict[str, int], columns: int) -> str:
-    """Whom all measured columns single out together."""
     if not row["added"]:
         one = "Known with the named quasi-identifiers, it singles out nobody more."
         many = "Known with the named quasi-identifiers, they single out nobody more."
@@ -181,7 +169,6 @@ def _together(row: dict[str, int], columns: int) -> str:
 
 
 def _most(additions: pl.DataFrame) -> str:
-    """The columns that single out most people, with their numbers."""
     shown = [
         f"{escaping.cell(name)} {words.count(n)}"
         for name, n in additions.head(MOST).select("column", "singled_out").rows()
@@ -203,23 +190,20 @@ def _left_out(n: int) -> str:
 
 
 def _with_role(name: str, text: str) -> str:
-    """A column with its role, where it has one of some kind."""
     return name if text == NOT_CONSIDERED else f"{name} ({role(text)})"
 
 
 def _reason(why: str) -> str:
-    """Why a column is not measured, in the language that is spoken."""
     if why.startswith("nested"):
         return said("nested ({kind})", kind=why.removeprefix("nested (").removesuffix(")"))
     reasons = {
-        results_coverage.NAMELESS: said("it has no name"),
-        results_coverage.ELSEWHERE: said("the quasi-identifiers are those of the population"),
+        NAMELESS: said("it has no name"),
+        ELSEWHERE: said("the quasi-identifiers are those of the population"),
     }
     return reasons.get(why, why)
 
 
 def _numbers(row: dict[str, int] | None) -> tuple[str, ...]:
-    """The numbers of a column in a table, or why there are none."""
     if row is None:
         return ()
     if row["people"] is None:

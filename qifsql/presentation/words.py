@@ -172,12 +172,11 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
     """
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
-    if worst["gap"] == 0 and hidden:
-        return said(
-            "No group of {by} that is shown carries more risk than another.", by=worst["by"]
-        )
     if worst["gap"] == 0:
-        return said("No group of {by} carries more risk than another.", by=worst["by"])
+        text = "No group of {by} carries more risk than another."
+        if hidden:
+            text = "No group of {by} that is shown carries more risk than another."
+        return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
     most, least, between = (
         success(row, x)

@@ -1,6 +1,7 @@
 """Columns of answers: under the names of the user, in types that every format can show."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -22,12 +23,22 @@ def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> e
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
+def native_types(path: Path | None) -> tuple[str, ...]:
+    """The types whose values a file holds as they are, or what is shown where there is none."""
+    return STORABLE if path is not None and path.suffix.casefold() == ".parquet" else SHOWABLE
+
+
 def number(value: int) -> exp.Expr:
     """A whole number as a literal of its own size: a literal of SQL has 64 bits."""
     literal: exp.Expr = exp.Literal.number(abs(value))
     if abs(value) >= 2**63:
         literal = exp.cast(exp.Literal.string(str(abs(value))), "HUGEINT", dialect="duckdb")
     return exp.Neg(this=literal) if value < 0 else literal
+
+
+def double(value: float) -> exp.Expr:
+    """A floating number, infinite or not, with all its digits."""
+    return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
 
 
 def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:

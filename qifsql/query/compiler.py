@@ -11,12 +11,13 @@ several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from sqlglot import exp
 
 from qifsql.adversary.models import Model
-from qifsql.adversary.spec import BoundAttack
-from qifsql.query.microdata import plan
+from qifsql.adversary.spec import BoundAttack, Microdata
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 
@@ -25,7 +26,7 @@ Question = tuple[int, int]  # the number of a secret, and of a gain function
 
 def questions(attack: BoundAttack) -> list[Question]:
     """What the models ask: of each secret (0: whose record it is) with each gain function."""
-    secrets = {j for m in attack.models for j in numbers(attack, m)}
+    secrets = {j for m in attack.models for j in numbers(attack.microdata, m)}
     return [(j, g) for j in sorted(secrets) for g in attack.asked_gains]
 
 
@@ -51,7 +52,7 @@ def profile_plan(
         rows.append(query.from_(name))
         if g:
             rows[-1] = rows[-1].join(steps.need("asked", j, g), join_type="cross")
-    return plan(attack, steps.steps, union(rows))
+    return plan(attack.microdata, steps.steps, union(rows))
 
 
 def step_plan(
@@ -70,7 +71,7 @@ def step_plan(
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
         for j, g in question_list
     ]
-    return plan(attack, steps.steps, union(rows))
+    return plan(attack.microdata, steps.steps, union(rows))
 
 
 def kept_plan(
@@ -86,15 +87,15 @@ def kept_plan(
     """The rows of one step as they are, and its name, to be kept as a table of that name."""
     steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
-    return actual, plan(attack, steps.steps, exp.select("*").from_(actual))
+    return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))
 
 
 def everyone_plan(attack: BoundAttack) -> Plan:
     """One row: how many groups there are when people of weight 0 are counted, too."""
-    steps = Steps(replace(attack, weight=None, target={}))
+    steps = Steps(replace(attack.on(replace(attack.microdata, weight=None)), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
-    counted = exp.alias_(exp.Count(this=exp.Star()), "groups")
-    return plan(attack, steps.steps, exp.select(counted).from_(groups.subquery("every_group")))
+    counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
+    return plan(attack.microdata, steps.steps, counted)
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
@@ -102,34 +103,34 @@ def answer_plan(attack: BoundAttack) -> Plan:
     steps = Steps(attack)
     rows: list[exp.Select] = []
     for m in attack.models:
-        for j in numbers(attack, m):
-            for g in attack.asked_gains:
-                name = steps.need("answer", j, g)
-                secret = exp.Literal.string(attack.secrets[j - 1].name) if j else exp.null()
-                columns: list[exp.Expr] = [
-                    exp.alias_(exp.Literal.string(m.acronym.upper()), "model"),
-                    exp.alias_(secret, "secret", quoted=False),
-                ]
-                if attack.gains:
-                    columns.append(exp.alias_(exp.Literal.string(attack.gain(g).text), "gain"))
-                rows.append(exp.select(*columns, exp.Star()).from_(name))
-    return plan(attack, steps.steps, union(rows))
+        for j, g in product(numbers(attack.microdata, m), attack.asked_gains):
+            name = steps.need("answer", j, g)
+            columns: dict[str, exp.Expr] = {"model": exp.Literal.string(m.acronym.upper())}
+            columns["secret"] = (
+                exp.Literal.string(attack.microdata.secrets[j - 1].name) if j else exp.null()
+            )
+            if attack.gains:
+                columns["gain"] = exp.Literal.string(attack.gain(g).text)
+            named = (exp.alias_(tree, column) for column, tree in columns.items())
+            rows.append(exp.select(*named, exp.Star()).from_(name))
+    return plan(attack.microdata, steps.steps, union(rows))
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
     """The best guess about the target: of each secret, and (0) of the owner if there is a key."""
-    steps = Steps(attack, key=attack.key is not None)
-    secrets = list(range(1, len(attack.secrets) + 1)) + ([0] if attack.key else [])
+    steps = Steps(attack, key=attack.microdata.key is not None)
+    secrets = list(range(1, len(attack.microdata.secrets) + 1)) + (
+        [0] if attack.microdata.key else []
+    )
     guess = exp.alias_(exp.cast(exp.column("best_guess"), "VARCHAR"), "best_guess")
     rows = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in secrets]
-    return plan(attack, steps.steps, union(rows))
+    return plan(attack.microdata, steps.steps, union(rows))
 
 
-def numbers(attack: BoundAttack, model: Model) -> list[int]:
+def numbers(microdata: Microdata, model: Model) -> list[int]:
     """The secrets that a model asks about, by number; 0 is whose record it is."""
-    if model.goal == "re-identification":
-        return [0]
-    return list(range(1, len(attack.secrets) + 1))
+    of_owner = model.goal == "re-identification"
+    return [0] if of_owner else list(range(1, len(microdata.secrets) + 1))
 
 
 def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:

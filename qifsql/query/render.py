@@ -1,8 +1,11 @@
 """Plans and trees as SQL text of DuckDB."""
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
+from qifsql.adversary.spec import Attribute
 from qifsql.errors import NOT_UTF8, InputError, did_you_mean
 from qifsql.query.plan import Plan
 
@@ -20,6 +23,11 @@ def render(tree: exp.Expr, *, pretty: bool = False) -> str:
     except UnicodeEncodeError as e:
         raise InputError(NOT_UTF8) from e
     return text
+
+
+def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
+    """What the attributes are made of that are no columns as they are, by name."""
+    return {a.name: render(a.expression) for a in attributes if a.name != a.expression.name}
 
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:

@@ -171,7 +171,6 @@ def _in_join(node: exp.Expr) -> bool:
 
 
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the items of placeholders."""
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
             join.set("using", _items(join, using, families))

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
-from qifsql.query import microdata, parameters
+from qifsql.query import microdata_steps, parameters
 from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import Template, load
@@ -95,22 +95,29 @@ class Steps:
             return self.push(_read_table(actual, self.catalogs[actual]))
         if name == "agreement":
             self._people(replace(about, prior=True))
-            return self.push(microdata.agreement(self.attack))
-        recipe = parameters.make(self.attack, name, about.secret, about.gain)
-        if recipe is not None:
-            names = {table: self._need(table, about) for table in recipe.reads}
-            return self.push(Step(actual, recipe.doc, recipe.query(names)))
+            return self.push(microdata_steps.agreement(self.attack))
+        step = parameters.make(self.attack, name, about.secret, about.gain)
+        if step is not None:
+            return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
         template = self._template(name, about)
         query = self._splice(template, name, about)
         return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
 
+    def _reading(self, query: exp.Query, about: About) -> exp.Query:
+        """A generated query with the names of the steps that it reads; files have a schema."""
+        query = query.copy()
+        tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
+        for table in sorted(tables, key=lambda table: table.name):
+            table.set("this", exp.to_identifier(self._need(table.name, about)))
+        return query
+
     def _people(self, about: About) -> str:
         """Everybody, or the look-alikes of the target."""
-        for step in microdata.microdata(self.attack, key=self.key):
+        for step in microdata_steps.steps(self.attack.microdata, key=self.key):
             self.push(step)
         if not self.attack.target or about.prior:
             return "microdata"
-        return self.push(microdata.candidates(self.attack))
+        return self.push(microdata_steps.candidates(self.attack))
 
     def _template(self, name: str, about: About) -> Template:
         file = self._file(name, about)
@@ -119,7 +126,9 @@ class Steps:
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
         """Whether the people are weighed, by their weights or by the belief in their secret."""
-        return self.attack.weight is not None or (not raw and secret in self.attack.beliefs)
+        return self.attack.microdata.weight is not None or (
+            not raw and secret in self.attack.beliefs
+        )
 
     def _file(self, name: str, about: About) -> str:
         """Which file of ``sql/`` makes a step."""
@@ -150,7 +159,7 @@ class Steps:
         counted = [j for j in self.values if name in SHARED or j == about.secret]
         return splice(
             template,
-            width=0 if about.prior else len(self.attack.qids),
+            width=0 if about.prior else len(self.attack.microdata.qids),
             secret=about.secret,
             tables=names,
             tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
@@ -189,5 +198,5 @@ def _read_table(name: str, catalog: str) -> Step:
 
 def revealed_tables(steps: Steps) -> list[str]:
     """Have what each block reveals; the tables that say it, the first of them of the owner, too."""
-    tables = [steps.need("revealed", j) for j in range(1, len(steps.attack.secrets) + 1)]
+    tables = [steps.need("revealed", j) for j in range(1, len(steps.attack.microdata.secrets) + 1)]
     return tables if tables and not steps.attack.beliefs else [steps.need("crowds", 0), *tables]

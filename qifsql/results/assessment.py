@@ -78,22 +78,14 @@ multiplicatively, at least 1, NULL for one target; the three risks are of re-ide
 ``journalist_risk`` is NULL without a population."""
 
 DETAILS: dict[str, dict[str, pl.DataType]] = {
-    "histogram": {
-        "attack_id": pl.String(),
-        "bin": pl.Int64(),
-        "individuals": pl.Int64(),
-    },
+    "histogram": {"attack_id": pl.String(), "bin": pl.Int64(), "individuals": pl.Int64()},
     "thresholds": {
         "attack_id": pl.String(),
         "threshold": pl.Float64(),
         "individuals": pl.Int64(),
         "share": pl.Float64(),
     },
-    "quantiles": {
-        "attack_id": pl.String(),
-        "quantile": pl.Float64(),
-        "success": pl.Float64(),
-    },
+    "quantiles": {"attack_id": pl.String(), "quantile": pl.Float64(), "success": pl.Float64()},
     "groups": {
         "attack_id": pl.String(),
         "by": pl.String(),
@@ -122,6 +114,10 @@ whose own value is the best guess (NULL for re-identification and other gains th
 ``gap`` how far the group's posterior is above the lowest of all groups."""
 
 
+ALL = ("bayes", *MEASURES)
+OF_RECORDS = ("shannon", "guessing")
+
+
 def together(parts: Sequence[Result]) -> Result:
     """The rows and details of several attacks of one question, in their order."""
     last = parts[-1]
@@ -134,12 +130,6 @@ def together(parts: Sequence[Result]) -> Result:
     frame = pl.concat(part.frame for part in parts)
     origin = replace(last.origin, plans=plans)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
-
-
-ALL = ("bayes", *MEASURES)
-
-
-OF_RECORDS = ("shannon", "guessing")
 
 
 def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:

@@ -21,9 +21,5 @@ value."""
 
 
 IGNORED = "ignored by the policy"
-
-
 NAMELESS = "it has no name"
-
-
 ELSEWHERE = "the quasi-identifiers are those of the population"

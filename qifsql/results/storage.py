@@ -19,7 +19,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from qifsql import __version__
-from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
+from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -82,8 +82,10 @@ class Origin:
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """The origin of what the bound attack gave, with the time it took so far."""
-        paths = (*attack.dataset.paths, *attack.files)
-        return self.about(_plain(attack, spec) | more, paths, *plans).listing(attack.columns)
+        paths = (*attack.microdata.dataset.paths, *attack.files)
+        return self.about(_plain(attack, spec) | more, paths, *plans).listing(
+            attack.microdata.columns
+        )
 
     def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
         """Return the same with the columns of the file that was attacked."""
@@ -105,24 +107,21 @@ class Origin:
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """What was asked for, as plain data for manifests and JSON."""
-    named = (*attack.qids, *attack.secrets)
     return {
         "models": [m.acronym for m in attack.models],
-        "dataset": attack.dataset.name,
-        "qids": [q.name for q in attack.qids],
-        "secrets": [s.name for s in attack.secrets],
-        "expressions": {
-            a.name: render.render(a.expression) for a in named if a.name != a.expression.name
-        },
+        "dataset": attack.microdata.dataset.name,
+        "qids": [q.name for q in attack.microdata.qids],
+        "secrets": [s.name for s in attack.microdata.secrets],
+        "expressions": render.expressions((*attack.microdata.qids, *attack.microdata.secrets)),
         "csv": {
             "all_varchar": spec.dataset.all_varchar,
-            "delimiter": attack.dataset.delimiter,
+            "delimiter": attack.microdata.dataset.delimiter,
             "encoding": spec.dataset.encoding,
         }
-        if attack.dataset.format == "csv"
+        if attack.microdata.dataset.format == "csv"
         else None,
         "key": spec.key,
-        **_collection(attack, spec),
+        **_collection(attack.microdata, spec),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
@@ -130,11 +129,11 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     }
 
 
-def _collection(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:
     """What is said of several datasets; nothing of one."""
     if not spec.of_collection:
         return {}
-    return {"collection": {"datasets": list(attack.releases)} | spec.asked_of_collection}
+    return {"collection": {"datasets": list(microdata.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:
@@ -199,6 +198,17 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
             return path
     except OSError as e:
         raise OutputError(unwritable(path, e)) from e
+
+
+def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | None:
+    """Return the file for rows that are streamed, where one is named.
+
+    Raises OutputError where it could not be written, before any work is done.
+    """
+    if path is None:
+        return None
+    check_ending(Path(path), STREAMED)
+    return check_place(Path(path), tuple(sources))
 
 
 @contextmanager

@@ -126,11 +126,10 @@ def _read(path: Path) -> Stored:
             f"{path} is no stored result; store it with -o FILE.parquet or FILE.json"
         )
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
+    unreadable = (OSError, ValueError, LookupError, TypeError, AttributeError)
     try:
         stored = _parquet(path) if ending == ".parquet" else _json(path)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
-        raise DatasetError(message, detail=str(e)) from e
-    except pl.exceptions.PolarsError as e:
+    except (*unreadable, pl.exceptions.PolarsError) as e:
         raise DatasetError(message, detail=str(e)) from e
     kind = kind_of(stored.kind)
     essential = kind is not None and kind.essential

@@ -83,10 +83,9 @@ class Entries:
             judged = self.files.policy(entry_with_files)
             if judged is None:
                 return None
-            entry_with_files = replace(
-                entry_with_files, files=(*entry_with_files.files, *judged.files)
-            )
-            options, models = judged.adversary, judged.models
+            policy, files = judged
+            entry_with_files = replace(entry_with_files, files=(*entry_with_files.files, *files))
+            options, models = policy.adversary, policy.models
         self._check_missing(entry_with_files, options, models)
         return entry_with_files
 

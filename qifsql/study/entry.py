@@ -64,7 +64,6 @@ class Entry:
         return self.place
 
     def _texts(self) -> Iterator[tuple[str, Route]]:
-        """The texts of all options, each with where it is written."""
         for option, place in self.places.items():
             setting = self.options.get(option, ())
             if isinstance(setting, str):

@@ -1,11 +1,10 @@
 """The further files of an entry: gains, what was believed before, who may be there, a policy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from qifsql.adversary.models import Model
 from qifsql.adversary.transitions import rules as rules_of
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import LineError, Lines, Step, parse
@@ -18,15 +17,6 @@ from qifsql.study.sources import Sources, gain_file, resolved
 
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 """Options of a check that its attacks do not have."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What a check asks for: the adversary and the models of its policy, and its files."""
-
-    adversary: Mapping[str, Any]
-    models: tuple[Model, ...]
-    files: tuple[str, ...]
 
 
 class Files:
@@ -80,8 +70,8 @@ class Files:
         adversary = data.get("adversary")
         return tuple(adversary) if isinstance(adversary, dict) else ()
 
-    def policy(self, entry: Entry) -> Judged | None:
-        """The policy of a check that has its files; None, told, where it is wrong."""
+    def policy(self, entry: Entry) -> tuple[Policy, list[str]] | None:
+        """The policy of a check that has its files, and its own; None, told, where it is wrong."""
         options, wrong = entry.options, self.reader.wrong
         if ("policy" in options) == ("rule" in options):
             what = "both a policy and rules" if "policy" in options else "no policy"
@@ -112,8 +102,7 @@ class Files:
         elif any(rule.drifts for rule in levels.rules):
             wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)
             return None
-        models = tuple(dict.fromkeys(m for rule in levels.rules for m in rule.models))
-        return Judged(levels.adversary, models, tuple(files))
+        return levels, files
 
     def _with_table(
         self,

@@ -75,6 +75,11 @@ class Policy:
     lines: Lines = field(repr=False, compare=False)
     unnamed: str = UNNAMED[0]
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models of all rules, each once."""
+        return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
+
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
         """The error that says what is wrong with a rule, or with one key of it."""
         return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
@@ -104,7 +109,6 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
 
 
 def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
-    """Return what becomes of columns that no rule covers."""
     choice = data.get("unnamed", UNNAMED[0])
     if choice not in UNNAMED:
         raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
@@ -112,7 +116,6 @@ def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
 
 
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
-    """The options of an attack that stand in the file."""
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
     _check_keys(table, (*NAMES, *TEXTS), lines, "adversary")
@@ -177,7 +180,6 @@ def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> No
 
 
 def _check_bounds(rule: Rule, lines: Lines) -> None:
-    """Refuse bounds of probabilities that no probability can cross: they are percent."""
     for name, bound in rule.bounds.items():
         least = -1 if name in DRIFT else 0
         if rule.measure in PROBABILITIES and not least <= bound <= 1:

@@ -182,7 +182,6 @@ def resolved(folder: Path, text: str) -> str:
 
 
 def _matches(file: Path, pattern: str) -> bool:
-    """Whether a glob would find a file."""
     parts, pattern_parts = file.parts, Path(pattern).absolute().parts
     if "**" in pattern_parts:
         return fnmatchcase(str(file), str(Path(*pattern_parts)).replace("**/", "*"))

@@ -38,7 +38,7 @@ SHARED_STEMS = {
     "coarsen": "coarser forms of a column, and which column of a sweep takes one first",
     "coverage": "columns that no rule covers: the table of them, and how they are measured",
     "errors": "the tree of all errors, and which of them the engine's own become",
-    "run": "the command, and what leads the passes of a sweep",
+    "plan": "the steps of a query, and the passes of a sweep with what they cost",
     "steps": "steps of a plan, and those of them that levels has of its own",
     "tables": "tables that are made, remembered and dropped: of an engine, and of a sweep",
 }

@@ -4,67 +4,45 @@ What is written is a release to attack and to compare. Its classes have at least
 a property of the table, and no guarantee about a person.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
-from qifsql.commands.anonymise.generalise import SHAPES, Shape
-from qifsql.commands.anonymise.sanitise import SUMMARY, Request, Work
-from qifsql.counting.constraints import Number, Wishes
+from qifsql.commands.anonymise.sanitise import SUMMARY, Work
+from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import complete
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
-from qifsql.query.render import render, statement
+from qifsql.errors import ColumnError, quoted
+from qifsql.query.render import expressions, statement
 from qifsql.results import release
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
-
-METHODS = ("mondrian", "mdav")
 
 
 def anonymise(
     source: str | Path | Dataset,
     out: str | Path,
     *,
-    method: str,
-    k: int,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
-    l: int | None = None,  # noqa: E741 - it is called l
-    l_entropy: Number | None = None,
-    l_recursive: str | Sequence[Number] | None = None,
-    t: Number | None = None,
-    t_ordered: Number | None = None,
-    cells: str = "interval",
-    drop: str | Sequence[str] = (),
-    suppress: bool = False,
-    within: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[AnonymiseOptions],
 ) -> Result:
     """Write all records, in the order of the input, with generalised quasi-identifiers.
 
-    ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
-    (``qifsql.commands.anonymise.mdav``). ``k``, ``l`` and so on: see
-    ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``cells``: ``interval``
-    writes intervals and sets that contain the values of all members of a class, ``centroid`` the
-    mean of numbers and the median of all else. Other columns stay as they are, but for those to
-    ``drop`` and those that a named expression of ``qids`` reads, because the expression takes their
-    place. ``suppress``: records in classes that break a limit on a secret get ``*`` for every
-    quasi-identifier; only ``mdav``, which looks at k alone, makes such classes. ``out`` ends in
-    .parquet, .csv or .csv.gz. ``within``: ``mdav`` looks at so many different people at once (0:
-    1,000). A missing value is a value. Nothing is drawn at random, and neither the order of the
-    records, nor their split into files, nor the number of threads matter.
+    ``options`` are those of ``qifsql.commands.anonymise.spec.AnonymiseOptions``. ``out`` ends in
+    .parquet, .csv or .csv.gz. A missing value is a value. Nothing is drawn at random, and neither
+    the order of the records, nor their split into files, nor the number of threads matter.
 
     The result is one row about the release (``run.SUMMARY``); its details ``quasi_identifiers`` say
     what became of each of them (``run.COLUMNS``).
@@ -72,11 +50,9 @@ def anonymise(
     Raises InputError where no release can keep the limits.
     """
     origin = Origin.now(settings, "anonymise")
-    recursive, entropy = l_recursive, l_entropy
-    wishes = Wishes.of(k, l=l, l_entropy=entropy, l_recursive=recursive, t=t, t_ordered=t_ordered)
-    left_out = (drop,) if isinstance(drop, str) else tuple(drop)
-    request = Request(_method(method), wishes, _shape(cells), left_out, suppress, within)
-    request.check(secret=bool(secret))
+    options = complete(options, AnonymiseOptions)
+    qids, secret = options["qids"], options["secret"]
+    request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
     spec = Attack.of("crs,cas" if secret else "crs", dataset, qids=qids, secret=secret, where=where)
     ending = release.ending(path)
@@ -89,7 +65,7 @@ def anonymise(
         dataset = catalog.dataset
         if dataset.format == "csv":
             dataset = engine.load(dataset)
-        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog))
+        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog).microdata)
         shown = write.columns(attack, catalog.schema.columns, request.drop)
         work = Work(engine, attack, request, meter)
         row, columns = work.run(ending)
@@ -114,51 +90,31 @@ def anonymise(
     )
 
 
-def _method(name: str) -> str:
-    if name not in METHODS:
-        hint = did_you_mean(name, METHODS)
-        raise InputError(f"there is no method {quoted(name)}{hint}")
-    return name
-
-
-def _plain_values(attack: BoundAttack) -> BoundAttack:
+def _plain_values(microdata: Microdata) -> Microdata:
     """The same attack; ColumnError where a quasi-identifier has cells that are generalised."""
-    for attribute in attack.qids:
+    for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
                 "release that was anonymised before; anonymise the original"
             )
-    return attack
-
-
-def _shape(cells: str) -> Shape:
-    shape = next((s for s in SHAPES if s == cells), None)
-    if shape is None:
-        raise InputError(f"cells cannot be {quoted(cells)}; use {' or '.join(SHAPES)}")
-    return shape
+    return microdata
 
 
 def _plain(
-    attack: BoundAttack, request: Request, where: str | None, dataset: Dataset
+    microdata: Microdata, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
     """What was asked for, as plain data for the manifest."""
-    csv = {
-        "all_varchar": dataset.all_varchar,
-        "delimiter": dataset.delimiter,
-        "encoding": dataset.encoding,
-    }
-    named = (*attack.qids, *attack.secrets)
     return {
         "dataset": dataset.name,
         "method": request.method,
         "wishes": request.wishes.plain(),
-        "qids": [q.name for q in attack.qids],
-        "secrets": [s.name for s in attack.secrets],
-        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "qids": [q.name for q in microdata.qids],
+        "secrets": [s.name for s in microdata.secrets],
+        "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "cells": request.cells,
         "drop": list(request.drop),
         "suppress": request.suppress,
         "where": where,
-        **({"csv": csv} if dataset.format == "csv" else {}),
+        **({"csv": dataset.csv} if dataset.csv else {}),
     }

@@ -7,10 +7,10 @@ too; one value is written plainly; ``*`` is suppressed (a NULL in Parquet).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from sqlglot import exp
 
+from qifsql.commands.anonymise.spec import Shape
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale, own_name, own_table, scale_table
 from qifsql.data.types import NUMBERS, family
@@ -19,8 +19,6 @@ from qifsql.query.columns import number
 from qifsql.query.splice import splice
 from qifsql.results import release
 
-Shape = Literal["interval", "centroid"]
-SHAPES: tuple[Shape, ...] = ("interval", "centroid")
 MOST = 500_000_000  # values in the sets of one quasi-identifier, over all records
 
 

@@ -1,16 +1,17 @@
-"""The work of anonymising: what was asked, what is checked before, the steps, what came out."""
+"""The work of anonymising: what is checked before, the steps, what came out."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian
-from qifsql.commands.anonymise.generalise import Loss, Shape, make_cells
+from qifsql.commands.anonymise.generalise import Loss, make_cells
+from qifsql.commands.anonymise.spec import Request
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import fit_secret
@@ -50,55 +51,17 @@ COLUMNS: dict[str, pl.DataType] = {
 ``centroids``), and the same two shares."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """How a release is made: by which method, with which limits, cells and columns."""
-
-    method: str
-    wishes: Wishes
-    cells: Shape
-    drop: tuple[str, ...] = ()
-    suppress: bool = False
-    within: int = 0
-
-    def check(self, *, secret: bool) -> None:
-        """Refuse wishes that do not go together."""
-        if self.wishes.of_secret and not secret:
-            raise InputError("l and t are about a secret; name one with --secret")
-        if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
-            raise InputError(
-                "mdav makes classes by their size alone; to have the records of classes that "
-                "break a limit on the secret replaced by *, add --suppress, or use mondrian"
-            )
-        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
-            raise InputError(
-                "only mdav makes classes to suppress, where a limit is about a secret; leave "
-                "suppress out"
-            )
-        if self.within and self.method != "mdav":
-            raise InputError("within is for mdav alone; leave it out")
-
-    def remarks(self, *, secret: bool) -> list[str]:
-        """What of the wishes changes nothing."""
-        if secret and not self.wishes.of_secret:
-            return [
-                "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
-                "--l-recursive, --t, --t-ordered)"
-            ]
-        return []
-
-
 class Work:
     """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
 
     def __init__(
-        self, engine: LocalEngine, attack: BoundAttack, request: Request, meter: Meter
+        self, engine: LocalEngine, microdata: Microdata, request: Request, meter: Meter
     ) -> None:
         self.engine = engine
-        self.attack = attack
+        self.microdata = microdata
         self.request = request
         self.meter = meter
-        self.name = attack.dataset.name
+        self.name = microdata.dataset.name
         self.scales: list[Scale] = []
         self.notes: list[str] = []
 
@@ -160,11 +123,12 @@ class Work:
     def _code(self) -> Coded:
         """Make the table ``coded``, after what can be said without it."""
         self.meter.inside(0.0, "reading")
-        self.scales = scales.make_scales(self.engine, self.attack)
-        attack, secrets = self.attack, tuple[Secret, ...]()
+        self.scales = scales.make_scales(self.engine, self.microdata)
+        secrets = tuple[Secret, ...]()
         if self.request.wishes.of_secret:
-            secrets = tuple(scales.make_secrets(self.engine, attack))
-        scales.code(self.engine, replace(attack, secrets=attack.secrets[: len(secrets)]))
+            secrets = tuple(scales.make_secrets(self.engine, self.microdata))
+        used = self.microdata.secrets[: len(secrets)]
+        scales.code(self.engine, replace(self.microdata, secrets=used))
         self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
@@ -174,7 +138,7 @@ class Work:
         """Refuse limits that not even one class of all records keeps."""
         wishes, records = self.request.wishes, coded.records
         if not records:
-            after = " under the filter (where)" if self.attack.where is not None else ""
+            after = " under the filter (where)" if self.microdata.where is not None else ""
             raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
         if wishes.k > records:
             raise InputError(

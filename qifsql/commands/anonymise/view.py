@@ -11,10 +11,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("classes", "certainty_penalty"),
-    shared=("quasi_identifiers",),
-)
+KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -22,11 +19,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     row = frame.row(0, named=True)
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
-    shapes = {
-        "intervals": said("intervals"),
-        "sets": said("sets"),
-        "centroids": said("centroids"),
-    }
+    shapes = {"intervals": said("intervals"), "sets": said("sets"), "centroids": said("centroids")}
     for one in tables["quasi_identifiers"].iter_rows(named=True):
         table.add_row(
             escaping.cell(one["quasi_identifier"]),

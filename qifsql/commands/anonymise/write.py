@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary import roles
-from qifsql.adversary.spec import BoundAttack, ColumnRoles
+from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import identifier, read
@@ -37,17 +37,19 @@ class Rows:
     shown: tuple[Shown, ...]
 
 
-def columns(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -> tuple[Shown, ...]:
+def columns(
+    microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
+) -> tuple[Shown, ...]:
     """The columns of the release, in the order of the input; those that are made come last.
 
     Raises ColumnError where a column that is to be left out is not there, or has a role.
     """
     qid_columns = {
-        q.expression.name: i for i, q in enumerate(attack.qids, 1) if _plain(q.expression)
+        q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _plain(q.expression)
     }
-    expressions = {q.name: i for i, q in enumerate(attack.qids, 1) if not _plain(q.expression)}
-    used = read(*(attack.qids[i - 1].expression for i in expressions.values()))
-    out = _dropped(attack, there, drop)
+    expressions = {q.name: i for i, q in enumerate(microdata.qids, 1) if not _plain(q.expression)}
+    used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
+    out = _dropped(microdata, there, drop)
     parts: list[Shown] = []
     for n, column in enumerate(there, 1):
         if column.source_name in qid_columns:
@@ -59,17 +61,17 @@ def columns(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -
     return (*parts, *(Shown(name, qid=i) for name, i in expressions.items()))
 
 
-def notes(attack: BoundAttack, rows: Rows, ending: str) -> list[str]:
+def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """What the reader of a release should know of its columns."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
     names = {s.name for s in rows.shown}
-    sources = read(*(q.expression for q in attack.qids if not _plain(q.expression)))
+    sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
     gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in gone
     ]
-    if others := roles.unnamed(released(attack, rows)):
+    if others := roles.unnamed(released(microdata, rows)):
         lines.append(
             f"released as they are, and no part of what makes a class: {others}; leave out "
             "with --drop what tells people apart"
@@ -77,9 +79,9 @@ def notes(attack: BoundAttack, rows: Rows, ending: str) -> list[str]:
     return [*lines, *(release.changed(plain_columns) if ending == ".parquet" else ())]
 
 
-def released(attack: BoundAttack, rows: Rows) -> list[ColumnRoles]:
+def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the columns of the input and of the release, with what became of them."""
-    secrets = read(*(s.expression for s in attack.secrets))
+    secrets = read(*(s.expression for s in microdata.secrets))
     shown = {s.name: s for s in rows.shown}
     column_roles = []
     for column in rows.columns:
@@ -130,14 +132,14 @@ def _plain(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Column)
 
 
-def _dropped(attack: BoundAttack, there: Sequence[Column], drop: Sequence[str]) -> set[int]:
+def _dropped(microdata: Microdata, there: Sequence[Column], drop: Sequence[str]) -> set[int]:
     """The numbers of the columns to leave out."""
     by_name = {c.name: n for n, c in enumerate(there, 1)}
-    roles = {"a quasi-identifier": attack.qids, "the secret": attack.secrets}
+    roles = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}
     for name in drop:
         if name not in by_name:
             hint = did_you_mean(name, by_name)
-            raise ColumnError(f"column {quoted(name)} is not in {attack.dataset.name}{hint}")
+            raise ColumnError(f"column {quoted(name)} is not in {microdata.dataset.name}{hint}")
         source = there[by_name[name] - 1].source_name
         for role, attributes in roles.items():
             if source in read(*(a.expression for a in attributes)):

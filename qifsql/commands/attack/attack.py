@@ -16,8 +16,6 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
 
-LINKS = ("presence", "truth", "one_to_one")
-
 
 def attack(
     model: str | Sequence[str],

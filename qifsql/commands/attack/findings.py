@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,7 @@ from qifsql.results.assessment import DETAILS, MEASURES
 
 Profiles = Mapping[Question, Profile]
 GROUPS = 10_000  # groups that one table may show
+CHANCES = ("identity", "tries", "tolerance")  # what they gain is a chance, in [0, 1]
 
 
 def measures(
@@ -44,7 +46,9 @@ def details(
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
-    return tables | ({"groups": groups(counts, questions, prior)} if counts.bound.by else {})
+    return tables | (
+        {"groups": groups(counts, questions, prior)} if counts.bound.microdata.by else {}
+    )
 
 
 def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
@@ -54,14 +58,14 @@ def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
     """
     entropies, guesses = [], []
     for profile, is_prior in ((prior, True), (after, False)):
-        if not secret and not counts.bound.weight:
+        if not secret and not counts.bound.microdata.weight:
             entropies.append(entropy.owner_entropy(profile))
             guesses.append(float(entropy.owner_guessing(profile)))
             continue
         row = counts.frame("uncertainty", [(secret, 0)], prior=is_prior).row(0, named=True)
         entropies.append(row["entropy"])
         total = row["guessing"]
-        weighted = counts.bound.weight is not None or secret in counts.bound.beliefs
+        weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
         guesses.append(float(total) if weighted else int(total) / profile.individuals)
     return {
         "prior_entropy": entropies[0],
@@ -109,11 +113,11 @@ def distribution(
     """Histograms, thresholds and quantiles, each row with its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for name in names:
-        questions = list(all_questions)
-        if name == "histogram":
-            questions = [q for q in all_questions if _is_chance(counts, q)]
-        frame = counts.frame(name, questions) if questions else pl.DataFrame()
-        tables[name] = frame.to_dicts()
+        questions = all_questions
+        if name == "histogram":  # of what the guess gains where that is the chance to be right
+            chances = [counts.bound.gain(g).kind in CHANCES for _, g in questions]
+            questions = list(compress(questions, chances))
+        tables[name] = counts.frame(name, questions).to_dicts() if questions else []
     for row in tables.get("thresholds", ()):
         people = prior[row["secret"], row["gain"]].individuals
         row["share"] = row["individuals"] / people
@@ -125,7 +129,7 @@ def distribution(
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
     """What holds of the people of each group; each row with its question."""
-    by = counts.bound.by
+    by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
         raise InputError(
@@ -134,7 +138,7 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
         )
     identity = [(j, g) for j, g in questions if j and not g]
     right = counts.frame("guessed_right", identity).to_dicts() if identity else []
-    shares = {(r["secret"], _key(r["member_of"])): r["guessed_right"] for r in right}
+    shares = {(r["secret"], 0, r["member_of"]): r["guessed_right"] for r in right}
     lowest: dict[Question, float] = {}
     for row in rows:
         q = row["secret"], row["gain"]
@@ -142,7 +146,6 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
     for row in rows:
         q = row["secret"], row["gain"]
         before = float(success(prior[q], *q).probabilistic)
-        share = None if row["gain"] else shares.get((row["secret"], _key(row["member_of"])))
         row |= {
             "by": by.name if by else None,
             "group": row["member_of"],
@@ -151,12 +154,11 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
             "prior_probabilistic": before,
             "posterior_probabilistic": row["probabilistic"],
             "degradation_probabilistic": row["probabilistic"] / before if before else None,
-            "guessed_right": share,
+            "guessed_right": shares.get((*q, row["member_of"])),
             "gap": row["probabilistic"] - lowest[q],
         }
     place = {q: i for i, q in enumerate(questions)}
-    rows.sort(key=lambda r: (-r["probabilistic"], _key(r["member_of"])))
-    return sorted(rows, key=lambda r: place[r["secret"], r["gain"]])
+    return sorted(rows, key=partial(_group_place, place))
 
 
 def table(
@@ -173,13 +175,9 @@ def _place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, 
     return place[row["secret"], row["gain"]], float(within or 0)
 
 
-def _key(value: object) -> tuple[bool, str]:
-    return value is None, str(value)
-
-
-def _is_chance(counts: Counts, question: Question) -> bool:
-    """Whether what the guess gains is the chance to be right, in [0, 1]."""
-    return counts.bound.gain(question[1]).kind in ("identity", "tries", "tolerance")
+def _group_place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[object, ...]:
+    group = row["member_of"]
+    return place[row["secret"], row["gain"]], -row["probabilistic"], group is None, str(group)
 
 
 def _all_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

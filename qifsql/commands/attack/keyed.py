@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any, Unpack, cast
 
 import polars as pl
@@ -23,9 +24,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
-from qifsql.measures.profile import Profile
 from qifsql.query import compiler
-from qifsql.query.compiler import Question
 from qifsql.results.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -72,7 +71,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
         parts = []
-        for n in range(1, bound.datasets + 1):
+        for n in range(1, bound.microdata.datasets + 1):
             part = _Run(engine, spec, bound.first(n), extras)
             parts.append(part.assess(origin))
             part.counts.forget()
@@ -102,7 +101,9 @@ class _Run:
         self.bound = bound
         self.extras = extras
         self.questions = compiler.questions(bound)
-        details = bool(bound.thresholds or bound.quantiles or extras.histogram or bound.by)
+        details = bool(
+            bound.thresholds or bound.quantiles or extras.histogram or bound.microdata.by
+        )
         if bound.target and (details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
@@ -110,7 +111,7 @@ class _Run:
             )
         again = bool(bound.gains or extras.measures or details)
         people = extras.population
-        plan = population.blocks_plan(engine, spec, bound, people) if people else None
+        plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
         file = extras.store
         store = Store(file, engine.stream(str(file))) if file else None
         self.counts = Counts(engine, bound, again=again, store=store)
@@ -121,33 +122,36 @@ class _Run:
         """All rows and details."""
         bound = self.bound
         notes = secret_values.check(self.counts)
-        prior = self.counts.profiles(self.questions, prior=True)
-        after = self.counts.profiles(self.questions, prior=False)
-        self._check(prior, after)
+        self.prior = self.counts.profiles(self.questions, prior=True)
+        self.after = self.counts.profiles(self.questions, prior=False)
+        everybody = max(p.individuals for p in self.prior.values())
+        self._check(everybody)
         guesses = self._guesses()
         measured = {
-            j: findings.measures(self.counts, self.extras, j, prior[j, g], after[j, g])
+            j: findings.measures(self.counts, self.extras, j, self.prior[j, g], self.after[j, g])
             for j, g in reversed(self.questions)
         }
-        details = findings.details(self.counts, self.questions, self.extras, prior)
+        details = findings.details(self.counts, self.questions, self.extras, self.prior)
         options = _describe(self.spec) | self.extras.plain()
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
-        rows = []
-        for m, j, g in self._rows():
-            row = self._row(m, j, g, prior, after) | measured[j]
-            row |= {"seconds": origin.seconds, "attack_id": attack_id(origin, m, j, g)}
-            row |= self._individual(m, j, g, after, guesses)
-            rows.append(row)
+        # Whom a prior rules out is in the release, too.
+        records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
+        rows, ids = [], {}
+        for m in bound.models:
+            for j, g in product(compiler.numbers(bound.microdata, m), bound.asked_gains):
+                ids[j, g] = attack_id(origin, m, j, g)
+                row = self._row(m, j, g) | measured[j] | {"records": records}
+                row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
+                row |= self._individual(j, g, guesses) if m.individual else {}
+                rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        ids = {(j, g): attack_id(origin, m, j, g) for m, j, g in self._rows()}
-        notes = [*bound.notes, *self._dropped(prior), *notes, *_undefined(rows)]
+        notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
-        notes += remarks(self.counts.engine)
-        every = tuple(dict.fromkeys(notes))
+        every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
@@ -157,21 +161,8 @@ class _Run:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
 
-    def _rows(self) -> list[tuple[Model, int, int]]:
-        return [
-            (m, j, g)
-            for m in self.bound.models
-            for j in compiler.numbers(self.bound, m)
-            for g in self.bound.asked_gains
-        ]
-
-    def _individuals(self, prior: Mapping[Question, Profile]) -> int:
-        """How many people the release has, ruled out by a prior or not."""
-        raw = [self.counts.domain(j).people for j in self.bound.beliefs]
-        return max([p.individuals for p in prior.values()] + raw)
-
-    def _check(self, prior: Mapping[Question, Profile], after: Mapping[Question, Profile]) -> None:
-        everybody = max(p.individuals for p in prior.values())
+    def _check(self, everybody: int) -> None:
+        prior, after = self.prior, self.after
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
                 if all(j in self.bound.beliefs for j, _ in prior):
@@ -181,7 +172,7 @@ class _Run:
                     )
                 raise TargetError(
                     f"the target matches none of the {everybody:,} records of "
-                    f"{self.bound.dataset.name}, so there is nothing to infer; "
+                    f"{self.bound.microdata.dataset.name}, so there is nothing to infer; "
                     "check the values, or ask for fewer quasi-identifiers"
                 )
             if set(after) != set(prior):
@@ -189,26 +180,18 @@ class _Run:
         elif any(after[q].individuals != prior[q].individuals for q in prior):
             raise InternalError("the blocks do not add up to the records; please report this")
 
-    def _row(
-        self,
-        m: Model,
-        j: int,
-        g: int,
-        prior: Mapping[Question, Profile],
-        after: Mapping[Question, Profile],
-    ) -> dict[str, Any]:
-        names = [q.name for q in self.bound.qids]
-        profile = after[j, g]
-        before, then = (gain.success(p, j, g) for p in (prior[j, g], profile))
+    def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
+        names = [q.name for q in self.bound.microdata.qids]
+        profile = self.after[j, g]
+        before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
         if j in self.bound.beliefs:
             then = then.not_below(before)
         return {
             "model": m.acronym.upper(),
-            "datasets": self.bound.datasets,
+            "datasets": self.bound.microdata.datasets,
             "n_qids": len(names),
             "qids": names,
-            "secret": self.bound.secrets[j - 1].name if j else None,
-            "records": self._individuals(prior),
+            "secret": self.bound.microdata.secrets[j - 1].name if j else None,
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
             "gain": self.bound.gain(g).text,
@@ -218,45 +201,42 @@ class _Run:
 
     def _guesses(self) -> dict[int, str | None]:
         """The best guess about the target, for each secret and (0) the owner of the record."""
-        if not self.bound.target or not (self.bound.secrets or self.bound.key):
+        if not self.bound.target or not (self.bound.microdata.secrets or self.bound.microdata.key):
             return {}
         plan = compiler.guess_plan(self.bound)
         self.counts.plans.append(plan)
-        rows = self.counts.engine.rows(plan, "guessing", self.bound.dataset.name)
+        rows = self.counts.engine.rows(plan, "guessing", self.bound.microdata.dataset.name)
         return {j: guess for j, _, guess in rows}
 
-    def _individual(
-        self,
-        m: Model,
-        j: int,
-        g: int,
-        after: Mapping[Question, Profile],
-        guesses: Mapping[int, str | None],
-    ) -> dict[str, Any]:
-        if not m.individual:
-            return {}
+    def _individual(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
         values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(values),
-            "matches": after[j, g].individuals,
+            "matches": self.after[j, g].individuals,
             "best_guess": None if g else guesses.get(j),
         }
 
     def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
         """A remark about groups in which everybody weighs nothing: there is no number for them."""
-        if self.bound.by is None or self.bound.weight is None:
+        if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
         plan = compiler.everyone_plan(self.bound)
-        ((there,),) = self.counts.engine.rows(plan, "counting groups", self.bound.dataset.name)
+        ((there,),) = self.counts.engine.rows(
+            plan, "counting groups", self.bound.microdata.dataset.name
+        )
         empty = there - len({row["group"] for row in details["groups"]})
         if not empty:
             return []
-        groups = f"{several(empty, 'group')} of {self.bound.by.name}"
+        groups = f"{several(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
-    def _dropped(self, prior: Mapping[Question, Profile]) -> tuple[str, ...]:
-        people, records = max(p.individuals for p in prior.values()), self.counts.records
-        if self.bound.null != "drop" or self.bound.weight is not None or people == records:
+    def _dropped(self, people: int) -> tuple[str, ...]:
+        records = self.counts.records
+        if (
+            self.bound.microdata.null != "drop"
+            or self.bound.microdata.weight is not None
+            or people == records
+        ):
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)
 

@@ -18,8 +18,6 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
-
-
 NAMED = 6  # quasi-identifiers that are named in a title
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
@@ -28,10 +26,10 @@ KIND = Kind(
 )
 
 
-def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """The results and their details; of a progressive attack a line for each dataset more."""
     if "knowledge" in frame.columns and frame.height:
-        return keyless.parts(frame, tables, spec)
+        return keyless.parts(frame, tables)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)

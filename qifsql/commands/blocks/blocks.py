@@ -12,7 +12,7 @@ from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.columns import SHOWABLE, named, same_block, written
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.query.templates import load
@@ -48,11 +48,11 @@ def blocks(
     origin = Origin.now(settings, "blocks")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings) as (engine, bound):
-        check_records(engine, bound)
+        check_records(engine, bound.microdata)
         shown = blocks_plan(bound, order, limit)
-        frame = engine.frame(shown, "listing blocks", bound.dataset.name)
+        frame = engine.frame(shown, "listing blocks", bound.microdata.dataset.name)
         origin = origin.of(bound, spec, shown, order=order, limit=limit)
-        return Result(frame=frame, origin=origin, notes=bound.notes)
+        return Result(frame=frame, origin=origin, notes=bound.microdata.notes)
 
 
 def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
@@ -72,9 +72,9 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     """The blocks to be shown, with what is known about each secret in them."""
     steps = Steps(attack)
     tables = revealed_tables(steps)
-    width = range(1, len(attack.qids) + 1)
+    width = range(1, len(attack.microdata.qids) + 1)
     first = tables[0]
-    success = "success" if attack.secrets else "owner_success"
+    success = "success" if attack.microdata.secrets else "owner_success"
     ranks: Mapping[Order, list[exp.Expr]] = {
         "smallest": [exp.column("size").asc()],
         "largest": [exp.column("size").desc()],
@@ -89,23 +89,25 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
     columns: list[tuple[exp.Expr, str]] = [
         (written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
-        for i, q in enumerate(attack.qids, 1)
+        for i, q in enumerate(attack.microdata.qids, 1)
     ]
     columns += [
         (exp.column("size", "chosen"), "size"),
         (exp.column("owner_success", "chosen"), "success"),
     ]
     query = exp.select().from_("chosen")
-    for j, secret in enumerate(attack.secrets, 1):
+    for j, secret in enumerate(attack.microdata.secrets, 1):
         steps.need("counts", j)
         for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
             if value.name == "value":
                 value.set("expression", written(value.expression, secret, SHOWABLE))
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
-            query = query.join(exp.table_(table), on=same_block("chosen", table, len(attack.qids)))
+            query = query.join(
+                exp.table_(table), on=same_block("chosen", table, len(attack.microdata.qids))
+            )
         counts = exp.table_(f"counts_{j}")
-        query = query.join(counts, on=same_block("chosen", counts.name, len(attack.qids)))
+        query = query.join(counts, on=same_block("chosen", counts.name, len(attack.microdata.qids)))
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (
@@ -116,7 +118,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
             (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
         ]
     last = [_of_chosen(o) for o in ranked]
-    return plan(attack, steps.steps, query.select(*named(columns)).order_by(*last))
+    return plan(attack.microdata, steps.steps, query.select(*named(columns)).order_by(*last))
 
 
 def _of_chosen(order: exp.Expr) -> exp.Expr:

@@ -6,9 +6,8 @@ about other records.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -22,6 +21,7 @@ from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
@@ -79,22 +79,22 @@ def against(
     last_release = _baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
     results = []
-    for call in _calls(levels):
+    for by, rules in _calls(levels):
+        models = list(dict.fromkeys(model for _, model in rules))
+        needed = {rule.measure for rule, _ in rules}
         result = attack(
-            [m.acronym for m in call.models],
+            [m.acronym for m in models],
             source,
-            measures=call.measures,
+            measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
             settings=settings,
-            **call.options(levels),
+            **_options(levels, models, by),
         )
         results.append(result)
-        for rule, model in call.rules:
+        for rule, model in rules:
             rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
-    rows = [
-        row for rule in levels.rules for m in rule.models for row in rows_by_rule[rule.number, m]
-    ]
+    pairs = [(rule.number, model) for rule in levels.rules for model in rule.models]
+    frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
     notes = dict.fromkeys(note for result in results for note in result.notes)
-    frame = pl.DataFrame(rows, schema=SCHEMA)
     rest = _coverage(levels, source, results, settings)
     whole = _origin(origin, levels, last_release, results, rest)
     return Verdict.of(frame, whole, tuple(notes), rest.frame)
@@ -109,12 +109,13 @@ def _coverage(
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
-    secrets = adversary.get("secret", ())
+    unused = all(rule.by != adversary.get("by") for rule in policy.rules)
     try:
         return coverage.coverage(
             spec,
             [result.origin.columns for result in results],
-            secrets=(secrets,) if isinstance(secrets, str) else tuple(secrets),
+            secrets=as_tuple(adversary.get("secret")),
+            groups=adversary.get("by") if unused else None,
             ignored=policy.unnamed == "ignore",
             settings=settings,
         )
@@ -140,38 +141,25 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Call:
-    """One attack: its models and groups, and the rules that it answers, each with its model."""
-
-    by: str | None
-    rules: tuple[tuple[Rule, Model], ...]
-
-    @property
-    def models(self) -> list[Model]:
-        return list(dict.fromkeys(model for _, model in self.rules))
-
-    @property
-    def measures(self) -> list[str]:
-        needed = {rule.measure for rule, _ in self.rules}
-        return [name for name, columns in MEASURES.items() if needed & columns.keys()]
-
-    def options(self, policy: Policy) -> dict[str, Any]:
-        """The options of the policy that the models take."""
-        goals = {model.goal for model in self.models}
-        unused = {"by"}
-        if "attribute inference" not in goals:
-            unused |= {"secret", "prior"}
-        if "membership" not in goals:
-            unused.add("member")
-        if not self.models[0].individual:
-            unused.add("target")
-        options = {name: value for name, value in policy.adversary.items() if name not in unused}
-        return options | {"by": self.by}
+def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
+    """The options of the policy that the models take."""
+    goals = {model.goal for model in models}
+    unused = {"by"}
+    if "attribute inference" not in goals:
+        unused |= {"secret", "prior"}
+    if "membership" not in goals:
+        unused.add("member")
+    if not models[0].individual:
+        unused.add("target")
+    options = {name: value for name, value in policy.adversary.items() if name not in unused}
+    return options | {"by": by}
 
 
-def _calls(policy: Policy) -> Iterator[_Call]:
-    """As few attacks as possible: models that can run together do, by one column of groups each."""
+def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
+    """As few attacks as possible: models that can run together do, by one column of groups each.
+
+    For each the column, and the rules that the attack answers, each with its model.
+    """
     apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}
     for rule in policy.rules:
@@ -182,8 +170,7 @@ def _calls(policy: Policy) -> Iterator[_Call]:
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
         first, *others = columns or (None,)  # the first answers for everybody, too
         for by in (first, *others):
-            column_rules = (r for r in rules if by == (first if r[0].by is None else r[0].by))
-            yield _Call(by, tuple(column_rules))
+            yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
 
 
 def _judged(
@@ -215,7 +202,6 @@ def _judged(
 
 
 def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the secrets that a rule is about."""
     if not rule.secrets:
         return list(rows)
     there = [row["secret"] for row in rows]
@@ -274,23 +260,11 @@ def _origin(
 
 def fit(source: Source, policy: Policy, settings: Settings | None = None) -> None:
     """Look up every name of a policy in the data, without attacking; InputError where wrong."""
-    for spec in _attacks(source, policy):
+    for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
+        options = _options(policy, [model], by)
+        people = options.pop("population", None)
+        options = {n: v for n, v in options.items() if n in Options.__annotations__}
+        spec = Attack.of(model.acronym, source, **options)
+        spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False):
             pass
-
-
-def _attacks(source: Source, policy: Policy) -> Iterator[Attack]:
-    """The attacks of a policy: one for each model and column of groups that its rules name."""
-    for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
-        adversary = dict(policy.adversary) | {"by": by}
-        if model.goal != "attribute inference":
-            adversary.pop("secret", None)
-            adversary.pop("prior", None)
-        if model.goal != "membership":
-            adversary.pop("member", None)
-        if not model.individual:
-            adversary.pop("target", None)
-        people = adversary.pop("population", None)
-        options = {n: v for n, v in adversary.items() if n in Options.__annotations__}
-        spec = Attack.of(model.acronym, source, **cast("Options", options))
-        yield spec.among(people) if people is not None and spec.of_membership else spec

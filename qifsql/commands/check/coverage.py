@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.counting.join import collected
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
@@ -23,7 +23,7 @@ from qifsql.data.types import family, generalised, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, SCHEMA
@@ -45,6 +45,7 @@ def coverage(
     attacked: Sequence[Sequence[ColumnRoles]],
     *,
     secrets: Sequence[str] = (),
+    groups: str | None = None,
     ignored: bool = False,
     settings: Settings | None = None,
 ) -> Coverage:
@@ -54,18 +55,21 @@ def coverage(
         spec: the quasi-identifiers, key, weight and filter that all attacks share.
         attacked: the columns with their roles in each attack; those on another file are ignored.
         secrets: names of columns that are secrets of none of the attacks, though they are named.
+        groups: a column of groups that no attack uses; it must be there all the same.
         ignored: list the uncovered columns, but measure nothing.
         settings: memory, threads, temporary folder, progress.
 
     """
     with opened(spec, settings, joined=False) as (engine, bound):
-        names = [c.name for c in bound.columns]
-        same = [
-            attack_columns
-            for attack_columns in attacked
-            if [c.name for c in attack_columns] == names
+        if groups is not None:
+            naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
+        names = [c.name for c in bound.microdata.columns]
+        same = [others for others in attacked if [c.name for c in others] == names]
+        unused = (roles.IN_NO_RULE,)  # the role of secrets that are named, but in none of these
+        columns = [
+            replace(c, roles=unused) if not c.roles and c.name in secrets else c
+            for c in roles.together(bound.microdata.columns, *same)
         ]
-        columns = [_named(c, secrets) for c in roles.together(bound.columns, *same)]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if ignored:
             rows = [_row(c, reason=IGNORED) for c in uncovered]
@@ -83,31 +87,22 @@ def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
     return Coverage(columns, pl.DataFrame(rows, schema=SCHEMA))
 
 
-def _named(column: ColumnRoles, secrets: Sequence[str]) -> ColumnRoles:
-    """The column; of those without a role, the ones that are named as secrets have a role."""
-    if column.roles or column.name not in secrets:
-        return column
-    return replace(column, roles=(roles.IN_NO_RULE,))
-
-
 def _measured(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
     """The rows of the uncovered columns, and the plans that ran."""
-    reasons = [_reason(c, of_one_file=isinstance(bound.dataset, Dataset)) for c in uncovered]
-    several = [
-        column.attribute
-        for column, why in zip(uncovered, reasons, strict=True)
-        if column.attribute is not None and not why
+    reasons = [
+        (c, _reason(c, of_one_file=isinstance(bound.microdata.dataset, Dataset))) for c in uncovered
     ]
+    several = [c.attribute for c, why in reasons if c.attribute is not None and not why]
     if not several:
-        return [_row(c, reason=why) for c, why in zip(uncovered, reasons, strict=True)], []
-    counts = _Uniques(engine, bound, several)
+        return [_row(c, reason=why) for c, why in reasons], []
+    counts = _Uniques(engine, bound.microdata, several)
     people, before = counts.of([])
     _, everything = counts.of(several)
     settled = everything == before or len(several) == 1  # less knowledge singles out nobody more
     rows = [_row(None, people, everything, before)]
-    for column, why in zip(uncovered, reasons, strict=True):
+    for column, why in reasons:
         if why or column.attribute is None:
             rows.append(_row(column, reason=why))
             continue
@@ -134,12 +129,8 @@ def _row(
         row |= {"column": column.name, "role": column.role}
     if reason:
         return row | {"reason": reason}
-    return row | {
-        "people": people,
-        "singled_out": alone,
-        "share": alone / people,
-        "added": alone - before,
-    }
+    numbers = {"people": people, "singled_out": alone, "share": alone / people}
+    return row | numbers | {"added": alone - before}
 
 
 class _Uniques:
@@ -149,26 +140,31 @@ class _Uniques:
     about the named quasi-identifiers, so that nobody is left out for what no rule covers.
     """
 
-    def __init__(self, engine: Engine, bound: BoundAttack, several: Sequence[Attribute]) -> None:
-        conditions = [bound.where] if bound.where is not None else []
-        conditions += microdata.nothing_missing(bound) if bound.null == "drop" else []
+    def __init__(self, engine: Engine, microdata: Microdata, several: Sequence[Attribute]) -> None:
+        conditions = [microdata.where] if microdata.where is not None else []
+        conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
         everything = replace(
-            bound, qids=(*bound.qids, *several), where=where, null="distinct", secrets=(), by=None
+            microdata,
+            qids=(*microdata.qids, *several),
+            where=where,
+            null="distinct",
+            secrets=(),
+            by=None,
         )
         self.engine = engine
-        self.bound = collected(engine, everything)
-        if isinstance(self.bound.dataset, Dataset) and self.bound.dataset.format == "csv":
-            self.bound = replace(self.bound, dataset=engine.load(self.bound.dataset))
-        self.named = bound.qids
+        self.microdata = collected(engine, everything)
+        if isinstance(self.microdata.dataset, Dataset) and self.microdata.dataset.format == "csv":
+            self.microdata = replace(self.microdata, dataset=engine.load(self.microdata.dataset))
+        self.named = microdata.qids
         self.plans: list[Plan] = []
 
     def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
         """How many people there are, and how many are alone, for who knows these, too."""
-        attack = replace(self.bound, qids=(*self.named, *more))
-        steps = Steps(attack)
+        microdata = replace(self.microdata, qids=(*self.named, *more))
+        steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))
-        plan = microdata.plan(attack, steps.steps, uniques)
+        plan = microdata_steps.plan(microdata, steps.steps, uniques)
         self.plans.append(plan)
-        ((people, alone),) = self.engine.rows(plan, WHAT, attack.dataset.name)
+        ((people, alone),) = self.engine.rows(plan, WHAT, microdata.dataset.name)
         return int(people), int(alone)

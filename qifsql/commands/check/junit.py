@@ -30,9 +30,13 @@ def junit(result: Verdict) -> str:
         if value is not None:
             ET.SubElement(properties, "property", name=key, value=cell(value))
     for row in result.rows():
-        _case(suite, row, name, dataset)
+        level = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {view.whom(row)}"
+        message = "" if row["met"] else view.finding(row)
+        more = f"{dataset}: {view.whom(row)}\n"
+        _case(suite, f"{name}.{row['model']}", level, message, more)
     if refusing:
-        _columns(suite, result, name)
+        message = f"in no rule: {', '.join(result.refused)}" if result.refused else ""
+        _case(suite, f"{name}.columns", f"every column of {dataset} is in a rule", cell(message))
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)
@@ -49,24 +53,9 @@ def _uncovered(result: Verdict) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value}
 
 
-def _columns(suite: ET.Element, result: Verdict, policy: str) -> None:
-    """Whether every column is in a rule, where the policy refuses others."""
-    name = f"every column of {cell(result.origin.spec['dataset'])} is in a rule"
-    case = ET.SubElement(suite, "testcase", classname=f"{policy}.columns", name=name)
+def _case(suite: ET.Element, group: str, name: str, message: str, more: str = "") -> None:
+    """One test, which fails where there is a message; ``more`` stands before it in its text."""
+    case = ET.SubElement(suite, "testcase", classname=group, name=name)
     case.set("time", "0")
-    if result.refused:
-        message = cell(f"in no rule: {', '.join(result.refused)}")
-        failure = ET.SubElement(case, "failure", type="policy", message=message)
-        failure.text = message
-
-
-def _case(suite: ET.Element, row: dict[str, Any], policy: str, dataset: str) -> None:
-    """One level: its name says rule, whom and what; a failure says the value and the bounds."""
-    whom = view.whom(row)
-    name = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {whom}"
-    case = ET.SubElement(suite, "testcase", classname=f"{policy}.{row['model']}", name=name)
-    case.set("time", "0")
-    if not row["met"]:
-        message = view.finding(row)
-        failure = ET.SubElement(case, "failure", type="policy", message=message)
-        failure.text = f"{dataset}: {whom}\n{message}"
+    if message:
+        ET.SubElement(case, "failure", type="policy", message=message).text = more + message

@@ -11,7 +11,7 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.models import model
 from qifsql.adversary.names import QID, SECRET
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     Tags,
@@ -61,21 +61,19 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
     every = names_of_all(spec, original.schema)
     files = []
     for number, catalog in enumerate(catalogs, 1):
-        columns: tuple[tuple[Generalised, Attribute], ...] = ()
+        title = titles[number - 1]
         if number == 1:
             pairs = zip(raws, qids, strict=True)
-            columns = tuple(
-                (Generalised(r, 1, titles[0], r.name, r.type, True), q) for r, q in pairs
-            )
+            cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
         else:
             written = {
                 raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
                 for raw in raws
             }
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
-            columns = tuple((replace(g, release=titles[number - 1]), a) for g, a in cells)
+        columns = tuple((replace(g, release=title), a) for g, a in cells)
         attack = _attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
-        files.append(Compared(number, titles[number - 1], columns, attack))
+        files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
 
@@ -96,22 +94,18 @@ def _attack(
         condition = parse(where, catalog.schema, f"the filter (where) of {title}")
         catalog.condition(condition)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-    return BoundAttack(
-        (model("crs"), *([model("cas")] if secrets else [])),
+    microdata = Microdata(
         catalog.dataset,
         tuple(qids) or (NOTHING,),
         tuple(secrets),
-        None,
-        None,
-        condition,
-        "distinct",
-        {},
+        where=condition,
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
         columns=roles.columns(
             catalog.schema, {roles.QID: qids, roles.SECRET: secrets}, where=condition
         ),
     )
+    return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:

@@ -1,37 +1,27 @@
 """``qifsql compare``."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from qifsql.options import column_roles, groups, runtime
-from qifsql.options.column_roles import Hierarchies, Secrets
+from qifsql.commands.compare.spec import CompareOptions
+from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
-from qifsql.options.texts import hierarchies, names
+
+Sanitised = Annotated[
+    list[str], typer.Argument(metavar="SANITISED...", help="The sanitised releases of FILE.")
+]
 
 
-@dataclass(frozen=True)
-class Beside:
-    """What is held against what."""
-
-    sanitised: Annotated[
-        list[str], typer.Argument(metavar="SANITISED...", help="The sanitised releases of FILE.")
-    ]
-    qids: Annotated[
-        list[str],
-        column_roles.qids(
-            "The original's quasi-identifiers, as in attack; where a release (the first is "
-            "file 2) has another name: 2:age=AGE. Repeatable."
-        ),
-    ]
-    secret: Secrets = None
-    hierarchy: Hierarchies = None
-    plain: column_roles.Plain = None
-
-
-def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: Limits) -> None:
+def compare(
+    data: Data,
+    sanitised: Sanitised,
+    options: CompareOptions,
+    charts: Charts,
+    output: Output,
+    limits: Limits,
+) -> None:
     """Attack an original FILE and sanitised releases of it as they are; see what these still tell.
 
     A row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
@@ -44,19 +34,9 @@ def compare(data: Data, beside: Beside, charts: Charts, output: Output, limits: 
     show.check(output)
     charts.check()
     original = data.dataset()
-    releases = [data.dataset(file) for file in beside.sanitised]
-    qids = names(beside.qids)
+    releases = [data.dataset(file) for file in sanitised]
     with limits.settings() as settings:
-        result = run(
-            original,
-            releases,
-            qids=qids,
-            secret=names(beside.secret),
-            where=data.where,
-            hierarchies=hierarchies(beside.hierarchy or (), qids),
-            plain=names(beside.plain),
-            settings=settings,
-        )
+        result = run(original, releases, **options, where=data.where, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("compare", result, quiet=limits.quiet)
 

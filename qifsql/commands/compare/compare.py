@@ -7,16 +7,18 @@ value is a value, a suppressed record a record), and its columns are held agains
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.commands.compare.bind import bind
+from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import losses, risks
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.files import path_text
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
@@ -24,7 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan
-from qifsql.query.render import render
+from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -52,27 +54,21 @@ def compare(
     original: str | Path | Dataset,
     sanitised: str | Path | Dataset | Sequence[str | Path | Dataset],
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
     where: str | None = None,
-    hierarchies: Mapping[str, str | Path] | None = None,
-    plain: str | Sequence[str] = (),
     settings: Settings | None = None,
+    **options: Unpack[CompareOptions],
 ) -> Result:
     """Attack the original and each release as they are, and measure what the releases still tell.
 
-    ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
-    ``2:age=AGE``: files are numbered as they are named, and the original is 1. A release may lack
-    some: nothing is told of them there. ``secret``: one or several, in all files
-    (``2:disease=CONDITION``); without one only re-identification is attacked. ``where``: keep the
-    records of every file under that condition. ``hierarchies``: quasi-identifier -> file;
-    ``plain``: quasi-identifiers whose cells are values as they stand (``qifsql.data.cells``
-    says how others are read). A missing value is a value. The result has the columns of
-    ``SCHEMA``; ``columns``, among its details, says the losses by column (``losses.COLUMNS``).
+    ``options`` are those of ``qifsql.commands.compare.spec.CompareOptions``. ``where``: keep the
+    records of every file under that condition. A missing value is a value. The result has the
+    columns of ``SCHEMA``; ``columns``, among its details, says the losses by column
+    (``losses.COLUMNS``).
 
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """
     origin = Origin.now(settings, "compare")
+    options = complete(options, CompareOptions)
     others = datasets(sanitised)
     if not others:
         raise InputError("no sanitised release is named; name the files to compare")
@@ -80,25 +76,25 @@ def compare(
         [original, *others],
         original,
         "compare it with another file",
-        qids=_several(qids),
-        secrets=_several(secret),
+        qids=as_tuple(options["qids"]),
+        secrets=as_tuple(options["secret"]),
         where=where,
-        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
-        plain=_several(plain),
+        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
+        plain=as_tuple(options["plain"]),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases) as engine:
         raws, files = bind(engine, spec)
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)
-        scales = losses.read_original(tables, raws, files[0].attack)
+        scales = losses.read_original(tables, raws, files[0].attack.microdata)
         rows: list[dict[str, Any]] = []
         columns: list[dict[str, Any]] = []
         plans: list[Plan] = []
         for file in files:
             outcomes, file_plans = risks.measure(engine, file.attack)
             plans += file_plans
-            file_columns, suppressed = _lose_nothing(file, scales)
+            file_columns, suppressed = _lose_nothing(file, scales), 0
             if file.number > 1:
                 file_columns, suppressed = losses.lost(
                     tables.doing("comparing columns", file.title), file, scales
@@ -107,10 +103,10 @@ def compare(
             totals = {"suppressed": suppressed, **_means(file_columns)}
             named = {"release": file.title, "file": file.number}
             rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
-        first = [s for file in files for s in openings(file.attack.dataset)]
+        first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
-        origin = origin.listing(roles.of_files(file.attack.columns for file in files))
+        origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
     notes = (*_notes(files, frame, columns), *remarks(engine))
@@ -120,28 +116,20 @@ def compare(
 def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
     """Refuse files without records."""
     for file in files:
-        query = losses.rows_of(file.attack).limit(1)
+        query = losses.rows_of(file.attack.microdata).limit(1)
         if not tables.rows(query):
-            after = " under the filter (where)" if file.attack.where is not None else ""
+            after = " under the filter (where)" if file.attack.microdata.where is not None else ""
             raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
 
 
-def _lose_nothing(
-    file: Compared, scales: Sequence[losses.Scale]
-) -> tuple[list[dict[str, Any]], int]:
-    """What the original has lost: nothing."""
+def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
+    """What the columns of the original have lost: nothing."""
+    nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
-        {
-            "release": file.title,
-            "file": file.number,
-            "quasi_identifier": scale.raw.name,
-            "column": scale.raw.name,
-            "values": scale.values,
-            "cells": scale.values,
-            **dict.fromkeys(("outside", *MEANS), 0.0),
-        }
+        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
+        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **nothing}
         for scale in scales
-    ], 0
+    ]
 
 
 def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -149,25 +137,23 @@ def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
 
 
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
 def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
     """What was asked for, as plain data."""
-    named = [a for file in files for a in (*file.attack.qids, *file.attack.secrets)]
+    named = [
+        a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
+    ]
     return {
         "dataset": files[0].title,
         "releases": [file.title for file in files[1:]],
         "qids": list(spec.qids),
         "secrets": list(spec.secrets),
-        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "expressions": expressions(named),
         "where": spec.where,
         "hierarchies": dict(spec.hierarchies) or None,
         "plain": list(spec.plain),
         "csv": [
             {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.attack.dataset for file in files)
+            for d in (file.attack.microdata.dataset for file in files)
             if isinstance(d, Dataset) and d.format == "csv"
         ],
     }

@@ -22,10 +22,7 @@ LOST = (
 )
 
 
-KIND = Kind(
-    columns=("release", "file", "crs_posterior_deterministic"),
-    shared=("columns",),
-)
+KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -6,27 +6,29 @@ that occur in all of them. Besides, her Bayesian posterior: the product of the f
 value in the classes, normalised, and the chance that her best guess is right.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.compose import intersect, measures, people
 from qifsql.commands.compose.release_steps import read_people, read_secrets
+from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+from qifsql.results.storage import Origin, streamed_place
 from qifsql.results.stream import stream
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
@@ -40,35 +42,12 @@ FINEST = 10**6  # denominators of levels are at most that: counts stay exact
 def compose(
     releases: Sequence[str | Path | Dataset],
     *,
-    people: str | Path | Dataset,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str],
-    key: str | Sequence[str] | None = None,
-    truth: str | None = None,
-    where: str | None = None,
-    hierarchies: Mapping[str, str | Path] | None = None,
-    plain: str | Sequence[str] = (),
-    suppressed: str = "candidates",
-    strict: bool = False,
-    confidence: float | Sequence[float | str] = (),
-    progressive: bool = False,
-    records: str | Path | None = None,
     settings: Settings | None = None,
+    **options: Unpack[ComposeOptions],
 ) -> Result:
     """Run the intersection attack on sanitised releases, for people of whom raw values are known.
 
-    ``people``: one row per person, all of whom are taken to be in every release; with ``key``
-    (one name, or that of the people and one per release) only those whose key is in all.
-    ``qids``: the people's quasi-identifiers; where a release calls one otherwise,
-    ``2:age=AGE``. ``secret``: the column that all releases share, as well. Cells of releases are
-    values, or stand for several (``qifsql.data.cells``); ``hierarchies``: quasi-identifier ->
-    file of its hierarchy; ``plain``: quasi-identifiers whose cells are values as they stand.
-    Records with every cell suppressed are ``candidates`` (they may be anybody's) or ``ignored``.
-    ``strict``: refuse people in no class or in several. A missing secret is a value of its own; of
-    several classes the union is taken. ``truth``: the people's column of their true secret.
-    ``where``: people under a condition. ``confidence``: levels of the curve, in (0, 1].
-    ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
-    row per person, in the order of the input.
+    ``options`` are those of ``qifsql.commands.compose.spec.ComposeOptions``.
 
     The result says what releases tell together (``measures.SCHEMA``); its details what each of the
     ``releases`` does (``measures.RELEASES``), the ``curve`` of people by confidence
@@ -77,26 +56,25 @@ def compose(
     Raises InputError: DatasetError, ColumnError, ExpressionError, OutputError.
     """
     origin = Origin.now(settings, "compose")
-    levels = _levels(confidence)
+    options = complete(options, ComposeOptions)
+    strict = options["strict"]
+    levels = _levels(options["confidence"])
     spec = Composition.of(
         releases,
-        people,
-        qids=_several(qids),
-        secrets=_several(secret),
-        keys=_several(key or ()),
-        truth=truth,
-        where=where,
-        hierarchies={name: path_text(path) for name, path in (hierarchies or {}).items()},
-        plain=_several(plain),
-        suppressed=suppressed,
+        options["people"],
+        qids=as_tuple(options["qids"]),
+        secrets=as_tuple(options["secret"]),
+        keys=as_tuple(options["key"] or ()),
+        truth=options["truth"],
+        where=options["where"],
+        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
+        plain=as_tuple(options["plain"]),
+        suppressed=options["suppressed"],
         strict=strict,
     )
     files = (spec.people, *spec.releases)
     paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
-    out = None if records is None else Path(records)
-    if out is not None:
-        check_ending(out, STREAMED)
-        out = check_place(out, paths)
+    out = streamed_place(options["records"], paths)
     outputs = [] if out is None else [out]
     with open_engine(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
         bound = bind(engine, spec)
@@ -106,10 +84,18 @@ def compose(
         findings = [intersect.find(tables, bound, release) for release in bound.releases]
         if strict:
             intersect.refuse_unlocated(bound, findings)
-        crossed = intersect.cross(tables, bound, findings, _listed(levels), every=progressive)
+        crossed = intersect.cross(
+            tables, bound, findings, _listed(levels), every=options["progressive"]
+        )
         description = _describe(bound, levels)
-        origin = origin.about(description, paths).sending(_list_statements(bound, tables))
-        rows = 0 if out is None else _write(tables, bound, crossed, out, origin)
+        inputs = (bound.people, *(release.dataset for release in bound.releases))
+        opened = dict.fromkeys(s for dataset in inputs for s in openings(dataset))
+        statements = [*opened, "SET TimeZone = 'UTC'", *tables.statements]
+        origin = origin.about(description, paths).sending(statements)
+        rows = 0
+        if out is not None:
+            plan = people.plan(bound, bayes=crossed.bayes)
+            rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
     return _composed(bound, crossed, origin, n=n, levels=levels, rows=rows)
 
@@ -151,15 +137,7 @@ def _composed(
     )
 
 
-def _write(
-    tables: Tables, bound: Bound, crossed: intersect.Crossed, out: Path, origin: Origin
-) -> int:
-    """Write one row per person."""
-    plan = people.plan(bound, bayes=crossed.bayes)
-    return stream(tables.engine, plan, out, origin, what="writing people")
-
-
-def _levels(confidence: float | Sequence[float | str]) -> tuple[Fraction, ...]:
+def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
     """Levels of confidence, ascending; InputError where one is none."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
@@ -181,18 +159,9 @@ def _levels(confidence: float | Sequence[float | str]) -> tuple[Fraction, ...]:
 
 def _listed(levels: Sequence[Fraction]) -> exp.Select:
     """The levels as a table."""
-    rows = [
-        exp.Tuple(
-            expressions=[exp.Literal.number(n) for n in (i, level.numerator, level.denominator)]
-        )
-        for i, level in enumerate(levels, 1)
-    ]
     names = ["level", "numerator", "denominator"]
-    return exp.select("*").from_(exp.alias_(exp.Values(expressions=rows), "levels", table=names))
-
-
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
+    return exp.select("*").from_(exp.values(rows, alias="levels", columns=names))
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
@@ -214,13 +183,6 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
         "strict": spec.strict,
         "confidence": [str(level) for level in levels],
     }
-
-
-def _list_statements(bound: Bound, tables: Tables) -> list[str]:
-    """The statements that ran."""
-    files = (bound.people, *(release.dataset for release in bound.releases))
-    opened = dict.fromkeys(s for dataset in files for s in openings(dataset))
-    return [*opened, "SET TimeZone = 'UTC'", *tables.statements]
 
 
 def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.commands.compose.locate import Located, locate
-from qifsql.commands.compose.release_steps import read_points, read_release
+from qifsql.commands.compose.release_steps import read_release
 from qifsql.counting.composition import Bound, Release
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, several
@@ -62,62 +62,34 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
 
     Left are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
     """
-    r = release.number
+    r, numbers = release.number, [g.raw.number for g, _ in release.cells]
     tables = tables.doing("reading releases", release.title)
     read_release(tables, release)
-    points = read_points(tables, release)
+    points, pairs = f"points_{r}", f"found_{r}"
+    tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
-    tables.make("reached", query("reached", points=f"points_{r}", found=f"found_{r}"))
+    tables.make("reached", query("reached", points=points, found=pairs))
     tables.make("spots", query("spots"))
-    tables.make("own_whereabouts", query("whereabouts"))
-    placed = exp.select("own.point", "placed.spot", "placed.classes")
-    placed = placed.from_(exp.alias_(exp.to_table(points), "own", table=True)).join(
-        exp.alias_(exp.to_table("own_whereabouts"), "placed", table=True),
-        on="own.own = placed.point",
-    )
-    tables.make(f"whereabouts_{r}", placed)
-    counted = _class_counts(tables, r)
-    suppressed = f"suppressed_secrets_{r}"
+    named = ("whereabouts", "spot_secrets", "spot_sizes")
+    read = ("classes", "class_secrets", "suppressed_secrets")
+    names = {name: f"{name}_{r}" for name in (*named, *read)}
+    places = {"release_points": points}
+    whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
+    tables.make(names["whereabouts"], whereabouts)
+    (extent,) = rows(tables, query("extent", **names))
+    candidates = dict(names)
     if bound.spec.suppressed == "ignored":
-        tables.make("nobody", exp.select("*").from_(exp.table_(suppressed)).where("FALSE"))
-    names = {
-        "class_secrets": f"class_secrets_{r}",
-        "suppressed_secrets": "nobody" if bound.spec.suppressed == "ignored" else suppressed,
-    }
-    tables.make(f"spot_secrets_{r}", query("spot_secrets", **names))
-    tables.make(f"spot_sizes_{r}", query("spot_sizes", spot_secrets=f"spot_secrets_{r}"))
-    (finding,) = rows(
-        tables, query("finding", whereabouts=f"whereabouts_{r}", spot_sizes=f"spot_sizes_{r}")
-    )
-    tables.drop(
-        points, "own_whereabouts", "reached", "spots", f"points_{r}", f"found_{r}", "nobody"
-    )
-    tables.drop(f"class_secrets_{r}", f"classes_{r}", suppressed)
+        nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
+        tables.make("nobody", nobody)
+        candidates["suppressed_secrets"] = "nobody"
+    tables.make(names["spot_secrets"], query("spot_secrets", **candidates))
+    tables.make(names["spot_sizes"], query("spot_sizes", **names))
+    (finding,) = rows(tables, query("finding", **names))
+    tables.drop("reached", "spots", points, pairs, "nobody", *(names[name] for name in read))
     for g, _ in release.cells:
         tables.drop(g.names["spans"], g.names["members"])
-    return counted | finding
-
-
-def _class_counts(tables: Tables, r: int) -> Row:
-    """Records and classes of a release, and how often the most frequent secret occurs."""
-    sizes = exp.select("count(*)", "coalesce(sum(records), 0)::BIGINT", "min(records)")
-    ((classes, records, smallest),) = tables.rows(sizes.from_(exp.table_(f"classes_{r}")))
-    suppressed_secrets = exp.table_(f"suppressed_secrets_{r}")
-    gone = exp.select("coalesce(sum(records), 0)::BIGINT").from_(suppressed_secrets)
-    ((suppressed,),) = tables.rows(gone)
-    class_secrets = exp.select("secret", "records").from_(exp.table_(f"class_secrets_{r}"))
-    other = exp.select("secret", "records").from_(suppressed_secrets)
-    both = exp.union(class_secrets, other, distinct=False).subquery("both")
-    summed = exp.select("sum(records)::BIGINT AS records").from_(both).group_by("secret")
-    ((most,),) = tables.rows(exp.select("max(records)").from_(summed.subquery("summed")))
-    return {
-        "records": records + suppressed,
-        "classes": classes,
-        "smallest_class": smallest,
-        "suppressed": suppressed,
-        "most_frequent": most,
-    }
+    return extent | finding
 
 
 def cross(

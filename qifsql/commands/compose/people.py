@@ -3,8 +3,7 @@
 from sqlglot import exp
 
 from qifsql.counting.composition import Bound
-from qifsql.data.expressions import identifier
-from qifsql.query.columns import equal, unique
+from qifsql.query.columns import equal, named
 from qifsql.query.plan import Plan
 
 OUTCOMES = {
@@ -29,9 +28,9 @@ def plan(bound: Bound, *, bayes: bool) -> Plan:
     NULL where a person is not in every release, or, from ``drop`` on, where nothing is left.
     """
     last = len(bound.releases)
-    columns = [("person", exp.column("position", "everybody"))]
+    columns: list[tuple[exp.Expr, str]] = [(exp.column("position", "everybody"), "person")]
     if bound.key is not None:
-        columns.append((bound.key.name, exp.column("key", "everybody")))
+        columns.append((exp.column("key", "everybody"), bound.key.name))
     query = exp.select().from_("everybody")
     for i in range(1, last + 1):
         place, sizes = f"place_{i}", f"sizes_{i}"
@@ -41,26 +40,17 @@ def plan(bound: Bound, *, bayes: bool) -> Plan:
         spot_sizes = exp.table_(f"spot_sizes_{i}", alias=sizes)
         query = query.join(spot_sizes, on=spot, join_type="left")
         columns += [
-            (f"classes_{i}", exp.column("classes", place)),
-            (f"size_{i}", exp.column("size", sizes)),
-            (f"effective_{i}", exp.column("effective", sizes)),
+            (exp.column("classes", place), f"classes_{i}"),
+            (exp.column("size", sizes), f"size_{i}"),
+            (exp.column("effective", sizes), f"effective_{i}"),
         ]
-    query = query.join(
-        exp.table_(f"at_{last}", alias="at_last"),
-        on="everybody.point = at_last.point",
-        join_type="left",
-    )
-    query = query.join(
-        exp.table_(f"told_{last}", alias="told"), on="at_last.alike = told.alike", join_type="left"
-    )
-    query = query.join("guesses", on="told.alike = guesses.alike", join_type="left")
-    query = query.join("secret_values", on="guesses.guess = secret_values.code", join_type="left")
-    columns += [
-        (name, exp.maybe_parse(text, dialect="duckdb"))
-        for name, text in (OUTCOMES | (GUESSES if bayes else {})).items()
-    ]
-    names = unique([name for name, _ in columns])
-    trees = [
-        exp.alias_(tree, identifier(name)) for name, (_, tree) in zip(names, columns, strict=True)
-    ]
-    return Plan((), query.select(*trees).order_by("everybody.position"))
+    for table, condition in (
+        (exp.table_(f"at_{last}", alias="at_last"), "everybody.point = at_last.point"),
+        (exp.table_(f"told_{last}", alias="told"), "at_last.alike = told.alike"),
+        (exp.table_("guesses"), "told.alike = guesses.alike"),
+        (exp.table_("secret_values"), "guesses.guess = secret_values.code"),
+    ):
+        query = query.join(table, on=condition, join_type="left")
+    texts = OUTCOMES | (GUESSES if bayes else {})
+    columns += [(exp.maybe_parse(text, dialect="duckdb"), name) for name, text in texts.items()]
+    return Plan((), query.select(*named(columns)).order_by("everybody.position"))

@@ -14,7 +14,7 @@ from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.query.columns import equal, same
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.splice import splice
 
 
@@ -46,8 +46,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     tables.make("coded", coded)
     tables.drop("people")
     tables.make("points", splice("cells/points", places=numbers))
-    crowd = splice("cells/crowd", places=numbers)
-    tables.make("crowd", crowd)
+    tables.make("crowd", splice("cells/crowd", places=numbers))
     if keyed:
         columns = ["position", "truth", *(["key"] if bound.key else [])]
         point = exp.and_(*_equal([f"place_{j}" for j in numbers], "coded", "points"))
@@ -201,21 +200,3 @@ def read_release(tables: Tables, release: Release) -> None:
     gone = exp.select("secret", "sum(records)::BIGINT AS records").from_(coded_release)
     tables.make(f"suppressed_secrets_{r}", gone.where("suppressed").group_by("secret"))
     tables.drop(counted, f"coded_{r}", *(g.names["cells"] for g, _ in release.cells))
-
-
-def read_points(tables: Tables, release: Release) -> str:
-    """Make ``points_r``, the different values of people in a release's columns.
-
-    Returns the table that says which of them each point is (``point``, ``own``).
-    """
-    r = release.number
-    numbers = [g.raw.number for g, _ in release.cells]
-    places = [f"place_{j}" for j in numbers]
-    columns = [exp.column(place) for place in places]
-    different = exp.select(*columns).distinct().from_("points").subquery("different")
-    tables.make(f"points_{r}", exp.select("row_number() OVER () AS point", "*").from_(different))
-    mapped = exp.select("points.point", "own.point AS own").from_("points")
-    release_points = exp.table_(f"points_{r}", alias="own")
-    mapped = mapped.join(release_points, on=exp.and_(*_equal(places, "points", "own")))
-    tables.make(f"own_{r}", mapped)
-    return f"own_{r}"

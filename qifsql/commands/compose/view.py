@@ -1,6 +1,6 @@
 """A composition as people read it: what each release told, what they tell together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -21,10 +21,7 @@ CLASS = (
 Row = Mapping[str, Any]
 
 
-KIND = Kind(
-    columns=("releases", "effective_posterior"),
-    shared=("releases", "curve", "truth"),
-)
+KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "curve", "truth"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -49,15 +46,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 def _heading(row: Row, spec: Spec) -> str:
     return said(
         "Inference of {secret} from {releases} about {people}, knowing {qids}",
-        secret=_secret(spec["secrets"]),
+        secret=escaping.cell(spec["secrets"][0]),
         releases=words.releases(row["releases"]),
         people=words.persons(row["people"]),
         qids=words.listed([escaping.cell(q) for q in spec["known"]]),
     )
-
-
-def _secret(names: Sequence[str]) -> str:
-    return escaping.cell(names[0])
 
 
 def _releases(row: Row, each: Sequence[Row]) -> Table:
@@ -65,36 +58,37 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
     heads = ["", *(escaping.cell(r["release"]) for r in each), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
-    def add(name: str, written: Sequence[str], both: str = "") -> None:
-        table.add_row(name, *written, both)
+    def add(
+        name: str,
+        column: str,
+        show: Callable[[Any], str] = words.count,
+        *,
+        both: str = "",
+        rare: bool = False,
+    ) -> None:
+        if not rare or any(r[column] for r in each):
+            table.add_row(name, *(show(r[column]) for r in each), both)
 
-    add(said("records"), [words.count(r["records"]) for r in each])
-    add(said("classes"), [words.count(r["classes"]) for r in each])
-    add(said("smallest class (k)"), [_count(r["smallest_class"]) for r in each])
-    if any(r["suppressed"] for r in each):
-        add(said("suppressed records"), [words.count(r["suppressed"]) for r in each])
-    add(said("people in one class"), [words.count(r["in_one_class"]) for r in each])
-    for name, column in (
-        (said("in several"), "in_several"),
-        (said("in no class"), "in_no_class"),
-        (said("in none but suppressed"), "only_suppressed"),
-    ):
-        if any(r[column] for r in each):
-            add(name, [words.count(r[column]) for r in each])
-    add(said("found in all"), [""] * len(each), words.count(row["located"]))
+    add(said("records"), "records")
+    add(said("classes"), "classes")
+    add(said("smallest class (k)"), "smallest_class", _count)
+    add(said("suppressed records"), "suppressed", rare=True)
+    add(said("people in one class"), "in_one_class")
+    add(said("in several"), "in_several", rare=True)
+    add(said("in no class"), "in_no_class", rare=True)
+    add(said("in none but suppressed"), "only_suppressed", rare=True)
+    none = [""] * len(each)
+    table.add_row(said("found in all"), *none, words.count(row["located"]))
     if row["contradictions"]:
-        add(said("contradictions"), [""] * len(each), words.count(row["contradictions"]))
-    add(said("records like them"), [_number(r["partition_size"]) for r in each])
-    effective = [_number(r["effective_anonymity"]) for r in each]
-    possible = said("values possible (effective anonymity)")
-    add(possible, effective, _number(row["effective_posterior"]))
-    for name, column, both in (
-        (said("people with a single value"), "perfect_breach", "perfect_breach"),
-        (said("people with fewer values together"), "vulnerable", "vulnerable"),
-    ):
-        add(name, [words.count(r[column]) for r in each], words.count(row[both]))
-    chances = [_percent(r["success"]) for r in each]
-    add(said("best guess is right"), chances, _percent(row["posterior_success"]))
+        table.add_row(said("contradictions"), *none, words.count(row["contradictions"]))
+    add(said("records like them"), "partition_size", _number)
+    possible, left = said("values possible (effective anonymity)"), row["effective_posterior"]
+    add(possible, "effective_anonymity", _number, both=_number(left))
+    breached, vulnerable = words.count(row["perfect_breach"]), words.count(row["vulnerable"])
+    add(said("people with a single value"), "perfect_breach", both=breached)
+    add(said("people with fewer values together"), "vulnerable", both=vulnerable)
+    chance = _percent(row["posterior_success"])
+    add(said("best guess is right"), "success", _percent, both=chance)
     return table
 
 
@@ -197,13 +191,11 @@ def _right(row: Row) -> str:
     )
 
 
-def _among(n: int, people: int) -> dict[str, str]:
-    """So many of the people, and which share of them."""
-    return {"people": words.persons(people), "share": _percent(n / people if people else None)}
-
-
 def _of(n: int, people: int) -> str:
-    return said("{n} of {people} ({share})", n=words.count(n), **_among(n, people))
+    """So many of the people, and which share of them."""
+    share = _percent(n / people if people else None)
+    whole = words.persons(people)
+    return said("{n} of {people} ({share})", n=words.count(n), people=whole, share=share)
 
 
 def _count(n: int | None) -> str:

@@ -1,23 +1,24 @@
 """What the columns of a dataset look like, and which role each may play in an attack."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.data.dataset import Dataset, Schema
-from qifsql.data.expressions import column, parse
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.commands.describe.spec import DescribeOptions
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import column
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.types import NUMBERS, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError
 from qifsql.measures.entropy import entropy
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -66,18 +67,18 @@ _WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 def describe(
     source: str | Path | Dataset,
     *,
-    columns: str | Sequence[str] = (),
     where: str | None = None,
-    values: int = 0,
-    rare: bool = False,
     settings: Settings | None = None,
+    **options: Unpack[DescribeOptions],
 ) -> Result:
     """Describe every column (or ``columns``): missing, distinct, entropy, who is singled out.
 
-    The result has a row per column (``SCHEMA``). So many of the most frequent ``values`` of each
-    column are listed in its details ``values`` (``VALUES``), but not those that fewer than 10
-    records have, unless ``rare``. Roles are suggestions from names, types and counts.
+    ``options`` are those of ``qifsql.commands.describe.spec.DescribeOptions``. The result has a row
+    per column (``SCHEMA``), its details the ``values`` (``VALUES``), where asked for. Roles are
+    suggestions from names, types and counts.
     """
+    options = complete(options, DescribeOptions)
+    values, rare = options["values"], options["rare"]
     origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
     with open_engine(settings, sources=[dataset]) as engine:
@@ -86,7 +87,7 @@ def describe(
         read = catalog.dataset
         read = engine.load(read) if read.format == "csv" else read  # every column is read once
         description = _Describer(engine, catalog, read, where)
-        names = (columns,) if isinstance(columns, str) else columns
+        names = as_tuple(options["columns"])
         chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
         if len(chosen) > MOST:
             raise DatasetError(
@@ -94,8 +95,8 @@ def describe(
                 "in one run, because each is counted by itself; name some with --columns"
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
-        rows = [description.row(c.name, c.source_name, c.type) for c in chosen]
-        listed = [v for c in chosen for v in description.common(c.source_name, values, rare)]
+        rows = [description.row(c) for c in chosen]
+        listed = [v for c in chosen for v in description.common(c, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
         origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -112,22 +113,18 @@ class _Describer:
     ) -> None:
         self.engine = engine
         self.dataset = dataset
-        self.schema: Schema = catalog.schema
-        self.where = None
-        if where is not None:
-            what = "the filter (where)"
-            self.where = parse(where, catalog.schema, what)
-            catalog.condition(self.where)
+        self.where = catalog.filter(where)
         self.plans: list[Plan] = []
 
-    def row(self, name: str, source_name: str, type_: str) -> dict[str, Any]:
+    def row(self, source_column: Column) -> dict[str, Any]:
+        name, type_ = source_column.name, source_column.type
         if nested(type_):
             empty = dict.fromkeys(SCHEMA)
             why = "use a part of it as an expression"
             return empty | {"column": name, "type": type_, "suggested_role": "nested", "why": why}
-        steps = self._steps(source_name)
+        steps = self._steps(source_column)
         frequencies = steps.need("frequencies", 1, prior=True)
-        query = plan(steps.attack, steps.steps, exp.select("*").from_(frequencies))
+        query = plan(steps.attack.microdata, steps.steps, exp.select("*").from_(frequencies))
         self.plans.append(query)
         rows = self.engine.rows(query, f"describing {name}", self.dataset.name)
         records = sum(n * v for n, _, v in rows)
@@ -152,12 +149,11 @@ class _Describer:
             "why": why,
         }
 
-    def common(self, source_name: str, values: int, rare: bool) -> list[dict[str, Any]]:
+    def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
         """The most frequent values of a column, rare ones only on request."""
-        source_column = next(c for c in self.schema.columns if c.source_name == source_name)
         if not values or nested(source_column.type):
             return []
-        steps = self._steps(source_name)
+        steps = self._steps(source_column)
         cells, secret = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
         weight = exp.column("weight")
         query = exp.select(exp.cast(secret, "VARCHAR"), weight).from_(cells)
@@ -167,20 +163,17 @@ class _Describer:
         ties = exp.Ordered(this=secret.copy(), nulls_first=False)
         query = query.order_by(weight.copy().desc(), ties).limit(values)
         rows = self.engine.rows(
-            plan(steps.attack, steps.steps, query),
+            plan(steps.attack.microdata, steps.steps, query),
             f"describing {source_column.name}",
             self.dataset.name,
         )
         return [{"column": source_column.name, "value": v, "records": n} for v, n in rows]
 
-    def _steps(self, source_name: str) -> Steps:
+    def _steps(self, source_column: Column) -> Steps:
         """One column as the secret of an attack in which nobody knows anything."""
-        source_column = next(c for c in self.schema.columns if c.source_name == source_name)
         attribute = Attribute(source_column.name, column(source_column), source_column.type)
-        attack = BoundAttack(
-            (), self.dataset, (), (attribute,), None, None, self.where, "distinct", {}
-        )
-        return Steps(attack)
+        microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
+        return Steps(BoundAttack((), microdata))
 
 
 def suggested_role(

@@ -8,9 +8,16 @@ from qifsql.presentation.listings import frame
 from qifsql.presentation.parts import Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
-KIND = Kind(
-    columns=("column", "missing", "distinct"),
-    shared=(),
+KIND = Kind(columns=("column", "missing", "distinct"))
+ROLES = ("constant", "weight", "key", "secret", "quasi-identifier", "nested")
+REASONS = (  # of roles that ``describe`` suggests
+    "one value only",
+    "its name says so",
+    "nearly every record has a value of its own",
+    "a measurement that few people know",
+    "yes or no, and its name is not known",
+    "other people may know it",
+    "use a part of it as an expression",
 )
 
 
@@ -19,7 +26,8 @@ def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     heads = [said("column"), said("type"), said("missing"), said("distinct")]
     heads += [said("entropy (bits)"), said("singled out"), said("role?"), said("why")]
     table = Table.of(heads, right=(2, 3, 4, 5))
-    roles, reasons = _roles(), _reasons()
+    roles = {role: said(role) for role in ROLES}
+    reasons = {reason: said(reason) for reason in REASONS}
     for row in data.iter_rows(named=True):
         numbers = ["", "", "", ""]
         if row["records"] is not None:
@@ -33,30 +41,3 @@ def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
         role = roles.get(row["suggested_role"], row["suggested_role"])
         table.add_row(name, row["type"], *numbers, role, reasons.get(row["why"], row["why"]))
     return [table, frame(tables["values"])] if "values" in tables else [table]
-
-
-def _roles() -> dict[str, str]:
-    """What roles are called."""
-    return {
-        "constant": said("constant"),
-        "weight": said("weight"),
-        "key": said("key"),
-        "secret": said("secret"),
-        "quasi-identifier": said("quasi-identifier"),
-        "nested": said("nested"),
-    }
-
-
-def _reasons() -> dict[str, str]:
-    """Why a role is suggested, as ``describe`` says it."""
-    return {
-        "one value only": said("one value only"),
-        "its name says so": said("its name says so"),
-        "nearly every record has a value of its own": said(
-            "nearly every record has a value of its own"
-        ),
-        "a measurement that few people know": said("a measurement that few people know"),
-        "yes or no, and its name is not known": said("yes or no, and its name is not known"),
-        "other people may know it": said("other people may know it"),
-        "use a part of it as an expression": said("use a part of it as an expression"),
-    }

@@ -1,15 +1,14 @@
 """The work of a test: batch by batch, run by run, each kept when it is finished."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, tally, targets
+from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, targets
 from qifsql.commands.dit.external_releases import Outside
 from qifsql.commands.dit.release_sources import Maker
-from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
+from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
 from qifsql.commands.dit.stored_batches import Store
 from qifsql.commands.dit.targets import People
 from qifsql.counting.meter import Meter
@@ -26,7 +25,7 @@ NAMES = (
     *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
     *("each_one", "points", "whose"),
     *forest.FOREST,
-    *tally.TALLIED,
+    *mondrian_runs.TALLIED,
     *posteriors.BELIEVED,
 )
 SLOW = 500  # trees of their own that are worth a remark
@@ -63,7 +62,8 @@ def work(
 
     engine.together([passes.stream], begin, meter.show)
     if question.method == FILES:
-        _look(passes, question, batches)
+        records = (record for batch in batches for _, record in _aimed(passes, batch))
+        black_box.missing(question.without or "", records)
     todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
     outside: Outside | None = None
@@ -146,14 +146,6 @@ def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
 
 def _aimed(passes: Passes, batch: int) -> list[tuple[int, int]]:
     """The targets of a batch, and the positions of their records."""
-    condition = exp.EQ(this=exp.column("batch"), expression=exp.convert(batch))
-    rows = (
-        exp.select("target", "record").from_(own_table("aimed")).where(condition).order_by("target")
-    )
+    rows = exp.select("target", "record").from_(own_table("aimed"))
+    rows = rows.where(exp.column("batch").eq(batch)).order_by("target")
     return [(target, record) for target, record in passes.stream.rows(render(rows))]
-
-
-def _look(passes: Passes, question: Question, batches: Sequence[int]) -> None:
-    """Refuse files that are not there, before any is read."""
-    records = (record for batch in batches for _, record in _aimed(passes, batch))
-    black_box.missing(question.without or "", records)

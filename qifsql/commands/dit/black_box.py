@@ -26,14 +26,13 @@ TAIL = 2_000  # bytes of what a command says that are kept for --debug
 FREE = 1_000_000.0  # seconds that a command may take at most
 
 
-def pattern(without: str) -> str:
-    """The files of all people as they are asked for; InputError where people have no files."""
+def check_pattern(without: str) -> None:
+    """Refuse a name of files that people have no files of their own by."""
     if PERSON not in without:
         raise InputError(
             f"--without names a file for each person: write {PERSON} where the position of their "
             f"record stands, from 1, as in 'without/{PERSON}.csv'"
         )
-    return without
 
 
 def path_of(without: str, record: int) -> Path:

@@ -1,5 +1,6 @@
 """Charts of inference testing: how distances are spread over people, and how they go with k."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -45,7 +46,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
         "point",
         "share",
         panel=pl.col("distance").replace_strict(_names()),
-        name=_runs(rows),
+        name=pl.Series([run(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
     )
     heads = [name for name in _names().values() if name in set(rows["panel"])]
     names = list(dict.fromkeys(rows.sort("run")["name"]))
@@ -118,10 +119,8 @@ def different(frame: pl.DataFrame) -> Chart:
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
     kinds = list(dict.fromkeys(rows["limits"]))
-    x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
+    x, dash = _of_k(alt, kinds)
     y = alt.Y("different:Q", title=said("share of people")).axis(labelExpr=PERCENT)
-    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
-    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     titles = {"k:O": "k", "limits:N": said("limits"), "different:Q": said("share of people")}
     lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
     dots = lines.mark_circle(size=45, opacity=1, color=BLUE).encode(tooltip=hints(alt, titles))
@@ -141,12 +140,10 @@ def different(frame: pl.DataFrame) -> Chart:
 
 def _lines(alt: Any, kinds: list[str]) -> list[Any]:
     """The layers of a panel: the spread, then both lines with their points."""
-    x = alt.X("k:O", title="k").axis(labelAngle=0, grid=False)
+    x, dash = _of_k(alt, kinds)
     y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
     colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
     colour = colour.scale(domain=[said("mean"), said("largest")], range=[BLUE, ORANGE])
-    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
-    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     base = alt.Chart()
     bars = base.mark_rule(strokeWidth=5, opacity=0.3, color=BLUE)
     bars = bars.transform_filter("isValid(datum.low)").encode(x=x, y="low:Q", y2="high:Q")
@@ -158,17 +155,22 @@ def _lines(alt: Any, kinds: list[str]) -> list[Any]:
     return [bars, line.encode(detail="limits:N"), dots]
 
 
+def _of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
+    """The axis of k, and the dashes of lines by their limits."""
+    dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
+    dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
+    return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
+
+
 def _names() -> dict[str, str]:
     """What distances are called."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 
-def _runs(frame: pl.DataFrame) -> pl.Series:
-    """What each run is called."""
-    runs = zip(frame["k"], frame["limits"], strict=True)
-    label = said("release")
-    names = [" ".join([f"k={k}" if k is not None else label, limits or ""]) for k, limits in runs]
-    return pl.Series("name", [name.strip() for name in names])
+def run(row: Mapping[str, Any]) -> str:
+    """What a run is called."""
+    limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
+    return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
 def _spread(rows: pl.DataFrame) -> list[str]:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from qifsql.commands.dit.posteriors import DISTANCES
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.passes import Passes
+from qifsql.query.columns import double
 from qifsql.query.render import render
 
 SUMMARY: dict[str, pl.DataType] = {
@@ -69,13 +70,11 @@ def shares(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
     """The people of ``each_one`` with a distance of at most each point, or above it."""
-    listed = exp.Values(expressions=[exp.Tuple(expressions=[_double(p)]) for p in points])
-    places = exp.select("point").from_(exp.alias_(listed, "listed", table=["point"]))
-    passes.keep("points", places)
+    listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
+    passes.keep("points", exp.select("point").from_(listed))
     rows = []
-    for run, distance, point, people, records in passes.stream.rows(
-        render(passes.query("dit/shares"))
-    ):
+    counted = passes.stream.rows(render(passes.query("dit/shares")))
+    for run, distance, point, people, records in counted:
         count = records - people if above else people
         rows.append((run, *_limits(question, run), distance, point, count, count / records))
     passes.drop("points")
@@ -86,7 +85,3 @@ def shares(
 def _limits(question: Question, run: int) -> tuple[int | None, str | None]:
     wishes = question.runs[run - 1]
     return (None, None) if wishes is None else (wishes.k, wishes.diversity or None)
-
-
-def _double(x: float) -> exp.Expr:
-    return exp.cast(exp.Literal.string(repr(x)), "DOUBLE")

@@ -1,11 +1,11 @@
 """Differential inference testing: whether guesses about a person depend on that person."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.dit import (
     black_box,
     classifiers,
@@ -14,15 +14,13 @@ from qifsql.commands.dit import (
     stored_batches,
     targets,
 )
-from qifsql.commands.dit import spec as questions
 from qifsql.commands.dit.batches import passes_of, work
 from qifsql.commands.dit.release_sources import Maker
-from qifsql.commands.dit.spec import Question
-from qifsql.counting.constraints import Number
+from qifsql.commands.dit.spec import DitOptions, Question, check_plain
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import path_text
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.option import complete
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -31,83 +29,38 @@ from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.render import render
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, streamed_place
 
 
 def dit(
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str],
-    method: str | None = None,
-    k: int | str | Sequence[int | str] | None = None,
-    l: int | str | Sequence[int | str] | None = None,  # noqa: E741 - it is called l
-    l_entropy: Number | None = None,
-    l_recursive: str | Sequence[Number] | None = None,
-    t: Number | None = None,
-    t_ordered: Number | None = None,
-    release: str | Path | None = None,
-    without: str | Path | None = None,
-    command: str | None = None,
-    timeout: float = questions.TIMEOUT,
-    plain: str | Sequence[str] = (),
-    classifier: str = "naive-bayes",
-    hierarchy: str | Path | None = None,
-    threshold: float | str | Sequence[float | str] | None = None,
-    sample: int = 0,
-    records: str | Path | None = None,
-    key: str | None = None,
-    store: str | Path | None = None,
-    restart: bool = False,
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[DitOptions],
 ) -> Result:
     """Compare what is guessed about every person with and without their record in the data.
 
-    A classifier learns the ``secret`` from either release, for each person (D, section 2.2).
-    ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
-    limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several
-    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody,
-    ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
-    ``command``: makes a release of the file that stands for ``{input}`` and writes it to
-    ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
-    equal records. Without a method the other options say it. Cells of releases from elsewhere are
-    those of ``qifsql.data.cells``, of the quasi-identifiers ``plain`` values as they stand.
-    ``classifier``: ``naive-bayes`` (``qifsql.commands.dit.posteriors``), or one of scikit-learn
-    (``qifsql.commands.dit.classifiers``), which learns from every release anew. Records are encoded
-    for the person who is asked about: a bit for each quasi-identifier, true where the cell holds
-    their value (TF-TF). ``hierarchy``: a file of the secret's values and what they stand below
-    (``value;node;...``) for ``emd_hierarchy``. ``threshold``: distances, for how many people are
-    above. ``sample``: look at so many people only, drawn by the seed of the settings. ``records``:
-    a file for a row per record (``qifsql.commands.dit.per_person``), with their ``key``. ``store``:
-    a DuckDB file of finished batches; ``restart`` removes it. A missing value is a value. No lots
-    are drawn, so delta of Definition 1 is 0.
+    A classifier learns the secret from either release, for each person (D, section 2.2). Records
+    are encoded for the person who is asked about: a bit for each quasi-identifier, true where the
+    cell holds their value (TF-TF). A missing value is a value. No lots are drawn, so delta of
+    Definition 1 is 0. ``options`` are those of ``qifsql.commands.dit.spec.DitOptions``.
 
     Raises InputError where a release, with or without somebody, cannot keep the limits.
     """
     origin = Origin.now(settings, "dit")
-    boxed = {name: _text(x) for name, x in (("release", release), ("without", without))}
-    how = questions.method(method, files=any(boxed.values()), command=command is not None)
-    stand = (plain,) if isinstance(plain, str) else tuple(plain)
-    questions.elsewhere(how, **boxed, command=command, timeout=timeout, plain=stand)
-    each_k, each_l = questions.numbers(k, "k"), questions.numbers(l, "l")
-    runs = questions.runs(
-        how, each_k, each_l, l_entropy=l_entropy, l_recursive=l_recursive, t=t, t_ordered=t_ordered
-    )
-    seed, tree = (settings.seed if settings else None) or 0, _text(hierarchy)
-    learner, points = classifiers.check(classifier), questions.points(threshold)
-    people, elsewhere = questions.sampled(sample), (boxed["release"], boxed["without"], command)
-    question = Question(how, runs, learner, points, people, seed, tree, *elsewhere, timeout, stand)
+    options = complete(options, DitOptions)
+    question = Question.of(options, (settings.seed if settings else None) or 0)
+    classifiers.check(question.classifier)
     dataset = Dataset.open(source)
-    spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=key)
+    qids, secret = options["qids"], options["secret"]
+    spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
     read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
-    out = None if records is None else per_person.place(records, read)
-    held = None if store is None else stored_batches.prepare(Path(store), read, restart=restart)
-    return _run(spec, question, origin, settings or Settings(), out=out, store=held)
-
-
-def _text(path: str | Path | None) -> str | None:
-    return None if path is None else path_text(path)
+    out, held = streamed_place(options["records"], read), options["store"]
+    store = None
+    if held is not None:
+        store = stored_batches.prepare(Path(held), read, restart=options["restart"])
+    return _run(spec, question, origin, settings or Settings(), out=out, store=store)
 
 
 def _run(
@@ -132,12 +85,12 @@ def _run(
         ) as engine,
     ):
         attack, catalog = _bound(engine, spec)
-        questions.check_plain(question.as_values, [q.name for q in attack.qids])
+        check_plain(question.as_values, [q.name for q in attack.microdata.qids])
         dataset = spec.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        people = targets.code(engine, attack)
+        people = targets.code(engine, attack.microdata)
         targets.check(people, question)
-        description = _plain(attack, dataset, spec.where) | question.plain()
+        description = _plain(attack.microdata, dataset, spec.where) | question.plain()
         stream = engine.stream(people.name)
         files = (*dataset.paths, *(x for x in (question.hierarchy, question.release) if x))
         try:
@@ -154,14 +107,18 @@ def _run(
         finally:
             stream.close()
         origin = origin.about(description, files).sending(
-            (*openings(attack.dataset), *passes.statements)
+            (*openings(attack.microdata.dataset), *passes.statements)
         )
         with masked(mask):  # the file of records is as readable as any other
-            rows = 0 if out is None else per_person.write(engine, attack, question, out, origin)
+            rows = (
+                0
+                if out is None
+                else per_person.write(engine, attack.microdata, question, out, origin)
+            )
     origin = replace(origin.about(description, files), statements=origin.statements)
-    origin = origin.listing(attack.columns)
+    origin = origin.listing(attack.microdata.columns)
     drawn = _of_sample(question, people.coded.records)
-    notes = (*attack.notes, *drawn, *notes)
+    notes = (*attack.microdata.notes, *drawn, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
 
 
@@ -184,21 +141,33 @@ def _releases(question: Question) -> list[Dataset]:
 
 
 def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
-    """The question about the data as they are read, and what is known of these."""
+    """The question about the data as they are read, and what is known of these.
+
+    Raises ColumnError where values are nested, InputError where there are several secrets.
+    """
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
     read = engine.load(dataset) if dataset.format == "csv" else dataset
-    return _plain_values(bind(replace(spec, dataset=read), catalog)), catalog
+    attack = bind(replace(spec, dataset=read), catalog)
+    if len(attack.microdata.secrets) != 1:
+        raise InputError("one secret is tested at a time; name one with --secret")
+    for attribute in (*attack.microdata.qids, *attack.microdata.secrets):
+        if nested(attribute.type):
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
+                "release that was anonymised before; test the original"
+            )
+    return attack, catalog
 
 
-def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str, object]:
+def _plain(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
     """What the question is about, as plain data for manifests and stores."""
-    named = (*attack.qids, *attack.secrets)
+    named = (*microdata.qids, *microdata.secrets)
     description: dict[str, object] = {
         "dataset": dataset.name,
-        "qids": [q.name for q in attack.qids],
-        "secret": attack.secrets[0].name,
+        "qids": [q.name for q in microdata.qids],
+        "secret": microdata.secrets[0].name,
         "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
         "where": where,
     }
@@ -209,16 +178,3 @@ def _plain(attack: BoundAttack, dataset: Dataset, where: str | None) -> dict[str
             "encoding": dataset.encoding,
         }
     return description
-
-
-def _plain_values(attack: BoundAttack) -> BoundAttack:
-    """The same attack; ColumnError where values are nested, or there are several secrets."""
-    if len(attack.secrets) != 1:
-        raise InputError("one secret is tested at a time; name one with --secret")
-    for attribute in (*attack.qids, *attack.secrets):
-        if nested(attribute.type):
-            raise ColumnError(
-                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
-                "release that was anonymised before; test the original"
-            )
-    return attack

@@ -19,8 +19,8 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
-from qifsql.query.columns import equal
-from qifsql.query.microdata import normal
+from qifsql.query.columns import equal, same
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
 from qifsql.query.splice import splice
@@ -37,10 +37,10 @@ class Outside:
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
         self.whole = maker.whole()
         self.plain = maker.question.as_values
-        self.tables = Tables(engine, "reading releases", attack.dataset.name)
-        self.secret = attack.secrets[0]
-        people = attack.dataset.name
-        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.qids, 1)]
+        self.tables = Tables(engine, "reading releases", attack.microdata.dataset.name)
+        self.secret = attack.microdata.secrets[0]
+        people = attack.microdata.dataset.name
+        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.microdata.qids, 1)]
         for raw in self.raws:
             passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
@@ -87,7 +87,10 @@ class Outside:
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
         tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))
-        count = self.passes.keep("shown", tree) if first else self._append(tree)
+        if first:
+            count = self.passes.keep("shown", tree)
+        else:  # statements about single people are not told of
+            count = self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
         if not count:
             raise DatasetError(f"{title} has no records; name another file")
 
@@ -97,7 +100,7 @@ class Outside:
         CSV is read with the types that its cells have, and as text where these are others than
         those of the people: 01234 stays a text among texts, and no whole number is rounded.
         """
-        meant = (*self.attack.qids, self.secret)
+        meant = (*self.attack.microdata.qids, self.secret)
         dataset = Dataset.open(path)
         catalog = Catalog(self.engine, dataset)
         columns = [catalog.schema[m.name] for m in meant]
@@ -105,10 +108,6 @@ class Outside:
             catalog = Catalog(self.engine, replace(dataset, all_varchar=True))
             columns = [catalog.schema[m.name] for m in meant]
         return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
-
-    def _append(self, tree: exp.Query) -> int:
-        """Add rows to ``shown``; statements about single people are not told of."""
-        return self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
 
     def _secret(self, file_column: Column, title: str, *, csv: bool) -> exp.Expr:
         """The secret of a release as a value of that of the people."""
@@ -121,24 +120,21 @@ class Outside:
             return exp.TryCast(this=value, to=type_)
         if together(domain(self.secret.type), domain(file_column.type)) is None:
             raise ColumnError(
-                f"{what} is {family(file_column.type)}, but that of {self.attack.dataset.name} is "
-                f"{family(self.secret.type)}: neither is made the other; write both with one type"
+                f"{what} is {family(file_column.type)}, but that of "
+                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: neither is "
+                "made the other; write both with one type"
             )
         return exp.TryCast(this=value, to=type_)
 
     def _number_secrets(self) -> None:
         """Refuse values of the secret that nobody has."""
-        same = exp.NullSafeEQ(
-            this=exp.column("secret", table="shown"), expression=exp.column("value", table="known")
-        )
-        dictionary = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
         lacking = exp.select("coalesce(sum(shown.people), 0)").from_("shown")
-        lacking = lacking.join(dictionary, on=same, join_type="anti")
+        lacking = lacking.join(_dictionary(), on=_known_secret(), join_type="anti")
         if records := self.passes.row(lacking)[0]:
             raise InputError(
                 f"{several(int(records), 'record')} of the releases have a secret "
-                f"{quoted(self.secret.name)} that nobody in {self.attack.dataset.name} has; "
-                "releases must leave the secret as it is"
+                f"{quoted(self.secret.name)} that nobody in "
+                f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
             )
 
     def _span(self, raw: Raw) -> None:
@@ -147,15 +143,11 @@ class Outside:
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
         numbers = {"wanted_attribute": raw.number}
-        tables = {
-            "scale": own_name(scale_table(raw.number)),
-            "targets": own_name("targets"),
-        }
+        tables = {"scale": own_name(scale_table(raw.number)), "targets": own_name("targets")}
         name = f"spotted_{raw.number}"
         self.passes.keep(name, splice("dit/spotted", tables=tables, numbers=numbers))
         names = {**release_column.names, "spotted": name}
-        covers = splice("dit/covers", tables=names)
-        self.tables.make(f"covers_{raw.number}", covers)
+        self.tables.make(f"covers_{raw.number}", splice("dit/covers", tables=names))
 
     def _column(self, raw: Raw) -> Generalised:
         return Generalised(
@@ -171,54 +163,48 @@ class Outside:
 
     def _patterns(self) -> exp.Query:
         """The rows of ``patterns``: each target with their own release, and with the whole one."""
-        query_ = exp.select("targets.target").from_("shown")
-        target_release = exp.EQ(
-            this=exp.column("number", table="shown"), expression=exp.column("target", "targets")
-        )
-        everybody = exp.EQ(this=exp.column("number", table="shown"), expression=exp.convert(WHOLE))
-        query_ = query_.join(
-            exp.alias_(own_table("targets"), "targets", table=True),
-            on=exp.or_(target_release, everybody),
-        )
-        release = exp.cast(
-            exp.NEQ(this=exp.column("number", "shown"), expression=exp.convert(WHOLE)), "INTEGER"
-        )
+        number = exp.column("number", "shown")
+        release = exp.or_(number.eq(exp.column("target", "targets")), number.eq(WHOLE))
+        everybody = exp.alias_(own_table("targets"), "targets", table=True)
+        query = exp.select("targets.target").from_("shown").join(everybody, on=release)
         pattern: exp.Expr = exp.cast(exp.convert(0), "BIGINT")
         for raw in self.raws:
             j = raw.number
             cells, spot, covers = (f"{what}_{j}" for what in ("own_cells", "own_spot", "covers"))
-            named = exp.alias_(exp.to_table(self._column(raw).names["cells"]), cells, table=True)
-            same = exp.NullSafeEQ(
-                this=exp.column(f"cell_{j}", table="shown"), expression=exp.column("cell", cells)
+            same_cell = same(exp.column(f"cell_{j}", "shown"), exp.column("cell", cells))
+            query = query.join(
+                exp.table_(self._column(raw).names["cells"], alias=cells), on=same_cell
             )
-            query_ = query_.join(named, on=same)
-            spotted = exp.alias_(exp.to_table(f"spotted_{j}"), spot, table=True)
             target = equal(exp.column("target", spot), exp.column("target", "targets"))
-            query_ = query_.join(spotted, on=target)
+            query = query.join(exp.table_(f"spotted_{j}", alias=spot), on=target)
             cell = equal(exp.column("id", covers), exp.column("id", cells))
             place = equal(exp.column("place", covers), exp.column("place", spot))
-            query_ = query_.join(exp.to_table(covers), on=exp.and_(cell, place), join_type="left")
+            query = query.join(covers, on=exp.and_(cell, place), join_type="left")
             held = exp.column("id", covers).is_(exp.null()).not_()
             bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
             pattern = exp.Add(this=pattern, expression=bit)
-        dictionary = exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
-        same = exp.NullSafeEQ(
-            this=exp.column("secret", table="shown"), expression=exp.column("value", "known")
-        )
-        query_ = query_.join(dictionary, on=same)
-        query_ = query_.select(
-            exp.alias_(release, "release"),
+        query = query.join(_dictionary(), on=_known_secret())
+        query = query.select(
+            exp.alias_(exp.cast(number.neq(WHOLE), "INTEGER"), "release"),
             exp.alias_(pattern, "pattern"),
             exp.alias_(exp.column("code", "known"), "secret"),
             "sum(shown.people)::BIGINT AS people",
         )
-        return query_.group_by("1", "2", "3", "4")
+        return query.group_by("1", "2", "3", "4")
 
     def _held(self) -> Sequence[str]:
         """The tables of a batch."""
         tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
         numbers = [raw.number for raw in self.raws]
         return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
+
+
+def _dictionary() -> exp.Expr:
+    return exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
+
+
+def _known_secret() -> exp.Expr:
+    return same(exp.column("secret", "shown"), exp.column("value", "known"))
 
 
 def _cell(file_column: Column, *, csv: bool) -> exp.Expr:

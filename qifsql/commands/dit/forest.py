@@ -58,10 +58,7 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
         passes.add("members", "dit/members", None, **now)
         open_ = passes.make(then["items"], "dit/items_next")
         passes.make(
-            then["people"],
-            "dit/people_next",
-            people=now["people"],
-            items_next=then["items"],
+            then["people"], "dit/people_next", people=now["people"], items_next=then["items"]
         )
         passes.drop(*now.values(), *PASS)
         now, then, depth = then, now, depth + 1

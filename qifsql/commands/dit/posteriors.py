@@ -30,7 +30,6 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.relation import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, quoted, several
-from qifsql.query.columns import number
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
@@ -40,12 +39,8 @@ BELIEVED = (
     *("gaps", "edges", "flows", "distances"),
 )
 LESSONS = 100_000  # rows that are read at a time
-SCHEMA = pa.schema(
-    [
-        *((name, pa.int64()) for name in ("target", "release", "secret")),
-        ("probability", pa.float64()),
-    ]
-)
+CODES = [(name, pa.int64()) for name in ("target", "release", "secret")]
+SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
 
 
 def believe(passes: Passes) -> None:
@@ -111,6 +106,5 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
             f"{hierarchy.path}"
         )
     if rows:
-        tuples = [exp.Tuple(expressions=[number(node), number(code)]) for node, code in rows]
-        listed = exp.alias_(exp.Values(expressions=tuples), "edges", table=["node", "secret"])
+        listed = exp.values(rows, alias="edges", columns=["node", "secret"])
         passes.append("edges", Plan((), exp.select("node", "secret").from_(listed)))

@@ -49,16 +49,14 @@ class Maker:
             path.unlink(missing_ok=True)
 
     def _make(self, record: int | None, what: str) -> Path:
-        csv = self.attack.dataset.format == "csv" or self.spec.dataset.format == "csv"
+        csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
         source = self.engine.scratch / f"{name}_input{kind}"
         target = self.engine.scratch / f"{name}_release{kind}"
         names = [c.name for c in self.schema.columns]
-        plan = self._records(record, kind)
-        release.put(
-            self.engine, plan, source, names=names, kind=kind, where=self.attack.dataset.name
-        )
+        plan, where = self._records(record, kind), self.attack.microdata.dataset.name
+        release.put(self.engine, plan, source, names=names, kind=kind, where=where)
         try:
             if self.question.method == COMMAND:
                 command = black_box.Command.of(self.question.command or "", self.question.timeout)
@@ -91,11 +89,15 @@ class Maker:
 
     def _records(self, record: int | None, kind: str) -> Plan:
         """All records but one, in the order of the input, under names that SQL can use."""
-        dataset = self.attack.dataset
+        dataset = self.attack.microdata.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
-        condition = self.attack.where
-        inner: list[exp.Expr] = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-        inner.append(exp.alias_(exp.true() if condition is None else condition.copy(), "meant"))
+        condition = (
+            exp.true()
+            if self.attack.microdata.where is None
+            else self.attack.microdata.where.copy()
+        )
+        position = exp.Window(this=exp.RowNumber())
+        inner = [exp.alias_(position, "position"), exp.alias_(condition, "meant")]
         names = release.aliases([c.name for c in self.schema.columns])
         outer: list[exp.Expr] = []
         for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):
@@ -108,6 +110,5 @@ class Maker:
         query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
         query = query.where("meant")
         if record is not None:
-            other = exp.NEQ(this=exp.column("position"), expression=exp.convert(record))
-            query = query.where(other)
+            query = query.where(exp.column("position").neq(record))
         return Plan((), query.order_by("position"))

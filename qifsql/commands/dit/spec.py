@@ -2,9 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Required, TypedDict
 
+from qifsql.adversary.options import qids_option
 from qifsql.commands.dit import black_box
 from qifsql.counting.constraints import Number, Wishes
+from qifsql.data.files import path_text
+from qifsql.data.option import (
+    DETAILS,
+    FILE,
+    FLAG,
+    FLOAT,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    RUN,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Form,
+    Option,
+    as_tuple,
+)
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
@@ -13,6 +33,151 @@ BAYES = "naive-bayes"
 THRESHOLD = 10**-2.5  # that of the paper
 RUNS = 50
 TIMEOUT = 60.0  # seconds that a command may take, where nothing is said
+PANEL = "How releases are made"
+
+
+def _release(form: Form, text: str, *, usual: float | None = None) -> Option:
+    """Return an option of how releases are made."""
+    return Option(form=form, help=text, panel=PANEL, usual=usual)
+
+
+class DitOptions(TypedDict, total=False):
+    """Who guesses what of whom, how releases with and without a person are made, what is told.
+
+    ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
+    limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several
+    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody,
+    ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
+    ``command``: makes a release of the file that stands for ``{input}`` and writes it to
+    ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
+    equal records. Without a method the other options say it. Cells of releases from elsewhere are
+    those of ``qifsql.data.cells``, of the quasi-identifiers ``plain`` values as they stand.
+    ``classifier``: ``naive-bayes`` (``qifsql.commands.dit.posteriors``), or one of scikit-learn
+    (``qifsql.commands.dit.classifiers``), which learns from every release anew. ``hierarchy``: a
+    file of the secret's values and what they stand below (``value;node;...``) for
+    ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
+    so many people only, drawn by the seed of the settings. ``records``: a file for a row per record
+    (``qifsql.commands.dit.per_person``), with their ``key``. ``store``: a DuckDB file of finished
+    batches; ``restart`` removes it.
+    """
+
+    qids: Required[
+        Annotated[
+            str | Sequence[str],
+            qids_option("Quasi-identifiers, as in attack: what is known of everybody."),
+        ]
+    ]
+    secret: Required[
+        Annotated[
+            str | Sequence[str],
+            Option(
+                form=TEXT,
+                help="What is guessed: a column or NAME=EXPRESSION.",
+                flags=("--secret", "-s"),
+            ),
+        ]
+    ]
+    classifier: Annotated[
+        str,
+        Option(
+            form=TEXT,
+            help="What learns from a release: naive-bayes, or of scikit-learn decision-tree, "
+            "random-forest, logistic-regression, k-nearest, bernoulli-nb.",
+            usual=BAYES,
+        ),
+    ]
+    hierarchy: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="A file of the secret's values and what they stand below (value;node;...): adds "
+            "the distance along its edges.",
+            panel=DETAILS,
+        ),
+    ]
+    threshold: Annotated[
+        float | str | Sequence[float | str] | None,
+        Option(
+            form=NUMBERS,
+            help="Count people whose distance is above that (default 10^-2.5). Repeatable.",
+            panel=DETAILS,
+        ),
+    ]
+    sample: Annotated[
+        int,
+        Option(
+            form=WHOLE,
+            help="Look at so many people only, drawn by --seed (0: all).",
+            panel=DETAILS,
+            usual=0,
+        ),
+    ]
+    records: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE, help="Write a row per record, in input order: .parquet or .csv.", panel=RUN
+        ),
+    ]
+    key: Annotated[
+        str | None,
+        Option(form=TEXT, help="The column that identifies a person, for --records.", panel=RUN),
+    ]
+    store: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="Keep what is finished in this DuckDB file; the same command goes on with it. It "
+            "holds values of cells; only you can read it.",
+            panel=RUN,
+        ),
+    ]
+    restart: Annotated[bool, Option(form=FLAG, help="Start the store anew.", panel=RUN)]
+    method: Annotated[
+        str | None,
+        _release(
+            TEXT, "mondrian (default), mdav, files (--release, --without) or command (--command)."
+        ),
+    ]
+    k: Annotated[
+        int | str | Sequence[int | str] | None,
+        _release(TEXTS, "Records of every class, at least; several runs: 2,5,10. Repeatable."),
+    ]
+    l: Annotated[  # noqa: E741 - it is called l
+        int | str | Sequence[int | str] | None,
+        _release(
+            TEXTS, "Different values of the secret in every class, at least; each k with each l."
+        ),
+    ]
+    l_entropy: Annotated[Number | None, _release(NUMBER, "Entropy l-diversity, as in anonymise.")]
+    l_recursive: Annotated[
+        str | Sequence[Number] | None,
+        _release(TEXT, "Recursive (c,l)-diversity as C,L, as in anonymise."),
+    ]
+    t: Annotated[Number | None, _release(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
+    t_ordered: Annotated[Number | None, _release(NUMBER, "The same with the ordered distance.")]
+    release: Annotated[
+        str | Path | None, _release(FILE, "A release with everybody that somebody else made.")
+    ]
+    without: Annotated[
+        str | Path | None,
+        _release(
+            TEXT,
+            "Those without each person: without/{i}.csv, {i} the position of their record from 1.",
+        ),
+    ]
+    command: Annotated[
+        str | None,
+        _release(
+            TEXT, "What makes releases: 'anonymise.sh {input} {output}' (Parquet; of CSV, CSV)."
+        ),
+    ]
+    timeout: Annotated[
+        float, _release(FLOAT, "Seconds that the command may take for one release.", usual=TIMEOUT)
+    ]
+    plain: Annotated[
+        str | Sequence[str],
+        _release(NAMES, "Quasi-identifiers whose cells are values as they stand."),
+    ]
 
 
 @dataclass(frozen=True)
@@ -27,16 +192,40 @@ class Question:
 
     method: str
     runs: tuple[Wishes | None, ...]
-    classifier: str = BAYES
-    thresholds: tuple[float, ...] = ()
-    sample: int = 0
-    seed: int = 0
-    hierarchy: str | None = None
-    release: str | None = None
-    without: str | None = None
-    command: str | None = None
-    timeout: float = TIMEOUT
-    as_values: tuple[str, ...] = ()
+    classifier: str
+    thresholds: tuple[float, ...]
+    sample: int
+    seed: int
+    hierarchy: str | None
+    release: str | None
+    without: str | None
+    command: str | None
+    timeout: float
+    as_values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, options: DitOptions, seed: int) -> "Question":
+        """Return the question of all options; InputError where they do not go together."""
+        release, without, hierarchy = (
+            None if path is None else path_text(path)
+            for path in (options["release"], options["without"], options["hierarchy"])
+        )
+        method = _method(options, files=bool(release or without))
+        _check_elsewhere(method, options)
+        return cls(
+            method,
+            _runs(method, options),
+            options["classifier"],
+            _points(options["threshold"]),
+            _sampled(options["sample"]),
+            seed,
+            hierarchy,
+            release,
+            without,
+            options["command"],
+            options["timeout"],
+            as_tuple(options["plain"]),
+        )
 
     def plain(self) -> dict[str, object]:
         """What is asked as plain data, for manifests and stores."""
@@ -53,33 +242,27 @@ class Question:
         return options | drawn | {name: value for name, value in more.items() if value is not None}
 
 
-def numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
+def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
     """Whole numbers from 1, as they are listed: ``2,5,10``; none where nothing is given."""
-    if values is None:
-        return []
-    parts = [values] if isinstance(values, int) else values
-    parts = parts.split(",") if isinstance(parts, str) else list(parts)
+    parts = [values] if isinstance(values, int | str) else values or ()
+    listed = ",".join(map(str, parts))
     limits = []
-    for part in parts:
-        text = str(part).strip()
-        if isinstance(part, bool) or not (text.isascii() and text.isdigit()) or int(text) < 1:
+    for text in map(str.strip, listed.split(",") if listed else ()):
+        if not (text.isascii() and text.isdigit()) or int(text) < 1:
             raise InputError(f"{what} is a whole number from 1, or several such as 2,5,10")
         limits.append(int(text))
     return list(dict.fromkeys(limits))
 
 
-def runs(
-    method: str,
-    k: list[int],
-    l: list[int],  # noqa: E741 - it is called l
-    *,
-    l_entropy: Number | None,
-    l_recursive: str | Sequence[Number] | None,
-    t: Number | None,
-    t_ordered: Number | None,
-) -> tuple[Wishes | None, ...]:
+def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
     """The limits of every run: each k with each l; of releases from elsewhere one run without."""
-    more = {"l_entropy": l_entropy, "l_recursive": l_recursive, "t": t, "t_ordered": t_ordered}
+    k, l = _numbers(options["k"], "k"), _numbers(options["l"], "l")  # noqa: E741 - it is called l
+    more: dict[str, Any] = {
+        "l_entropy": options["l_entropy"],
+        "l_recursive": options["l_recursive"],
+        "t": options["t"],
+        "t_ordered": options["t_ordered"],
+    }
     if method in (FILES, COMMAND):
         if k or l or any(limit is not None for limit in more.values()):
             raise InputError("k, l and t are limits of mondrian and mdav; leave them out")
@@ -88,15 +271,16 @@ def runs(
         raise InputError("k is missing; say how many records each class has at least, as in --k 5")
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
-    each: list[int | None] = [*l] or [None]
-    return tuple(Wishes.of(one, l=diverse, **more) for one in k for diverse in each)  # type: ignore[arg-type]
+    each = l or (None,)
+    return tuple(Wishes.of(one, l=diverse, **more) for one in k for diverse in each)
 
 
-def method(name: str | None, *, files: bool, command: bool) -> str:
-    """The method of that name; without one what the other options are about.
+def _method(options: DitOptions, *, files: bool) -> str:
+    """The method that is named; without one what the other options are about.
 
     Raises InputError where there is none of that name, or they do not go together.
     """
+    command, name = options["command"] is not None, options["method"]
     if name is None:
         name = COMMAND if command else FILES if files else MONDRIAN
     if name not in METHODS:
@@ -108,34 +292,27 @@ def method(name: str | None, *, files: bool, command: bool) -> str:
     return name
 
 
-def elsewhere(
-    name: str,
-    *,
-    release: str | None,
-    without: str | None,
-    command: str | None,
-    timeout: float,
-    plain: Sequence[str],
-) -> None:
+def _check_elsewhere(method: str, options: DitOptions) -> None:
     """Refuse releases from elsewhere that cannot be found or made, and words about none."""
+    timeout, without = options["timeout"], options["without"]
     black_box.seconds(timeout)
-    if plain and name not in (FILES, COMMAND):
+    if options["plain"] and method not in (FILES, COMMAND):
         raise InputError(
-            f"method {name} needs no --plain, which is about the cells of releases from elsewhere; "
-            "leave it out"
+            f"method {method} needs no --plain, which is about the cells of releases from "
+            "elsewhere; leave it out"
         )
-    if name == COMMAND:
-        black_box.Command.of(command or "", timeout)
+    if method == COMMAND:
+        black_box.Command.of(options["command"] or "", timeout)
     elif timeout != TIMEOUT:
-        raise InputError(f"method {name} has no command to stop; leave --timeout out")
-    if name != FILES:
+        raise InputError(f"method {method} has no command to stop; leave --timeout out")
+    if method != FILES:
         return
-    if release is None or without is None:
+    if options["release"] is None or without is None:
         raise InputError(
             "releases from files are two: --release with everybody, and --without for each person, "
             "as in --release all.csv --without 'without/{i}.csv'"
         )
-    black_box.pattern(without)
+    black_box.check_pattern(path_text(without))
 
 
 def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
@@ -145,14 +322,14 @@ def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
             raise ColumnError(f"{quoted(name)} is no quasi-identifier{did_you_mean(name, qids)}")
 
 
-def sampled(n: int) -> int:
+def _sampled(n: int) -> int:
     """How many people are looked at, 0 for all; InputError where that is no number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError("a sample is a number of people, from 1")
     return n
 
 
-def points(thresholds: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
+def _points(thresholds: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
     """The thresholds, in their order; that of the paper where none is given."""
     if thresholds is None or (not isinstance(thresholds, int | float) and not thresholds):
         return (THRESHOLD,)

@@ -81,9 +81,7 @@ class Store:
     def finish(self, plan: Plan, run: int, batch: int) -> None:
         """Store what a batch found."""
         values = {"run": run, "batch": batch}
-        typed = exp.select(
-            *(exp.alias_(exp.cast(exp.convert(v), "BIGINT"), name) for name, v in values.items())
-        )
+        typed = exp.select(*(exp.cast(exp.convert(v), "BIGINT").as_(n) for n, v in values.items()))
         distances = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
         self.stream.rows(keeping(plan, BATCH, LOADED, again=True))
         with self.stream.transaction():
@@ -93,9 +91,7 @@ class Store:
         self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))
 
     def _make(self, name: str, columns: Mapping[str, str]) -> None:
-        empty = [
-            exp.alias_(exp.cast(exp.null(), type_), column) for column, type_ in columns.items()
-        ]
+        empty = [exp.cast(exp.null(), type_).as_(column) for column, type_ in columns.items()]
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
 
     def _other(self, question: Mapping[str, Any]) -> list[str]:

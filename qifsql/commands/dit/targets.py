@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dit.leave_one_out import make_scales_without
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
 from qifsql.counting import scales
@@ -31,16 +31,16 @@ class People:
     secret: Attribute
 
 
-def code(engine: Engine, attack: BoundAttack) -> People:
+def code(engine: Engine, microdata: Microdata) -> People:
     """Make the tables ``coded`` and ``dictionary_secret_1``; refuse what cannot be asked."""
-    name = attack.dataset.name
-    qid_scales = tuple(scales.make_scales(engine, attack))
-    (secret,) = scales.make_secrets(engine, attack)
-    scales.code(engine, attack)
+    name = microdata.dataset.name
+    qid_scales = tuple(scales.make_scales(engine, microdata))
+    (secret,) = scales.make_secrets(engine, microdata)
+    scales.code(engine, microdata)
     counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
     ((records,),) = engine.rows(Plan((), counted), "counting records", name)
     if not records:
-        after = " under the filter (where)" if attack.where is not None else ""
+        after = " under the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{name} has no records{after}; there is nobody to test")
     if secret.values == 1:
         raise InputError(
@@ -48,7 +48,7 @@ def code(engine: Engine, attack: BoundAttack) -> People:
             "another secret"
         )
     coded = Coded(name, len(qid_scales), records, (secret,))
-    return People(name, qid_scales, coded, attack.secrets[0])
+    return People(name, qid_scales, coded, microdata.secrets[0])
 
 
 def aim(passes: Passes, people: People, question: Question) -> list[int]:

@@ -19,10 +19,7 @@ from qifsql.results.stored import Stored
 Row = Mapping[str, Any]
 
 
-KIND = Kind(
-    columns=("distance", "different"),
-    shared=("thresholds", "distribution"),
-)
+KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distribution"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -40,12 +37,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
     parts.append(Paragraph(_of_sample(each[0]) if _sampled(each[0], spec) else _epsilon(each)))
     return parts
-
-
-def run(row: Row) -> str:
-    """What a run is called."""
-    limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
-    return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
 def named(distance: str) -> str:
@@ -100,7 +91,7 @@ def _explain(row: Row, *, named: bool) -> str:
             "percentage points, {mean} on average."
         )
     mean, most = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
-    values = {"run": run(row)} if named else {}
+    values = {"run": charts.run(row)} if named else {}
     other = said("The best guess stays the same for everybody.")
     if row["different"]:
         share = words.frequency(row["different"])
@@ -145,7 +136,7 @@ def _endless(row: Row) -> str:
     return said(
         "Where it is infinite, a value is possible with the person and impossible without them "
         "({run}: {n}); mean and std are over the others.",
-        run=run(row),
+        run=charts.run(row),
         n=words.persons(row["infinite"]),
     )
 

@@ -8,16 +8,18 @@ records' own values it must be the useful attribute that decides it.
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
 from qifsql.adversary import bind as binding
 from qifsql.adversary import names
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.options import NULL_RULES, NullRule
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.options import NULL_RULES
+from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, identifier, parse, read
+from qifsql.data.expressions import SOURCE, identifier, parse, read, substituted
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted, several
@@ -26,7 +28,6 @@ ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
     *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
 )
-DOMAINS = ("observed", "whole")
 PREDICATES = 8  # of one request: 256 patterns of answers
 USEFUL = "useful attribute"
 
@@ -39,7 +40,7 @@ class Request:
     where one names other columns, too. ``order`` are values of the useful attribute as texts.
     """
 
-    attack: BoundAttack
+    microdata: Microdata
     mark: str
     answers: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
@@ -48,7 +49,7 @@ class Request:
     @property
     def useful(self) -> Attribute:
         """The useful attribute."""
-        return self.attack.qids[0]
+        return self.microdata.qids[0]
 
     @property
     def ordered(self) -> bool:
@@ -58,40 +59,38 @@ class Request:
 
 def bind(
     catalog: Catalog,
-    *,
-    useful: str,
+    options: DpOptions,
     predicates: Sequence[str],
-    secret: str,
     order: Sequence[str],
-    domain: str,
     where: str | None,
-    null: NullRule,
 ) -> Request:
     """Look every name up, and check types and conditions; InputError where one does not fit."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+    null = options["null"]
     if null not in NULL_RULES:
         raise InputError(
             f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
         )
-    roles = {"useful": _one(useful, schema, USEFUL), "secret": _one(secret, schema, names.SECRET)}
+    roles = {
+        "useful": _one(options["useful"], schema, USEFUL),
+        "secret": _one(options["secret"], schema, names.SECRET),
+    }
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (what,), secrets = roles["useful"], roles["secret"]
     mark, seen = _marked(what, schema)
     marked = [_predicate(text, seen, i, len(predicates)) for i, text in enumerate(predicates, 1)]
-    trees = [_put(tree, mark, what.expression) for tree in marked]
+    trees = [substituted(tree, mark, what.expression) for tree in marked]
     for i, tree in enumerate(trees, 1):
         catalog.condition(tree, _named(i, len(trees)))
     bits = [Attribute(f"predicate_{i}", _sure(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)]
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    attack = BoundAttack(
-        (), dataset, (what, *bits), secrets, None, None, condition, null, {}, zoned=zoned
-    )
+    people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
     alone = all(read(tree) <= {mark} for tree in marked)
     answers = tuple(_sure(tree) for tree in marked) if alone else None
-    whole = _whole(what, domain, order)
-    return Request(attack, mark, answers, _order(order, what, catalog), whole)
+    whole = _whole(what, options["domain"], order)
+    return Request(people, mark, answers, _order(order, what, catalog), whole)
 
 
 def _one(text: str, schema: Schema, role: str) -> Attributes:
@@ -120,18 +119,6 @@ def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
     if not text.strip():
         raise InputError(f'{_named(number, of)} is empty; write a condition, as in "a = 3"')
     return parse(text, schema, _named(number, of))
-
-
-def _put(tree: exp.Expr, mark: str, expression: exp.Expr) -> exp.Expr:
-    """The predicate with what the useful attribute is in the data."""
-
-    def change(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.name == mark and node.table == SOURCE:
-            plain = isinstance(expression, exp.Column)
-            return expression.copy() if plain else exp.paren(expression)
-        return node
-
-    return tree.transform(change)
 
 
 def _sure(tree: exp.Expr) -> exp.Expr:
@@ -181,7 +168,7 @@ def respondents(request: Request) -> exp.Select:
 
     ``pattern`` has a bit for each predicate that holds, the first of them is 1.
     """
-    width = range(2, len(request.attack.qids) + 1)
+    width = range(2, len(request.microdata.qids) + 1)
     bits = _bits([exp.column(f"qid_{i}") for i in width])
     columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
     expressions = [exp.alias_(tree, name) for name, tree in columns.items()]
@@ -203,28 +190,26 @@ def answers(request: Request) -> exp.Select | None:
 
 def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """The numbers of the conditions that hold, as bits of one number."""
-    bits = [
+    bits: list[exp.Expr] = [
         exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, tree in enumerate(conditions)
     ]
-    total: exp.Expr = bits[0]
-    for bit in bits[1:]:
-        total = exp.Add(this=total, expression=bit)
+    total = reduce(lambda one, other: exp.Add(this=one, expression=other), bits)
     return exp.cast(exp.paren(total), "BIGINT")
 
 
 def listed(request: Request) -> exp.Query:
     """The generated step: one row per value of the order, with its position; none without one."""
     type_ = request.useful.type
-    rows = [
-        exp.select(
-            exp.alias_(exp.cast(exp.Literal.string(value), type_, dialect="duckdb"), "useful"),
-            exp.alias_(exp.cast(exp.Literal.number(i), "BIGINT"), "position", quoted=True),
+
+    def row(value: exp.Expr, position: exp.Expr) -> exp.Select:
+        return exp.select(
+            exp.alias_(exp.cast(value, type_, dialect="duckdb"), "useful"),
+            exp.alias_(exp.cast(position, "BIGINT"), "position", quoted=True),
         )
-        for i, value in enumerate(request.order, 1)
-    ]
-    if rows:
-        return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
-    nothing = exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), "useful")
-    nowhere = exp.alias_(exp.cast(exp.null(), "BIGINT"), "position", quoted=True)
-    return exp.select(nothing, nowhere).where(exp.false())
+
+    texts = enumerate(map(exp.Literal.string, request.order), 1)
+    rows = [row(value, exp.Literal.number(i)) for i, value in texts]
+    if not rows:
+        return row(exp.null(), exp.null()).where(exp.false())
+    return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]

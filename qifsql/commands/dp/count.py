@@ -13,7 +13,7 @@ from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
-from qifsql.query.microdata import microdata, plan
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -63,11 +63,14 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
 
     Raises InputError where the data are no base for the question.
     """
-    check_records(engine, request.attack)
-    tables = Tables(engine, "counting", request.attack.dataset.name)
+    check_records(engine, request.microdata)
+    tables = Tables(engine, "counting", request.microdata.dataset.name)
     doc = "One row per individual: the useful attribute, the answers as bits, the secret."
-    steps = [*microdata(request.attack), Step("respondents", doc, bind.respondents(request))]
-    tables.make("joint", plan(request.attack, steps, load("dp/joint").query))
+    steps = [
+        *microdata_steps.steps(request.microdata),
+        Step("respondents", doc, bind.respondents(request)),
+    ]
+    tables.make("joint", microdata_steps.plan(request.microdata, steps, load("dp/joint").query))
     extent = Extent(*_answer(tables, "extent")[0])
     totals = dict(_answer(tables, "totals"))
     _check(request, extent, totals)
@@ -80,7 +83,7 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
     _make(tables, "kinds", placed=source)
     if (cells := _answer(tables, "cells")[0][0]) > CELLS:
         raise InputError(
-            f"{quoted(request.useful.name)} and {quoted(request.attack.secrets[0].name)} occur "
+            f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
             f"together in {cells:,} ways, and at most {CELLS:,} can be weighed; round one of them, "
             "as in NAME=x//10"
         )
@@ -101,20 +104,20 @@ def _make(tables: Tables, name: str, **instead: str) -> None:
 
 def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
     """Refuse predicates whose count says nothing, and a secret that is none."""
-    predicates = len(request.attack.qids) - 1
+    predicates = len(request.microdata.qids) - 1
     for i in range(predicates):
         holds = sum(n for pattern, n in totals.items() if pattern >> i & 1)
         if holds in (0, extent.records):
             which = "the predicate" if predicates == 1 else f"predicate {i + 1}"
             everybody = f"for all {extent.records:,} records" if holds else "for no record"
             raise InputError(
-                f"{which} holds {everybody} of {request.attack.dataset.name}, so its count says "
+                f"{which} holds {everybody} of {request.microdata.dataset.name}, so its count says "
                 "nothing; write one that holds for some"
             )
     if extent.secret_values < 2:
         raise InputError(
-            f"secret {quoted(request.attack.secrets[0].name)} has one value in all records of "
-            f"{request.attack.dataset.name}; there is nothing to infer"
+            f"secret {quoted(request.microdata.secrets[0].name)} has one value in all records of "
+            f"{request.microdata.dataset.name}; there is nothing to infer"
         )
 
 

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
-from qifsql.adversary.options import NullRule
 from qifsql.commands.dp import bind, epsilons, scenario
 from qifsql.commands.dp.bind import PREDICATES, Request
 from qifsql.commands.dp.count import Counts, count
 from qifsql.commands.dp.mechanisms import LOCAL, MECHANISMS
+from qifsql.commands.dp.spec import BUDGETS, DpOptions
 from qifsql.commands.dp.tradeoff import TRADEOFF, weighed
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
@@ -21,45 +23,20 @@ from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-BUDGETS = ("split", "sum")
 ANSWERS = 1_000  # to one predicate
-
-
 ONCE = "records are perturbed once, so with noise on them more counts tell nothing new"
 
 
 def dp(
     source: str | Path | Dataset,
     *,
-    useful: str,
-    predicate: str | Sequence[str],
-    secret: str,
-    epsilon: str | float | Sequence[str | float],
-    mechanism: str | Sequence[str] = ("oblivious", "local"),
-    order: str | Sequence[str] = (),
-    domain: str = "observed",
-    counts: int = 1,
-    budget: str = "split",
-    delta: float = 0.0,
     where: str | None = None,
-    null: NullRule = "distinct",
     settings: Settings | None = None,
+    **options: Unpack[DpOptions],
 ) -> Result:
     """Weigh the privacy that noisy counts lose against the utility that they have.
 
-    ``predicate`` is a SQL condition over the attribute ``useful``, whose records are counted; of
-    several, each is. Everybody in the data is known, and one record more, drawn from them, is what
-    the adversary wants to know ``secret`` of (thesis Defs. 26 to 29). ``epsilon``: numbers and
-    logarithms, ``"ln 3, 1, 2.5"``. ``mechanism``: ``oblivious`` (truncated geometric noise on the
-    count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
-    (k-ary, on every record). ``order`` lists the values of the useful attribute where their type
-    has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or
-    ``whole`` (all whole numbers between). ``counts``: each predicate is asked so many times.
-    ``budget``: of several answers each has its part of epsilon (``split``), or all of it
-    (``sum``); records are perturbed once, with the whole epsilon, whatever is counted of them.
-    ``delta``: read epsilon as (epsilon, delta) where semantic privacy is told. ``null``: a missing
-    value is a value, last in the order, and satisfies a predicate only if that says so
-    (``distinct``), or its records are left out (``drop``).
+    ``options`` are those of ``qifsql.commands.dp.spec.DpOptions``.
 
     The result has the columns of ``tradeoff.TRADEOFF``; the ``scenario`` among its details, those
     of ``scenario.SCENARIO``, says how the useful attribute and the secret hang together.
@@ -68,37 +45,32 @@ def dp(
     missing; ColumnError and ExpressionError where names, types or conditions do not fit.
     """
     origin = Origin.now(settings, "dp")
-    each, mechanisms = epsilons.read(epsilon), _mechanisms(mechanism)
-    predicates = (predicate,) if isinstance(predicate, str) else tuple(predicate)
-    _check(predicates, counts=counts, budget=budget, delta=delta)
+    options = complete(options, DpOptions)
+    each, mechanisms = epsilons.read(options["epsilon"]), _mechanisms(options["mechanism"])
+    predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
+    _check(predicates, options)
     listed = bind.listed_in(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
+    budget, delta = options["budget"], options["delta"]
     with open_engine(settings, sources=[dataset]) as engine:
-        request = bind.bind(
-            Catalog(engine, dataset),
-            useful=useful,
-            predicates=predicates,
-            secret=secret,
-            order=listed,
-            domain=domain,
-            where=where,
-            null=null,
-        )
+        request = bind.bind(Catalog(engine, dataset), options, predicates, listed, where)
         local = bool({*mechanisms} & {*LOCAL})
         counted = count(engine, request, local=local, ordered="local" in mechanisms)
-        weigh = partial(weighed, counted, answers=counts, budget=budget, delta=delta)
+        weigh = partial(weighed, counted, answers=answers, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
         for i, one in enumerate(each, 1):
             engine.settings.progress("weighing", i / len(each))
             rows += [row for m in mechanisms for row in weigh(one, m)]
-    spec = _describe(request, dataset, predicates, useful=useful, secret=secret)
+    spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
+    spec |= {"predicates": list(predicates), "secret": options["secret"]}
+    spec |= {"csv": request.microdata.dataset.csv} if dataset.csv else {}
     spec |= {"epsilon": [e.text for e in each], "mechanisms": list(mechanisms), "where": where}
-    spec |= {"order": list(listed), "domain": domain, "null": null}
-    spec |= {"counts": counts, "budget": budget, "delta": delta}
+    spec |= {"order": list(listed), "domain": options["domain"], "null": options["null"]}
+    spec |= {"counts": answers, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = (*_notes(request, counted, mechanisms, frame), *remarks(engine))
-    notes += (ONCE,) if counts > 1 and local else ()
+    notes += (ONCE,) if answers > 1 and local else ()
     details = {"scenario": scenario.scenario(counted)}
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
@@ -117,7 +89,7 @@ def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in MECHANISMS if name in names)
 
 
-def _check(predicates: Sequence[str], *, counts: int, budget: str, delta: float) -> None:
+def _check(predicates: Sequence[str], options: DpOptions) -> None:
     """Refuse what is not a question."""
     if not predicates:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')
@@ -125,33 +97,13 @@ def _check(predicates: Sequence[str], *, counts: int, budget: str, delta: float)
         raise InputError(
             f"at most {PREDICATES} predicates are weighed together, not {len(predicates)}"
         )
+    counts, budget = options["counts"], options["budget"]
     if isinstance(counts, bool) or not isinstance(counts, int) or not 1 <= counts <= ANSWERS:
         raise InputError(f"counts is a whole number from 1 to {ANSWERS:,}")
     if budget not in BUDGETS:
         raise InputError(f"a budget is {' or '.join(BUDGETS)}, not {quoted(budget)}")
-    if not 0 <= delta < 1:
+    if not 0 <= options["delta"] < 1:
         raise InputError("delta is a probability, from 0 to below 1")
-
-
-def _describe(
-    request: Request, dataset: Dataset, predicates: Sequence[str], *, useful: str, secret: str
-) -> dict[str, object]:
-    """What was asked for, as plain data for manifests and JSON."""
-    spec: dict[str, object] = {
-        "dataset": dataset.name,
-        "useful": useful,
-        "predicates": list(predicates),
-        "secret": secret,
-    }
-    if dataset.format == "csv":
-        source = request.attack.dataset
-        delimiter = source.delimiter if isinstance(source, Dataset) else None
-        spec["csv"] = {
-            "all_varchar": dataset.all_varchar,
-            "delimiter": delimiter,
-            "encoding": dataset.encoding,
-        }
-    return spec
 
 
 def _notes(

@@ -13,7 +13,7 @@ ways. Data between these are in none of the four.
 import polars as pl
 
 from qifsql.commands.dp.count import Counts
-from qifsql.commands.dp.result import INFERRED, LOW
+from qifsql.commands.dp.spec import CORRELATED, INFERRED, LOW
 from qifsql.measures.entropy import entropy
 
 SCENARIO: dict[str, pl.DataType] = {
@@ -33,14 +33,6 @@ SCENARIO: dict[str, pl.DataType] = {
 to 1; entropies are in bits; ``places`` are the values of the useful attribute that noise moves
 between, NULL where noise is on counts alone."""
 
-WORDS = {
-    "A": "highly correlated",
-    "B": "lowly correlated",
-    "C": "secret inferable from useful",
-    "D": "useful inferable from secret",
-    None: "partly correlated",
-}
-
 
 def scenario(counts: Counts) -> pl.DataFrame:
     """The scenario that the data are in (``SCENARIO``); none (NULL) where they are between."""
@@ -52,7 +44,7 @@ def scenario(counts: Counts) -> pl.DataFrame:
     letter = _classify(there, back)
     row = {
         "scenario": letter,
-        "correlation": WORDS[letter],
+        "correlation": CORRELATED.get(letter or "", "partly correlated"),
         "secret_from_useful": there,
         "useful_from_secret": back,
         "entropy_secret": secret,

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.dp import charts
-from qifsql.commands.dp.result import INFERRED, LOW
+from qifsql.commands.dp.spec import CORRELATED, INFERRED, LOW
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
@@ -22,21 +22,11 @@ LONG = {
     "local": "local: noise on each record",
     "randomised_response": "response: randomised response on each record",
 }
-CORRELATED = {
-    "A": "highly correlated",
-    "B": "lowly correlated",
-    "C": "secret inferable from useful",
-    "D": "useful inferable from secret",
-}
-"""How useful attribute and secret hang together, by scenario."""
 Row = Mapping[str, Any]
 Written = Callable[[Row], str]
 
 
-KIND = Kind(
-    columns=("epsilon", "privacy_loss"),
-    shared=("scenario",),
-)
+KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

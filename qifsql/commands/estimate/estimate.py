@@ -4,23 +4,24 @@ Who is unique in the sample may have look-alikes among the people who were not d
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import caution, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
-from qifsql.commands.estimate.sample import Counted, Sampled, Share, native
+from qifsql.commands.estimate.sample import Counted, Sampled, Share
+from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
+from qifsql.query.columns import native_types
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
@@ -76,37 +77,33 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 def estimate(
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str],
-    fraction: float | str | Fraction | None = None,
-    population_size: int | None = None,
-    weight: str | None = None,
-    key: str | None = None,
     where: str | None = None,
-    null: NullRule = "distinct",
-    records: str | Path | None = None,
     settings: Settings | None = None,
+    **options: Unpack[EstimateOptions],
 ) -> Result:
     """Estimate how many people of a population are unique, from a sample of it.
 
-    One of three says how the sample was drawn: its ``fraction`` of the population, in (0, 1]
-    (``0.01``, ``1/100``); the people of the population (``population_size``); or the ``weight`` of
-    each record, the number of people that it stands for. A missing value is a value
-    (``null="distinct"``), or the record is left out (``drop``). ``records`` is a Parquet or CSV
-    file that gets the risk of every record, in the order of the input: ``record`` (from 1), the
-    ``key`` under its name, ``block_size``, ``population_block`` (expected people of the population
-    who look like it) and ``risk``, E(1/F | f).
-
-    The result has a row per method (``ESTIMATES``), its details the risk of the records:
-    ``individual``, one row (``INDIVIDUAL``), and ``histogram``, people by risk (``HISTOGRAM``).
+    ``options`` are those of ``qifsql.commands.estimate.spec.EstimateOptions``. The result has a row
+    per method (``ESTIMATES``), its details the risk of the records: ``individual``, one row
+    (``INDIVIDUAL``), and ``histogram``, people by risk (``HISTOGRAM``).
 
     Raises InputError, ColumnError, WeightError, DatasetError, OutputError.
     """
-    share = _share(fraction, population_size, weight)
-    if key is not None and records is None:
+    options = complete(options, EstimateOptions)
+    share = _share(options["fraction"], options["population_size"], options["weight"])
+    if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "estimate")
-    spec = Attack.of("crs", source, qids=qids, weight=weight, key=key, where=where, null=null)
-    out = None if records is None else Path(records)
+    spec = Attack.of(
+        "crs",
+        source,
+        qids=options["qids"],
+        weight=options["weight"],
+        key=options["key"],
+        where=where,
+        null=options["null"],
+    )
+    out = None if options["records"] is None else Path(options["records"])
     if out is not None:
         check_ending(out, STREAMED)
         out = check_place(out, spec.dataset.paths)
@@ -115,18 +112,22 @@ def estimate(
         sample = Sampled(engine, bound, share)
         counted = sample.count()
         sizes = Sizes(counted.blocks, sample.fraction)
-        options = {"fraction": float(sample.fraction), "population": sizes.population}
+        extent = {"fraction": float(sample.fraction), "population": sizes.population}
         if out is not None:
-            every = sample.every_record(native(out.suffix.casefold()))
-            file_origin = origin.of(bound, spec, *sample.plans, every, **options)
+            every = sample.every_record(native_types(out))
+            file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
             stream(engine, every, out, file_origin, what="writing records")
-        origin = origin.of(bound, spec, *sample.plans, **options)
+        origin = origin.of(bound, spec, *sample.plans, **extent)
     estimates = methods(sizes, counted.shares)
-    names = [q.name for q in bound.qids]
+    names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
     rows = [_row(sizes, one, names, even=even) | {"seconds": origin.seconds} for one in estimates]
-    weights = (bound.weight.name, sample.weights) if bound.weight and sample.weights else None
-    notes = (*bound.notes, *cautions(sizes, counted, estimates, weights))
+    weights = (
+        (bound.microdata.weight.name, sample.weights)
+        if bound.microdata.weight and sample.weights
+        else None
+    )
+    notes = (*bound.microdata.notes, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
     details = {"individual": _individual(sizes, counted), "histogram": bins}
@@ -175,7 +176,6 @@ def _fraction(value: float | str | Fraction) -> Fraction:
 
 
 def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    """Return the row of a method."""
     reason = caution(sizes, one, even=even)
     row: dict[str, Any] = {
         "qids": qids,

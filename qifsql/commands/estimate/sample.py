@@ -12,8 +12,8 @@ from qifsql.counting.session import check_records
 from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, quoted, several
-from qifsql.query import microdata
-from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
+from qifsql.query import microdata_steps
+from qifsql.query.columns import named, same_block, written
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the records: all, the least, the largest, and who is missing."""
+    """The weights of the records, in people: all together, the least and the largest."""
 
     people: Fraction
     least: Fraction
@@ -73,10 +73,10 @@ class Sampled:
     def __init__(self, engine: Engine, bound: BoundAttack, share: Share) -> None:
         self.engine = engine
         self.bound = bound
-        self.where = bound.dataset.name
+        self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.records = self._records()
-        self.weights = self._weights() if bound.weight is not None else None
+        self.weights = self._weights() if bound.microdata.weight is not None else None
         if self.weights is not None:
             self.fraction = Fraction(self.records) / self.weights.people
         else:
@@ -85,7 +85,9 @@ class Sampled:
     def count(self) -> Counted:
         """Blocks by size, people by risk."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
-        rows = self._rows(microdata.plan(self.bound, steps, self._query("spread")), "counting")
+        rows = self._rows(
+            microdata_steps.plan(self.bound.microdata, steps, self._query("spread")), "counting"
+        )
         blocks: Counter[int] = Counter()
         bins: Counter[int] = Counter()
         for size, risk, n, *_ in rows:
@@ -104,34 +106,37 @@ class Sampled:
     def every_record(self, native: Sequence[str]) -> Plan:
         """Every record with the size of its block and its risk, in the order of the input."""
         attack = self.bound
-        chances = load("estimate/chances")
-        risky = splice(chances, width=len(attack.qids), tables={"kinds": "crowds"})
-        steps = [*self._crowds(), Step("risky", chances.doc, risky), microdata.everybody(attack)]
+        risky = self._step("risky", "chances", kinds="crowds")
+        steps = [*self._crowds(), risky, microdata_steps.everybody(attack.microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
-        if attack.key is not None:
-            key = written(exp.column("key", "everybody"), attack.key, native)
-            columns.append((key, attack.key.name))
+        if attack.microdata.key is not None:
+            key = written(exp.column("key", "everybody"), attack.microdata.key, native)
+            columns.append((key, attack.microdata.key.name))
         size = exp.column("size", "risky")
         people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))
         columns += [(size, "block_size"), (people, "population_block")]
         columns += [(exp.column("risk", "risky"), "risk")]
         query = exp.select(*named(columns)).from_("everybody")
-        query = query.join("risky", on=same_block("everybody", "risky", len(attack.qids)))
-        return microdata.plan(attack, steps, query.order_by(exp.column("record", "everybody")))
+        query = query.join("risky", on=same_block("everybody", "risky", len(attack.microdata.qids)))
+        return microdata_steps.plan(
+            attack.microdata, steps, query.order_by(exp.column("record", "everybody"))
+        )
 
     def _records(self) -> int:
         """How many people the sample has; WeightError where some stand for nobody."""
-        there = check_records(self.engine, self.bound)
-        if self.bound.null != "drop" and self.bound.weight is None:
+        there = check_records(self.engine, self.bound.microdata)
+        if self.bound.microdata.null != "drop" and self.bound.microdata.weight is None:
             return there
-        counted = microdata.records_plan(self.bound, people=True)
+        counted = microdata_steps.records_plan(self.bound.microdata, people=True)
         ((records,),) = self._rows(counted, "counting records")
-        if self.bound.weight is not None:
-            everyone = microdata.records_plan(replace(self.bound, weight=None), people=True)
+        if self.bound.microdata.weight is not None:
+            everyone = microdata_steps.records_plan(
+                replace(self.bound.microdata, weight=None), people=True
+            )
             ((there,),) = self._rows(everyone, "counting records")
             if nobody := int(there) - int(records):
                 raise WeightError(
-                    f"weight {quoted(self.bound.weight.name)} of {self.where} is 0 in "
+                    f"weight {quoted(self.bound.microdata.weight.name)} of {self.where} is 0 in "
                     f"{several(nobody, 'record')}, who would stand for nobody; a sampling weight "
                     "is how many people a record stands for: mend them, or use --where"
                 )
@@ -139,11 +144,11 @@ class Sampled:
 
     def _weights(self) -> Weights:
         """The weights in people; WeightError where they add up to fewer than there are records."""
-        steps = [*microdata.microdata(self.bound), self._unit()]
-        plan = microdata.plan(self.bound, steps, self._query("totals"))
+        steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
+        plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
         ((_, *numbers, unit),) = self._rows(plan, "adding weights")
         total, least, most = (Fraction(int(n)) / Fraction(unit) for n in numbers)
-        weight = self.bound.weight.name if self.bound.weight else ""
+        weight = self.bound.microdata.weight.name if self.bound.microdata.weight else ""
         if total >= 2**63:
             raise WeightError(
                 f"weights {quoted(weight)} of {self.where} add up to more people than can be "
@@ -158,15 +163,13 @@ class Sampled:
         return Weights(total, least, most)
 
     def _crowds(self) -> list[Step]:
-        """The steps up to the blocks of the sample."""
-        template = load("estimate/crowds" if self.weights is None else "estimate/weighted_crowds")
-        query = splice(template, width=len(self.bound.qids))
-        crowds = Step("crowds", template.doc, query)
-        return [*microdata.microdata(self.bound), self._unit(), crowds]
+        crowds = "crowds" if self.weights is None else "weighted_crowds"
+        steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
+        return [*steps, self._step("crowds", crowds)]
 
     def _unit(self) -> Step:
         """One row: the fraction, or the unit of which weights are a whole number of parts."""
-        weight = self.bound.weight
+        weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")
         elif weight.floating:
@@ -176,17 +179,14 @@ class Sampled:
         column = exp.alias_(number, "fraction" if weight is None else "unit")
         return Step("asked", "One row: what weights or people are counted in.", exp.select(column))
 
-    def _step(self, name: str) -> Step:
-        return Step(name, load(f"estimate/{name}").doc, self._query(name))
+    def _step(self, name: str, view: str = "", **tables: str) -> Step:
+        template = load(f"estimate/{view or name}")
+        query = splice(template, width=len(self.bound.microdata.qids), tables=tables)
+        return Step(name, template.doc, query)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(f"estimate/{name}", width=len(self.bound.qids))
+        return splice(f"estimate/{name}", width=len(self.bound.microdata.qids))
 
     def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
         self.plans.append(plan)
         return self.engine.rows(plan, what, self.where)
-
-
-def native(ending: str) -> Sequence[str]:
-    """The types that a file of that ending holds as they are."""
-    return STORABLE if ending == ".parquet" else SHOWABLE

@@ -11,7 +11,6 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
 NAMES = {
     "zayatz": "Zayatz",
@@ -22,10 +21,8 @@ NAMES = {
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
 
 
-KIND = Kind(
-    columns=("population_uniques",),
-    shared=("individual", "histogram"),
-)
+KIND = Kind(columns=("population_uniques",), shared=("individual", "histogram"))
+TITLE = "Unique in the population: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -113,10 +110,7 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
         )
     about = _about(row["population_uniques"])
     if row["method"] == "exact":
-        return said(
-            "The sample is everybody: {n} of these people are unique, for sure.",
-            n=about,
-        )
+        return said("The sample is everybody: {n} of these people are unique, for sure.", n=about)
     answers = [one for one in rows if one["population_uniques"] is not None]
     least, most = (end(answers, key=lambda one: one["population_uniques"]) for end in (min, max))
     if most["population_uniques"] > APART * least["population_uniques"]:
@@ -174,9 +168,3 @@ def _about(estimate: float) -> str:
     if estimate >= 10 or estimate == 0:
         return words.count(round(estimate))
     return number(f"{estimate:.2g}")
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Unique in the population: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

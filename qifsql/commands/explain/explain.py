@@ -100,7 +100,6 @@ def _names() -> dict[str, str]:
 
 
 def _texts() -> dict[str, dict[str, Any]]:
-    """The words of each measure by its name."""
     return {name: text for name, text in _file().items() if name not in ("symbols", "works")}
 
 

@@ -18,8 +18,7 @@ def hyper(
     output: Output,
     limits: Limits,
     show_: Annotated[
-        str,
-        typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper."),
+        str, typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper.")
     ] = "hyper",
 ) -> None:
     """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""

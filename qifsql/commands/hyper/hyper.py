@@ -21,8 +21,8 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
-from qifsql.query.columns import SHOWABLE, STORABLE, named, unique, written
-from qifsql.query.microdata import plan
+from qifsql.query.columns import equal, named, native_types, same, unique, written
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -59,7 +59,9 @@ def hyper(
     ``blocks`` (how many have this inner; ``block`` is the first of them).
     """
     if show not in get_args(Show):
-        raise InputError(f"there is nothing to show called {quoted(show)}; use {_names()}")
+        raise InputError(
+            f"there is nothing to show called {quoted(show)}; use {', '.join(get_args(Show))}"
+        )
     origin = Origin.now(settings, "hyper")
     path = Path(out) if out is not None else None
     if path is not None:
@@ -68,20 +70,19 @@ def hyper(
     with opened(spec, settings, outputs=[] if path is None else [path]) as (engine, bound):
         counts = Counts(engine, bound, again=True, tallied=False)
         secret_values.check(counts)
-        native = STORABLE if path and path.suffix.casefold() == ".parquet" else SHOWABLE
-        shown = object_plan(bound, show, native, catalogs=counts.catalogs)
+        shown = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, shown, show=show)
         if path is not None:
             rows = stream(engine, shown, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
-            return Result(frame=empty, origin=origin, notes=bound.notes, written=rows)
-        few = replace(shown, result=_limited(shown.result))
-        frame = engine.frame(few, f"making the {show}", bound.dataset.name)
+            return Result(frame=empty, origin=origin, notes=bound.microdata.notes, written=rows)
+        few = replace(shown, result=shown.result.limit(MOST + 1))
+        frame = engine.frame(few, f"making the {show}", bound.microdata.dataset.name)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
             )
-        return Result(frame=frame, origin=origin, notes=bound.notes)
+        return Result(frame=frame, origin=origin, notes=bound.microdata.notes)
 
 
 def object_plan(
@@ -99,11 +100,7 @@ def object_plan(
         query = _hyper(steps, native)
     else:
         query = _pairs(steps, show, native)
-    return plan(attack, steps.steps, query)
-
-
-def _names() -> str:
-    return ", ".join(get_args(Show))
+    return plan(attack.microdata, steps.steps, query)
 
 
 def _about_one_secret(spec: Attack) -> Attack:
@@ -117,10 +114,6 @@ def _about_one_secret(spec: Attack) -> Attack:
     return spec if spec.secrets else replace(spec, secrets=(spec.key or "",), key=None)
 
 
-def _limited(query: exp.Query) -> exp.Query:
-    return query.limit(MOST + 1)
-
-
 def _prior(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     values = steps.need("secret_values", 1)
     believed = "believed" if 1 in steps.attack.beliefs else "cells"
@@ -132,10 +125,8 @@ def _prior(steps: Steps, native: tuple[str, ...]) -> exp.Select:
         (exp.column("people", cells), "count"),
         *_fraction(steps, weight, everybody, ""),
     ]
-    same = exp.NullSafeEQ(
-        this=exp.column("value", values), expression=exp.column("secret_1", cells)
-    )
-    query = exp.select(*named(columns)).from_(cells).join(values, on=same)
+    on = same(exp.column("value", values), exp.column("secret_1", cells))
+    query = exp.select(*named(columns)).from_(cells).join(values, on=on)
     return query.order_by(exp.column("code", values))
 
 
@@ -181,15 +172,13 @@ def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
         *_fraction(steps, part, exp.column("whole", "inners"), ""),
     ]
     query = exp.select(*named(columns)).from_(spread)
-    query = query.join(
-        numbered,
-        on=exp.EQ(this=exp.column("block", numbered), expression=exp.column("block", "inners")),
-    ).join(values, on=exp.EQ(this=exp.column("code", values), expression=code.copy()))
+    here = equal(exp.column("block", numbered), exp.column("block", "inners"))
+    query = query.join(numbered, on=here)
+    query = query.join(values, on=equal(exp.column("code", values), code.copy()))
     return query.order_by(exp.column("inner_number", "inners"), exp.column("code", values))
 
 
 def _total(parts: exp.Expr) -> exp.Expr:
-    """The sum of the counts of an inner."""
     one = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
     body = exp.Lambda(this=one, expressions=[exp.to_identifier("p")], colon=True)
     listed = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
@@ -197,15 +186,15 @@ def _total(parts: exp.Expr) -> exp.Expr:
 
 
 def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
-    names = unique([*RESERVED, *(q.name for q in steps.attack.qids)])[len(RESERVED) :]
+    names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
     return [
         (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
-        for i, qid in enumerate(steps.attack.qids, 1)
+        for i, qid in enumerate(steps.attack.microdata.qids, 1)
     ]
 
 
 def _secret(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
-    return written(value, steps.attack.secrets[0], native)
+    return written(value, steps.attack.microdata.secrets[0], native)
 
 
 def _fraction(

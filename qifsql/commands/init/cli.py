@@ -7,7 +7,7 @@ import typer
 
 from qifsql.data.option import DATA
 from qifsql.options import runtime
-from qifsql.options.groups import Limits
+from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
 
 
 def init(
@@ -24,20 +24,9 @@ def init(
             rich_help_panel=DATA,
         ),
     ] = None,
-    all_varchar: Annotated[
-        bool,
-        typer.Option("--all-varchar", help="CSV: every column is text.", rich_help_panel=DATA),
-    ] = False,
-    delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", help="CSV: what separates fields.", rich_help_panel=DATA),
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding", help="CSV: such as latin-1 (default utf-8).", rich_help_panel=DATA
-        ),
-    ] = None,
+    all_varchar: AllVarchar = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
 ) -> None:
     """Write a commented study that runs as it is; a file that exists is left alone."""
     from qifsql.commands.init.init import init as run

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.levels.secret_blocks import Secret
-from qifsql.commands.levels.steps import Tables, number, row
+from qifsql.commands.levels.steps import Tables, number
 from qifsql.data.hierarchy import Hierarchy
 
 ATTACKS: dict[str, pl.DataType] = {
@@ -34,58 +34,29 @@ def bites(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
     """Whom each attack bites, of one secret (``ATTACKS``)."""
-    j, width = secret.number, secret.width
-    ratio = row(
-        factor=number(skew.numerator, "HUGEINT"), divisor=number(skew.denominator, "HUGEINT")
-    )
-    (counts,) = tables.dicts("bites", j, width, {"skew": ratio})
-    mean = counts["two_likelier"] / counts["two_people"] if counts["two_people"] else None
-    one_people, skewed = counts["one_people"], counts["skewed_people"]
-    rows: list[dict[str, Any]] = [
-        {
-            "attack": "homogeneity",
-            "people": one_people,
-            "blocks": counts["one_blocks"],
-            "success_before": secret.commonest / secret.people,
-            "success_after": 1.0 if one_people else None,
-        },
-        {
-            "attack": "background",
-            "people": counts["two_people"],
-            "blocks": counts["two_blocks"],
-            "success_before": mean,
-            "success_after": 1.0 if counts["two_people"] else None,
-        },
+    j, people = secret.number, secret.people
+    terms = {"factor": skew.numerator, "divisor": skew.denominator}
+    ratio = {name: number(term, "HUGEINT") for name, term in terms.items()}
+    (counts,) = tables.dicts("bites", j, secret.width, {"skew": ratio})
+    one, two = counts["one_people"], counts["two_people"]
+    likelier = counts["two_likelier"] / two if two else None
+    rows = [
+        _surely("homogeneity", one, counts["one_blocks"], secret.commonest / people),
+        _surely("background", two, counts["two_blocks"], likelier),
     ]
     if hierarchy is not None:
-        rows += _similar(tables, secret)
-    rows.append(
-        {
-            "attack": "skewness",
-            "people": skewed,
-            "blocks": counts["skewed_blocks"],
-            "factor": float(skew),
-        }
-    )
+        lines = sorted(tables.dicts("alike", j, secret.width), key=lambda line: line["level"])
+        rows += [
+            _surely("similarity", line["people"], line["blocks"], line["everybody"] / people)
+            | {"level": line["level"]}
+            for line in lines
+        ]
+    skewed = {"people": counts["skewed_people"], "blocks": counts["skewed_blocks"]}
+    rows.append({"attack": "skewness", **skewed, "factor": float(skew)})
     return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | each for each in rows]
 
 
-def table(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """The rows as a table (``ATTACKS``)."""
-    return pl.DataFrame(rows, schema=ATTACKS)
-
-
-def _similar(tables: Tables, secret: Secret) -> list[dict[str, Any]]:
-    """Blocks of several values below one node, for each level of the hierarchy."""
-    lines = tables.dicts("alike", secret.number, secret.width)
-    return [
-        {
-            "attack": "similarity",
-            "level": line["level"],
-            "people": line["people"],
-            "blocks": line["blocks"],
-            "success_before": line["everybody"] / secret.people,
-            "success_after": 1.0 if line["people"] else None,
-        }
-        for line in sorted(lines, key=lambda line: line["level"])
-    ]
+def _surely(attack: str, people: int, blocks: int, before: float | None) -> dict[str, Any]:
+    """Return the row of an attack after which people are guessed right for certain."""
+    row: dict[str, Any] = {"attack": attack, "people": people, "blocks": blocks}
+    return row | {"success_before": before, "success_after": 1.0 if people else None}

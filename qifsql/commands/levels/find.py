@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
-from qifsql.commands.levels.steps import Steps, Tables, double, number, row
+from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
+from qifsql.query.columns import double
 from qifsql.query.compiler import union
 from qifsql.query.splice import Row
 
@@ -84,7 +84,7 @@ def _scores(
 def _height(height: Mapping[int, int], j: int) -> dict[str, Row]:
     if j not in height:
         return {}
-    return {"hierarchy_height": row(height=number(height[j], "BIGINT"))}
+    return {"hierarchy_height": {"height": number(height[j], "BIGINT")}}
 
 
 def _named(name: str, j: int) -> list[exp.Expr]:
@@ -116,11 +116,13 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
     j, width = secret.number, secret.width
     edge = math.inf
     if secret.fewest > 1:
-        ((_, _, score),) = _scores_of_entropy(tables, secret)
+        steps = Steps(tables)
+        worst = steps.need("worst", j, width, instead={"scored": "of_l_entropy"})
+        ((score,),) = tables.rows(steps.plan(exp.select("score").from_(worst)))
         edge = score - CLOSE
     at = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
     high = at + CLOSE
-    inputs = {"bounds": row(low=double(at - CLOSE), high=double(high), edge=double(edge))}
+    inputs = {"bounds": _between(at - CLOSE, high, edge)}
     steps = Steps(tables)
     near, clear = (steps.need(n, j, width, inputs=inputs) for n in ("near_entropy", "clearly"))
     kinds = exp.select("counts", "blocks", "people").from_(near)
@@ -142,14 +144,6 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
     return Finding(value, *at_worst, counts=least, violated=violated)
 
 
-def _scores_of_entropy(tables: Tables, secret: Secret) -> list[tuple[Any, ...]]:
-    steps = Steps(tables)
-    of_entropy = {"scored": "of_l_entropy"}
-    worst = steps.need("worst", secret.number, secret.width, instead=of_entropy)
-    query = exp.select(*_named("l_entropy", secret.number), "score").from_(worst)
-    return tables.rows(steps.plan(query))
-
-
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
     """The scores between which levels are close to what is wanted, and from which to the worst."""
     definition = measure(name)
@@ -161,7 +155,11 @@ def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
             at = math.exp(at) if at < LARGEST else math.inf
         at = -at if definition.higher_is_safer else at
     room = 0.0 if math.isinf(at) else _room(at)
-    return row(low=double(at - room), high=double(at + room), edge=double(edge))
+    return _between(at - room, at + room, edge)
+
+
+def _between(low: float, high: float, edge: float) -> Row:
+    return {"low": double(low), "high": double(high), "edge": double(edge)}
 
 
 def _room(score: float) -> float:
@@ -234,7 +232,7 @@ def look(
 ) -> str:
     """The step that gives a worst block: the columns that tell blocks apart, and its size."""
     name, j = key
-    width = len(steps.tables.counts.bound.qids)
+    width = len(steps.tables.counts.bound.microdata.qids)
     if secret is not None or name == "k":
         width = secret.width if secret else 1
     return steps.need(
@@ -251,9 +249,8 @@ def sought(name: str, level: Finding) -> dict[str, Row]:
     """What is said of the level that a block must have."""
     if level.level is None:
         counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])
-        edge = -math.log2(level.value) - CLOSE
-        bounds = row(low=double(math.inf), high=double(math.inf), edge=double(edge))
-        return {"sought": row(counts=counts), "bounds": bounds}
+        bounds = _between(math.inf, math.inf, -math.log2(level.value) - CLOSE)
+        return {"sought": {"counts": counts}, "bounds": bounds}
     exact = level.level
     score = math.inf if exact.whole == 0 else exact.part / exact.whole
     if exact.logarithm and name != "delta_disclosure":
@@ -261,14 +258,11 @@ def sought(name: str, level: Finding) -> dict[str, Row]:
     score = -score if measure(name).higher_is_safer else score
     room = 0.0 if math.isinf(score) else _room(score)
     return {
-        "sought": row(
-            low=double(score - room),
-            high=double(score + room),
-            part=number(exact.part, "HUGEINT"),
-            whole=number(exact.whole, "HUGEINT"),
-            logarithm=exp.true() if exact.logarithm else exp.false(),
-        )
+        "sought": {
+            "low": double(score - room),
+            "high": double(score + room),
+            "part": number(exact.part, "HUGEINT"),
+            "whole": number(exact.whole, "HUGEINT"),
+            "logarithm": exp.true() if exact.logarithm else exp.false(),
+        }
     }
-
-
-COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))

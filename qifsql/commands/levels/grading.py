@@ -13,9 +13,9 @@ from qifsql.commands.levels import attacks as bites
 from qifsql.commands.levels import find, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.spec import Aims
-from qifsql.commands.levels.steps import Tables, number, row
-from qifsql.commands.levels.suppression import Suppressed, settle
+from qifsql.commands.levels.spec import Suppressed
+from qifsql.commands.levels.steps import Tables, number
+from qifsql.commands.levels.suppression import settle
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
@@ -25,8 +25,9 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
-from qifsql.query.microdata import records_plan
+from qifsql.query.microdata_steps import records_plan
 
+COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
 SCHEMA: dict[str, pl.DataType] = {
     "measure": pl.String(),
     "secret": pl.String(),
@@ -39,7 +40,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "blocks_at_worst": pl.Int64(),
     "worst_size": pl.Int64(),
     "worst_values": pl.Int64(),
-    "worst_counts": find.COUNTED,
+    "worst_counts": COUNTED,
     "l": pl.Int64(),
     "people": pl.Int64(),
     "blocks": pl.Int64(),
@@ -58,7 +59,7 @@ frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity
 
 AVERAGE = "average_class_size"
 OF_POPULATION = ("k_map", "presence_min", "presence_max")
-OF_SECRETS = tuple(n for n in Aims.__annotations__ if n not in ("k", *OF_POPULATION))
+OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *OF_POPULATION))
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
@@ -78,11 +79,12 @@ class Run:
     ) -> None:
         self.thresholds = thresholds
         self.population = population
-        self.bound, self.apart, self.notes = settle(engine, bound, suppressed)
+        microdata, self.apart, self.notes = settle(engine, bound.microdata, suppressed)
+        self.bound = bound.on(microdata)
         plan = None
         if population is not None:
-            plan = populations.blocks_plan(engine, spec, bound, population)
-            self.notes += [n for n in remarks(engine) if n not in bound.notes]
+            plan = populations.blocks_plan(engine, spec, bound.microdata, population)
+            self.notes += [n for n in remarks(engine) if n not in bound.microdata.notes]
         self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
         if plan is not None:
             self.counts.keep_rows("population", plan)
@@ -96,11 +98,13 @@ class Run:
         self.hierarchies = hierarchies
         if self.population is None and (lost := [n for n in OF_POPULATION if n in self.thresholds]):
             raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
-        if not self.bound.secrets and (lost := [n for n in OF_SECRETS if n in self.thresholds]):
+        if not self.bound.microdata.secrets and (
+            lost := [n for n in OF_SECRETS if n in self.thresholds]
+        ):
             raise InputError(f"{lost[0]} is a level of a secret; name one with --secret")
-        domains = [self.counts.domain(j) for j in range(1, len(self.bound.secrets) + 1)]
+        domains = [self.counts.domain(j) for j in range(1, len(self.bound.microdata.secrets) + 1)]
         everybody = domains[0].people if domains else self._people()
-        names = [secret.name for secret in self.bound.secrets]
+        names = [secret.name for secret in self.bound.microdata.secrets]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         aims.check(self.thresholds, everybody, values)
         if not domains or self.population is not None:
@@ -141,10 +145,12 @@ class Run:
 
     def attacks(self, skew: Fraction) -> pl.DataFrame:
         """Whom the attacks on k and l bite."""
-        rows = []
-        for j, secret in self.secrets.items():
-            rows += bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
-        return bites.table(rows)
+        rows = [
+            row
+            for j, secret in self.secrets.items()
+            for row in bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
+        ]
+        return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def worst(self) -> pl.DataFrame:
         """The quasi-identifiers of the worst blocks."""
@@ -156,14 +162,14 @@ class Run:
         questions = [("k", first, self.secrets[first].width if first else 1)]
         if self.population is not None:
             worst_blocks.check_population(self.tables)
-            width = len(self.bound.qids)
+            width = len(self.bound.microdata.qids)
             questions += [(m.name, 0, width) for m in aims.MEASURES if m.of_population]
         for j, secret in self.secrets.items():
             names = [*PLAIN]
             names += ["t_hierarchical"] if j in self.hierarchies else []
             names += [find.BREACH] if "enhanced_beta" in self.thresholds else []
             if self._l(secret) > 1:
-                inputs = {"lowest_l": row(l=number(self._l(secret), "BIGINT"))}
+                inputs = {"lowest_l": {"l": number(self._l(secret), "BIGINT")}}
                 self.tables.keep("tails", j, secret.width, inputs)
                 names.append("l_recursive_c")
             questions += [(name, j, secret.width) for name in names]
@@ -191,7 +197,7 @@ class Run:
 
     def _people(self) -> int:
         """How many people there are where there is no secret."""
-        plan = records_plan(self.bound, people=True)
+        plan = records_plan(self.bound.microdata, people=True)
         return int(self.tables.rows(plan, "counting records")[0][0])
 
     def _l(self, secret: counting.Secret) -> int:
@@ -233,19 +239,23 @@ class Run:
         """The distance of the values of a secret."""
         if j in self.hierarchies:
             return "t_hierarchical"
-        ordered = family(self.bound.secrets[j - 1].type) in ORDERED
+        ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED
         return "t_ordered" if ordered else "t_equal"
 
     def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the reader should know of these numbers."""
-        notes = [*self.bound.notes, *self.notes]
+        notes = [*self.bound.microdata.notes, *self.notes]
         notes += [
             f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "
             "if they have another, make the secret a number, as in NAME=EXPRESSION"
-            for secret in self.bound.secrets
+            for secret in self.bound.microdata.secrets
             if family(secret.type) not in (*ORDERED, "BOOLEAN", "ENUM")
         ]
-        if missing := [s for j, s in enumerate(self.bound.secrets, 1) if self._misses(j)]:
+        if missing := [
+            s
+            for j, s in enumerate(self.bound.microdata.secrets, 1)
+            if self.counts.domain(j).missing
+        ]:
             names = ", ".join(quoted(s.name) for s in missing)
             notes.append(f"missing is a value of {names}, and the last one in t_ordered")
         notes += [
@@ -257,6 +267,3 @@ class Run:
         if self.thresholds.get("t") == 0:
             notes.append("t = 0 wants every block to have exactly the shares of the release")
         return tuple(notes)
-
-    def _misses(self, j: int) -> bool:
-        return self.counts.domain(j).missing

@@ -7,70 +7,58 @@ distance. Formulas and sources: ``qifsql.measures.syntactic``; how they are coun
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Unpack, get_args
+from typing import Unpack
 
 import polars as pl
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.spec import Attack, Microdata, refuse
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import SCHEMA, Run
-from qifsql.commands.levels.spec import Aims
-from qifsql.commands.levels.suppression import Suppressed
+from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-TAKEN = ("qids", "secret", "where", "null")
-
-
-class LevelOptions(Options, Aims, total=False):
-    """The adversary (``qifsql.adversary.options.Options``), and the levels to keep (``Aims``)."""
+REFUSED = tuple(n for n in Options.__annotations__ if n not in LevelOptions.__annotations__)
 
 
 def levels(
-    source: Source,
-    *,
-    hierarchy: Mapping[str, str | Path | Hierarchy] | None = None,
-    population: str | Path | Dataset | None = None,
-    suppressed: Suppressed = "block",
-    skew: aims.Number = 2,
-    show_blocks: bool = False,
-    settings: Settings | None = None,
-    **arguments: Unpack[LevelOptions],
+    source: Source, *, settings: Settings | None = None, **options: Unpack[LevelOptions]
 ) -> Result:
     """Measure k, l, t and their relatives of the partition by the quasi-identifiers.
 
-    ``hierarchy`` maps secrets to files of hierarchies or mappings (``qifsql.data.hierarchy``): t by
-    hierarchical distance, and similarity attacks. ``population``: the people who may be in the
-    release: k-map and delta-presence. ``suppressed`` says what records are whose
-    quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is ``everyone``,
-    or ``out``. ``skew``: a skewness attack bites where a value is at least so many times as likely
-    as in the release. ``show_blocks``: give the quasi-identifiers of the worst blocks, too.
-    ``arguments`` are ``qids``, ``secret``, ``where`` and ``null`` of
-    ``qifsql.adversary.options.Options``, and the levels that are wanted (``Aims``).
-    People count once each; there are no weights.
+    ``options`` are those of ``qifsql.commands.levels.spec.LevelOptions``.
 
     The result has the levels (``SCHEMA``), its details whom ``attacks`` bite (``attacks.ATTACKS``)
     and, if asked for, the ``worst`` blocks: a row per measure and secret, the quasi-identifiers
     under their names. It is ``met`` where every level that is wanted is kept.
     """
-    thresholds = aims.read({n: v for n, v in arguments.items() if n in Aims.__annotations__})
-    options: Any = {n: v for n, v in arguments.items() if n not in Aims.__annotations__}
-    refuse(options, "levels", *(n for n in Options.__annotations__ if n not in TAKEN))
-    if suppressed not in get_args(Suppressed):
-        raise InputError(f"suppressed is one of {', '.join(get_args(Suppressed))}")
-    origin, times = Origin.now(settings, "levels"), _skew(skew)
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options)
+    refuse(options, "levels", *REFUSED)
+    thresholds = aims.read(options)
+    options = complete(options, LevelOptions)
+    suppressed, population = options["suppressed"], options["population"]
+    if suppressed not in SUPPRESSED:
+        raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
+    origin, times = Origin.now(settings, "levels"), _skew(options["skew"])
+    spec = Attack.of(
+        "cas" if options["secret"] else "crs",
+        source,
+        qids=options["qids"],
+        secret=options["secret"],
+        where=options["where"],
+        null=options["null"],
+    )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
     people = None if population is None else Dataset.open(population)
-    hierarchies = dict(hierarchy or {})
+    hierarchies = options["hierarchy"] or {}
     description = {
         "wanted": {name: aims.shown(value) for name, value in thresholds.items()},
         "suppressed": suppressed,
@@ -80,13 +68,13 @@ def levels(
     }
     sources = () if people is None else (people,)
     with opened(spec, settings, sources=sources) as (engine, bound):
-        trees = _hierarchies(hierarchies, bound)
+        trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
             engine, spec, bound, thresholds=thresholds, population=people, suppressed=suppressed
         )
         run.count(trees)
         rows, details = run.rows(), {"attacks": run.attacks(times)}
-        if show_blocks:
+        if options["show_blocks"]:
             details["worst"] = run.worst()
         origin = origin.of(bound, spec, *run.counts.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
@@ -118,10 +106,10 @@ def _skew(value: aims.Number) -> Fraction:
 
 
 def _hierarchies(
-    sources: Mapping[str, str | Path | Hierarchy], bound: BoundAttack
+    sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
     """The hierarchies by the numbers of their secrets."""
-    numbers = {secret.name: j for j, secret in enumerate(bound.secrets, 1)}
+    numbers = {secret.name: j for j, secret in enumerate(microdata.secrets, 1)}
     hierarchies = {}
     for name, source in sources.items():
         if name not in numbers:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.levels.steps import Steps, Tables, listed, number, row
+from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError, quoted, several
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
 
-ORDINARY, EVERYONE, OUT = "block", "everyone", "out"
 STAR = "*"
 BITS_63 = 2**63
 
@@ -43,22 +42,22 @@ def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) ->
     """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
     return [
         _counted(tables, j, hierarchies.get(j), apart)
-        for j in range(1, len(tables.counts.bound.secrets) + 1)
+        for j in range(1, len(tables.counts.bound.microdata.secrets) + 1)
     ]
 
 
 def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
     counts = tables.counts
     by_kind = j in counts.values
-    width = 1 if by_kind else len(counts.bound.qids)
+    width = 1 if by_kind else len(counts.bound.microdata.qids)
     tables.keep("places", j, width)
     (whole,) = tables.dicts("whole", j, width)
     kind = _wide_enough(int(whole["people"]), whole["values"])
-    tables.wholes[j] = row(
-        people=number(int(whole["people"]), kind),
-        one=number(1, kind),
-        values=number(whole["values"], "BIGINT"),
-    )
+    tables.wholes[j] = {
+        "people": number(int(whole["people"]), kind),
+        "one": number(1, kind),
+        "values": number(whole["values"], "BIGINT"),
+    }
     if by_kind:
         counts.keep("tally_counts", j, lasting=False)
         tables.keep("kinds", j, width)
@@ -67,15 +66,14 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
         counts.keep_rows(f"pieces_{j}", steps.plan(query))
     elif apart:
         counts.keep_rows(f"pieces_{j}", _with_everyone(tables, j, apart))
-    tables.keep("sized", j, width)
-    tables.keep("grades", j, width)
-    tables.keep("ordered", j, width)
+    for name in ("sized", "grades", "ordered"):
+        tables.keep(name, j, width)
     if hierarchy is not None:
         _climb(tables, j, width, hierarchy)
     (extremes,) = tables.dicts("extremes", j, width)
     return Secret(
         number=j,
-        name=counts.bound.secrets[j - 1].name,
+        name=counts.bound.microdata.secrets[j - 1].name,
         width=width,
         by_kind=by_kind,
         people=int(whole["people"]),
@@ -97,8 +95,8 @@ def crowds(tables: Tables, apart: int, everybody: int) -> None:
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
     if apart:
-        query = query.where(exp.not_(starred(len(counts.bound.qids))))
-    counts.keep_rows("blocks_of_all_0", plan(counts.bound, attack.steps, query))
+        query = query.where(exp.not_(starred(len(counts.bound.microdata.qids))))
+    counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     last = steps.steps.pop()
@@ -111,18 +109,13 @@ def crowds(tables: Tables, apart: int, everybody: int) -> None:
 
 def starred(width: int) -> exp.Expr:
     """Whether all quasi-identifiers of a block are ``*``; false where one is missing."""
-    every = exp.and_(
-        *(
-            exp.EQ(this=exp.column(f"qid_{i}"), expression=exp.Literal.string(STAR))
-            for i in range(1, width + 1)
-        )
-    )
+    every = exp.and_(*(exp.column(f"qid_{i}").eq(STAR) for i in range(1, width + 1)))
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
 def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """The pieces where the block of who is suppressed is everyone, and about them alone."""
-    width = len(tables.counts.bound.qids)
+    width = len(tables.counts.bound.microdata.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = ("people", "blocks", "stand", "place", "everybody")
@@ -143,22 +136,16 @@ def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
 def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
     """Keep what moves through a hierarchy; InputError where values have no place in it."""
     counts = tables.counts
-    rungs = [
-        (
-            exp.null() if leaf is None else exp.Literal.string(leaf),
-            exp.Literal.number(level),
-            exp.Literal.number(node),
-        )
-        for leaf, level, node in hierarchy.rungs()
-    ]
-    tables.keep("ancestors", j, width, {"rungs": listed(("leaf", "level", "node"), rungs)})
+    names = ["leaf", "level", "node"]
+    rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)
+    listed = exp.select(*(exp.column(name, "listed") for name in names)).from_(rungs)
+    tables.keep("ancestors", j, width, {"rungs": listed})
     values = counts.domain(j)
     steps = Steps(tables)
-    first = exp.EQ(this=exp.column("level"), expression=exp.Literal.number(0))
     query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
-    ((there,),) = tables.rows(steps.plan(query.where(first)))
+    ((there,),) = tables.rows(steps.plan(query.where(exp.column("level").eq(0))))
     if there < values.values:
-        secret = counts.bound.secrets[j - 1].name
+        secret = counts.bound.microdata.secrets[j - 1].name
         hint = "; an empty first field is the missing value" if values.missing else ""
         raise InputError(
             f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "

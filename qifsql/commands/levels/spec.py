@@ -1,19 +1,41 @@
 """Levels that are wanted: what people may ask for, as exact numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TypedDict
+from pathlib import Path
+from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.errors import InputError, did_you_mean, quoted, several
+from qifsql.adversary.options import Null, Where, qids_option, secret_option
+from qifsql.data.dataset import Dataset
+from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.option import DATA, DETAILS, FLAG, HIERARCHIES, NUMBER, TEXT, Option, one_of
+from qifsql.errors import InputError, quoted, several
 
 Number = int | float | str | Fraction | Decimal
+Suppressed = Literal["block", "everyone", "out"]
+SUPPRESSED = get_args(Suppressed)
+PANEL = "Levels that are wanted"
 DIGITS = 30  # that a wanted level may have
 
 
-class Aims(TypedDict, total=False):
-    """Levels that are wanted; a block that does not keep one is in violation of it.
+def _level(text: str) -> Option:
+    """Return the option of a level, a number as it is written."""
+    return Option(form=NUMBER, help=text, panel=PANEL)
+
+
+class LevelOptions(TypedDict, total=False):
+    """The partition, and the levels that are wanted; a block without one is in violation of it.
+
+    ``qids``, ``secret``, ``where`` and ``null`` are those of an attack; people count once each,
+    there are no weights. ``hierarchy`` maps secrets to files of hierarchies or mappings
+    (``qifsql.data.hierarchy``): t by hierarchical distance, and similarity attacks. ``population``:
+    the people who may be in the release: k-map and delta-presence. ``suppressed`` says what records
+    are whose quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is
+    ``everyone``, or ``out``. ``skew``: a skewness attack bites where a value is at least so many
+    times as likely as in the release. ``show_blocks``: give the quasi-identifiers of the worst
+    blocks, too.
 
     ``k``: people in a block, at least. ``l``: distinct values of a secret, at least.
     ``l_entropy``: exp of the entropy of a block, at least. ``c``: recursive (c, l)-diversity, the
@@ -25,19 +47,80 @@ class Aims(TypedDict, total=False):
     and ``presence_max`` at most.
     """
 
-    k: Number
-    l: Number  # noqa: E741 - the field's own letter
-    l_entropy: Number
-    l_recursive: Number
-    c: Number
-    t: Number
-    alpha: Number
-    beta: Number
-    enhanced_beta: Number
-    delta: Number
-    k_map: Number
-    presence_min: Number
-    presence_max: Number
+    qids: Annotated[
+        str | Sequence[str], qids_option("Quasi-identifiers, as in attack. Repeatable.")
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        secret_option("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
+    ]
+    where: Where
+    null: Null
+    hierarchy: Annotated[
+        Mapping[str, str | Path | Hierarchy],
+        Option(
+            form=HIERARCHIES,
+            help="SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
+            "With one secret the FILE is enough.",
+        ),
+    ]
+    population: Annotated[
+        str | Path | Dataset | None,
+        Option(
+            form=TEXT,
+            help="The people who may be in the release: k-map and delta-presence.",
+            panel=DATA,
+        ),
+    ]
+    suppressed: Annotated[
+        Suppressed,
+        Option(
+            form=one_of(*SUPPRESSED),
+            help="Records with * as every quasi-identifier: block (like any other), everyone "
+            "(their block is everyone) or out.",
+            panel=DATA,
+        ),
+    ]
+    skew: Annotated[
+        Number,
+        Option(
+            form=NUMBER,
+            help="Skewness bites where a value is so many times as likely as in the release.",
+            usual="2",
+        ),
+    ]
+    show_blocks: Annotated[
+        bool,
+        Option(
+            form=FLAG,
+            help="Show the worst blocks: their quasi-identifiers, and values that fewer than 10 "
+            "people of a block have.",
+            panel=DETAILS,
+            typed=False,  # but added by the command, at the end of the page
+        ),
+    ]
+    k: Annotated[Number | None, _level("People in a block, at least.")]
+    l: Annotated[  # noqa: E741 - the field's own letter
+        Number | None, _level("Different values of the secret in a block, at least.")
+    ]
+    l_entropy: Annotated[Number | None, _level("exp of the entropy of a block's values, at least.")]
+    c: Annotated[
+        Number | None,
+        _level("Recursive (c, l): the commonest value has less than c times the rest."),
+    ]
+    l_recursive: Annotated[
+        Number | None, _level("The l of --c (default: --l, or the fewest values in a block).")
+    ]
+    t: Annotated[Number | None, _level("Distance of a block from the whole release, at most.")]
+    alpha: Annotated[Number | None, _level("Share of a value in a block, at most.")]
+    beta: Annotated[Number | None, _level("Relative gain of a value in a block, at most.")]
+    enhanced_beta: Annotated[Number | None, _level("The same, and at most -ln of its share.")]
+    delta: Annotated[Number | None, _level("Log of the factor between shares of a value, below.")]
+    k_map: Annotated[Number | None, _level("People of the population in a block, at least.")]
+    presence_min: Annotated[
+        Number | None, _level("Share of a population's block in the release, at least.")
+    ]
+    presence_max: Annotated[Number | None, _level("The same, at most.")]
 
 
 @dataclass(frozen=True)
@@ -74,33 +157,26 @@ MEASURES = (
 """The measures in the order of their rows; the first ones are of no secret."""
 
 _WHOLE = ("k", "l", "l_recursive", "k_map")
-_BOUNDS: Mapping[str, tuple[int, int | None]] = {
-    "k": (1, None),
-    "l": (1, None),
-    "l_entropy": (1, None),
-    "l_recursive": (1, None),
-    "c": (0, None),
-    "t": (0, 1),
-    "alpha": (0, 1),
-    "beta": (0, None),
-    "enhanced_beta": (0, None),
-    "delta": (0, None),
-    "k_map": (1, None),
-    "presence_min": (0, 1),
-    "presence_max": (0, 1),
-}
 _ABOVE = ("c", "alpha", "delta")  # 0 itself cannot be kept
+BOUNDS: Mapping[str, tuple[int, int | None]] = {
+    **dict.fromkeys(("k", "l", "l_entropy", "l_recursive"), (1, None)),
+    "c": (0, None),
+    **dict.fromkeys(("t", "alpha"), (0, 1)),
+    **dict.fromkeys(("beta", "enhanced_beta", "delta"), (0, None)),
+    "k_map": (1, None),
+    **dict.fromkeys(("presence_min", "presence_max"), (0, 1)),
+}
+"""The levels that may be wanted: from which number, to which."""
 
 
 def read(options: Mapping[str, object]) -> dict[str, Fraction]:
-    """The wanted levels as fractions; InputError where one is out of its range."""
-    thresholds: dict[str, Fraction] = {}
-    for name, value in options.items():
-        if name not in _BOUNDS:
-            raise TypeError(f"unknown level {name!r}{did_you_mean(name, _BOUNDS)}")
-        if value is not None:
-            thresholds[name] = _number(name, value)
-    if {"c", "l_recursive"} & set(thresholds) == {"l_recursive"}:
+    """Return the wanted levels as fractions; InputError where one is out of its range."""
+    thresholds = {
+        name: _number(name, value)
+        for name, value in options.items()
+        if name in BOUNDS and value is not None
+    }
+    if "l_recursive" in thresholds and "c" not in thresholds:
         raise InputError("l_recursive is the l of (c, l)-diversity; name c, too")
     low, high = thresholds.get("presence_min"), thresholds.get("presence_max")
     if low is not None and high is not None and low > high:
@@ -132,7 +208,7 @@ def shown(number: Fraction) -> str:
 
 def _number(name: str, value: object) -> Fraction:
     number = exact(value)
-    low, high = _BOUNDS[name]
+    low, high = BOUNDS[name]
     kind = "a whole number" if name in _WHOLE else "a number"
     span = " ".join(["from", str(low), *(["to", str(high)] if high is not None else [])])
     span = span.replace("from 0", "above 0") if name in _ABOVE else span

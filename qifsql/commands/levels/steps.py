@@ -5,14 +5,14 @@ what is sought), whose values are put in its place, or another file. Steps are n
 secret, like those of attacks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 
 from qifsql.counting.counts import Counts
-from qifsql.query.microdata import plan
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Row, splice
 from qifsql.query.templates import load
@@ -77,7 +77,8 @@ class Steps:
         columns = self.tables.counts.catalogs
         for table in (f"{file}_{secret}", file):
             if table in columns:
-                return self._push(Step(table, "Counted before.", _table(table, columns[table])))
+                rows = exp.select("*").from_(exp.table_(table, db="main", catalog=columns[table]))
+                return self._push(Step(table, "Counted before.", rows))
         sources = dict(inputs or {})
         if secret in self.tables.wholes:
             sources.setdefault("whole", self.tables.wholes[secret])
@@ -99,7 +100,7 @@ class Steps:
 
     def plan(self, result: exp.Query) -> Plan:
         """The steps so far and the query that reads them."""
-        return plan(self.tables.counts.bound, self.steps, result)
+        return plan(self.tables.counts.bound.microdata, self.steps, result)
 
     def _push(self, step: Step) -> str:
         if all(s.name != step.name for s in self.steps):
@@ -107,26 +108,6 @@ class Steps:
         return step.name
 
 
-def row(**values: exp.Expr) -> Row:
-    """One row of what is asked."""
-    return values
-
-
 def number(value: int, kind: str) -> exp.Expr:
     """A whole number of a type."""
     return exp.cast(exp.Literal.string(str(value)), kind)
-
-
-def double(value: float) -> exp.Expr:
-    """A floating number, infinite or not, with all its digits."""
-    return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
-
-
-def listed(columns: Sequence[str], values: Sequence[Sequence[exp.Expr]]) -> exp.Select:
-    """A query of rows that are listed."""
-    table = exp.values([tuple(v) for v in values], alias="listed", columns=list(columns))
-    return exp.select(*(exp.column(c, "listed") for c in columns)).from_(table)
-
-
-def _table(name: str, catalog: str) -> exp.Select:
-    return exp.select("*").from_(exp.table_(name, db="main", catalog=catalog))

@@ -50,10 +50,7 @@ HARMLESS = {
 }
 
 
-KIND = Kind(
-    columns=("measure", "value"),
-    shared=("attacks",),
-)
+KIND = Kind(columns=("measure", "value"), shared=("attacks",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -10,8 +10,8 @@ from qifsql.commands.levels.secret_blocks import STAR, Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.errors import InputError
-from qifsql.query.columns import SHOWABLE, unique, written
-from qifsql.query.microdata import plan
+from qifsql.query.columns import SHOWABLE, equal, unique, written
+from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
 
@@ -30,7 +30,7 @@ def check_population(tables: Tables) -> None:
     """Refuse a population that does not hold the release."""
     steps = Steps(tables)
     actual = steps.need(
-        "outside", 0, len(tables.counts.bound.qids), instead={"blocks": "blocks_of_all"}
+        "outside", 0, len(tables.counts.bound.microdata.qids), instead={"blocks": "blocks_of_all"}
     )
     query = exp.select("blocks", "too_small").from_(actual)
     ((blocks, too_small),) = tables.rows(steps.plan(query))
@@ -52,7 +52,7 @@ def placed(
     Columns: ``measure``, ``secret``, the quasi-identifiers under their names, ``size``. Values of
     types that not every format can show are text.
     """
-    qids = tables.counts.bound.qids
+    qids = tables.counts.bound.microdata.qids
     lines = []
     order = [m.name for m in MEASURES]
     for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
@@ -78,7 +78,7 @@ def _columns(tables: Tables, table: str) -> list[exp.Expr]:
     """The quasi-identifiers as they can be shown, and the size."""
     values = [
         written(exp.column(f"qid_{i}", table), q, SHOWABLE)
-        for i, q in enumerate(tables.counts.bound.qids, 1)
+        for i, q in enumerate(tables.counts.bound.microdata.qids, 1)
     ]
     size = exp.column("size", table)
     return [*(exp.alias_(v, f"known_{i}") for i, v in enumerate(values, 1)), size]
@@ -88,7 +88,7 @@ def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
     """The first block in the order of the quasi-identifiers."""
     order = [
         exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
-        for i in range(1, len(tables.counts.bound.qids) + 1)
+        for i in range(1, len(tables.counts.bound.microdata.qids) + 1)
     ]
     return query.order_by(*order).limit(1)
 
@@ -97,15 +97,15 @@ def _of_size(tables: Tables, level: Finding) -> Plan:
     """A block of that size."""
     steps = Steps(tables)
     blocks = steps.need("blocks_of_all", 0, 1)
-    same = exp.EQ(this=exp.column("size"), expression=exp.Literal.number(int(level.value)))
-    query = exp.select(*_columns(tables, blocks)).from_(blocks).where(same)
+    query = exp.select(*_columns(tables, blocks)).from_(blocks)
+    query = query.where(exp.column("size").eq(int(level.value)))
     return steps.plan(_first(query, tables, blocks))
 
 
 def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
     """How many people of a worst block have each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
-    same = exp.EQ(this=exp.column("kind", kinds), expression=exp.column("qid_1", actual))
+    same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
     query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
     ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
     return list(counts)
@@ -116,10 +116,7 @@ def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
-    same = [exp.EQ(this=exp.column("size"), expression=exp.Literal.number(sum(kind)))]
-    same += [
-        exp.EQ(this=exp.column(f"tally_{secret.number}_{code}"), expression=exp.Literal.number(n))
-        for code, n in enumerate(kind[:-1], 1)
-    ]
+    tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(kind[:-1], 1)}
+    same = [exp.column(name).eq(n) for name, n in {"size": sum(kind), **tallies}.items()]
     query = exp.select(*_columns(tables, table)).from_(table).where(*same)
-    return plan(counts.bound, attack.steps, _first(query, tables, table))
+    return plan(counts.bound.microdata, attack.steps, _first(query, tables, table))

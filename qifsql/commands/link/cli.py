@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options import column_roles, runtime
+from qifsql.commands.link.spec import LinkOptions
+from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.texts import names
 
 
 def link(
@@ -16,14 +16,7 @@ def link(
     ],
     output: Output,
     limits: Limits,
-    qids: Annotated[
-        list[str],
-        column_roles.qids(
-            'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
-        ),
-    ],
-    truth: column_roles.Truth = None,
-    register_where: column_roles.RegisterWhere = None,
+    options: LinkOptions,
 ) -> None:
     """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
     from qifsql.commands.link.link import link as run
@@ -32,15 +25,8 @@ def link(
     show.check(output)
     dataset = data.dataset()
     with limits.settings() as settings:
-        result = run(
-            dataset,
-            data.dataset(register),
-            qids=names(qids),
-            truth=names(truth),
-            where=data.where,
-            register_where=register_where,
-            settings=settings,
-        )
+        named = data.dataset(register)
+        result = run(dataset, named, **options, where=data.where, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name} and a register"

@@ -8,14 +8,16 @@ section 8; the lecture of the sources (GIC and the voter list).
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary import roles
+from qifsql.commands.link.spec import LinkOptions
 from qifsql.counting.matching_columns import Side, sides
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
@@ -78,32 +80,28 @@ def link(
     release: str | Path | Dataset,
     register: str | Path | Dataset,
     *,
-    qids: str | Sequence[str],
-    truth: str | Sequence[str] = (),
     where: str | None = None,
-    register_where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[LinkOptions],
 ) -> Result:
     """Link the records of a release with those of a register by their quasi-identifiers.
 
-    ``qids`` are columns, named expressions or coarser forms (``zip:3``) that both have; where names
-    differ, ``1:zip,2:plz``. Records that miss one match nobody. ``truth`` is the key that says who
-    is who, one name for both files or one for each; it must be unique in each. ``where`` and
-    ``register_where`` leave out other records of the release and of the register. The result has
-    one row (``LINKED``), its details the curve of ``confidence`` (``CONFIDENCE``).
+    ``options`` are those of ``qifsql.commands.link.spec.LinkOptions``; ``where`` leaves out other
+    records of the release. The result has one row (``LINKED``), its details the curve of
+    ``confidence`` (``CONFIDENCE``).
 
     Raises ColumnError where a column has no partner of its type, DatasetError where there are no
     records, or a key that tells too little.
     """
+    options = complete(options, LinkOptions)
     origin = Origin.now(settings, "link")
     datasets = [Dataset.open(release), Dataset.open(register)]
-    texts = (qids,) if isinstance(qids, str) else tuple(qids)
-    keys = (truth,) if isinstance(truth, str) else tuple(truth)
+    texts, keys = as_tuple(options["qids"]), as_tuple(options["truth"])
     with open_engine(settings, sources=datasets) as engine:
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
-        pair = sides(catalogs, texts, keys, (where, register_where))
+        pair = sides(catalogs, texts, keys, (where, options["register_where"]))
         counts = [_count(engine, side) for side in pair]
         in_both = _check_truth(engine, pair) if keys else None
         plan = _plan(pair)
@@ -112,8 +110,8 @@ def link(
     records = [n for n, _ in counts]
     names = [q.name for q in pair[0].qids]
     row: dict[str, Any] = {"qids": names, "n_qids": len(names), "people_in_both": in_both}
-    for name, (n, complete) in zip(("release", "register"), counts, strict=True):
-        row |= {f"{name}_records": n, f"{name}_missing": n - complete}
+    for name, (n, linkable) in zip(("release", "register"), counts, strict=True):
+        row |= {f"{name}_records": n, f"{name}_missing": n - linkable}
     row |= measured(kinds, records=records[0], truth=bool(keys))
     spec = {
         "dataset": pair[0].dataset.name,
@@ -122,7 +120,7 @@ def link(
         "register_qids": [q.name for q in pair[1].qids],
         "truth": list(keys) or None,
         "where": where,
-        "register_where": register_where,
+        "register_where": options["register_where"],
     }
     paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))
     columns_by_role = {roles.QID: pair[0].qids, roles.KEY: [pair[0].key] if pair[0].key else []}

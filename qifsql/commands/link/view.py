@@ -9,12 +9,9 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("unique_in_both",),
-    shared=("confidence",),
-)
+KIND = Kind(columns=("unique_in_both",), shared=("confidence",))
+TITLE = "Linked with a register: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -131,7 +128,6 @@ def _curve(confidence: pl.DataFrame) -> Table:
 
 
 def _right(row: Mapping[str, Any]) -> str:
-    """How many links are right, in a sentence."""
     values = {
         "n": words.count(round(row["expected_correct"])),
         "records": words.records(row["release_records"]),
@@ -150,9 +146,3 @@ def _right(row: Mapping[str, Any]) -> str:
         people=words.persons(row["people_in_both"]),
         agreeing=words.count(row["agreeing"]),
     )
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Linked with a register: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

@@ -56,16 +56,18 @@ def receipt(
     spec = Attack.of(models, source, **options)
     learnt = attack(models, source, settings=settings, **options)
     with opened(spec, settings) as (engine, bound):
-        if len(bound.qids) > MOST:
+        if len(bound.microdata.qids) > MOST:
             raise InputError(f"a receipt is about at most {MOST} quasi-identifiers; name fewer")
-        names = [q.name for q in bound.qids]
+        names = [q.name for q in bound.microdata.qids]
         rows: list[dict[str, object]] = []
         plans = []
-        for j in range(len(bound.secrets) + 1):
+        for j in range(len(bound.microdata.secrets) + 1):
             plan = compiler.step_plan(bound, "agreements", [(j, 0)])
             plans.append(plan)
-            agreements = engine.frame(plan, "comparing with the target", bound.dataset.name)
-            secret = bound.secrets[j - 1].name if j else None
+            agreements = engine.frame(
+                plan, "comparing with the target", bound.microdata.dataset.name
+            )
+            secret = bound.microdata.secrets[j - 1].name if j else None
             rows += _rows(secret, names, agreements)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")

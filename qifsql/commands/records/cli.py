@@ -19,8 +19,7 @@ def records(
     limits: Limits,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet or .csv.")],
     measures: Annotated[
-        str | None,
-        typer.Option("--measures", help="More measures: shannon, guessing, or all."),
+        str | None, typer.Option("--measures", help="More measures: shannon, guessing, or all.")
     ] = None,
 ) -> None:
     """Write one row per record, in input order: block size, success, best guess, singled out."""

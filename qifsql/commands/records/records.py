@@ -15,8 +15,8 @@ from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
-from qifsql.query.columns import SHOWABLE, STORABLE, named, same_block, written
-from qifsql.query.microdata import RECORD, everybody, plan
+from qifsql.query.columns import named, native_types, same_block, written
+from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.results.assessment import doubts
@@ -54,12 +54,11 @@ def records(
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound, again=False))
         else:
-            check_records(engine, bound)
-        native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
-        every = records_plan(bound, native, named)
-        origin = replace(origin.of(bound, spec, every), notes=bound.notes)
+            check_records(engine, bound.microdata)
+        every = records_plan(bound, native_types(path), named)
+        origin = replace(origin.of(bound, spec, every), notes=bound.microdata.notes)
         if told is not None:
-            for note in bound.notes:
+            for note in bound.microdata.notes:
                 told(note)
         return stream(engine, every, path, origin, what="writing records")
 
@@ -74,7 +73,7 @@ def records_plan(
     steps = Steps(attack)
     tables = revealed_tables(steps)
     more = _measured(steps, measures)
-    steps.push(everybody(attack))
+    steps.push(everybody(attack.microdata))
     first = tables[0]
     size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
     alone = exp.and_(
@@ -82,9 +81,12 @@ def records_plan(
         exp.EQ(this=size.copy(), expression=exp.Literal.number(1)),
     )
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
-    if attack.key:
+    if attack.microdata.key:
         columns.append(
-            (written(exp.column("key", "everybody"), attack.key, native), attack.key.name)
+            (
+                written(exp.column("key", "everybody"), attack.microdata.key, native),
+                attack.microdata.key.name,
+            )
         )
     columns += [
         (size, "block_size"),
@@ -93,9 +95,9 @@ def records_plan(
     ]
     query = exp.select().from_("everybody")
     for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
-        on = same_block("everybody", table, len(attack.qids))
+        on = same_block("everybody", table, len(attack.microdata.qids))
         query = query.join(table, on=on, join_type="left")
-    for j, secret in enumerate(attack.secrets, 1):
+    for j, secret in enumerate(attack.microdata.secrets, 1):
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (
@@ -105,14 +107,14 @@ def records_plan(
         ]
     columns += [(value, name) for _, value, name in more]
     query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
-    return plan(attack, steps.steps, query)
+    return plan(attack.microdata, steps.steps, query)
 
 
 def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
     """Further columns of records: table, value and name of each measure and gain function."""
     columns: list[tuple[str, exp.Expr, str]] = []
     attack = steps.attack
-    for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.secrets)]):
+    for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.microdata.secrets)]):
         for measure, column in (("shannon", "entropy"), ("guessing", "guessing")):
             if measure in measures:
                 table = steps.need("doubts", j)

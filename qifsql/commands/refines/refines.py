@@ -14,13 +14,13 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.options import NullRule
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError
 from qifsql.query.columns import SHOWABLE, named, written
-from qifsql.query.microdata import normal, plan
+from qifsql.query.microdata_steps import normal, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
@@ -57,34 +57,38 @@ def refines(
     whole = Attack.of("crs", source, qids=a, where=where, null=null)
     other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)
     with opened(whole, settings) as (engine, bound), opened(other, settings) as (_, other_bound):
-        together = _with_one_secret(bound, other_bound.qids)
-        check_records(engine, together)
-        names = [q.name for q in other_bound.qids]
+        together = bound.on(_with_one_secret(bound.microdata, other_bound.microdata.qids))
+        check_records(engine, together.microdata)
+        names = [q.name for q in other_bound.microdata.qids]
         steps = Steps(together)
         counted = exp.select("*").from_(steps.need("violations", 1))
-        comparison = plan(together, steps.steps, counted)
-        blocks, bad, people, records = engine.rows(comparison, "comparing", bound.dataset.name)[0]
+        comparison = plan(together.microdata, steps.steps, counted)
+        blocks, bad, people, records = engine.rows(
+            comparison, "comparing", bound.microdata.dataset.name
+        )[0]
         plans, details = [comparison], {}
         if bad:
-            plans.append(_example_plan(together, other_bound.qids))
-            details["counterexample"] = engine.frame(plans[-1], "comparing", bound.dataset.name)
-        a_names = [q.name for q in bound.qids]
+            plans.append(_example_plan(together, other_bound.microdata.qids))
+            details["counterexample"] = engine.frame(
+                plans[-1], "comparing", bound.microdata.dataset.name
+            )
+        a_names = [q.name for q in bound.microdata.qids]
         spec = {
-            "dataset": bound.dataset.name,
+            "dataset": bound.microdata.dataset.name,
             "where": where,
             "null": null,
             "a": a_names,
             "b": names,
         }
-        origin = origin.about(spec, bound.dataset.paths, *plans)
+        origin = origin.about(spec, bound.microdata.dataset.paths, *plans)
     row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad, "violating_people": people}
-    notes = tuple(dict.fromkeys((*bound.notes, *other_bound.notes)))
+    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes)))
     frame = pl.DataFrame([row], schema=SCHEMA)
     return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad)
 
 
-def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAttack:
+def _with_one_secret(microdata: Microdata, others: Sequence[Attribute]) -> Microdata:
     """The attack with the other quasi-identifiers, taken together, as its one secret."""
     if not others:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
@@ -93,7 +97,7 @@ def _with_one_secret(bound: BoundAttack, others: Sequence[Attribute]) -> BoundAt
         for i, other in enumerate(others, 1)
     ]
     secret = Attribute("b", exp.Struct(expressions=parts), "STRUCT")
-    return replace(bound, secrets=(secret,))
+    return replace(microdata, secrets=(secret,))
 
 
 def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
@@ -101,7 +105,7 @@ def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
     table = steps.need("counterexample", 1)
     columns = [
         (written(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
-        for i, qid in enumerate(attack.qids, 1)
+        for i, qid in enumerate(attack.microdata.qids, 1)
     ]
     for i, other in enumerate(others, 1):
         part = exp.Dot(
@@ -112,4 +116,4 @@ def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
     order = exp.column("people", table).desc()
     query = exp.select(*named(columns)).from_(table)
     ties = exp.Ordered(this=exp.column("secret_1", table), nulls_first=False)
-    return plan(attack, steps.steps, query.order_by(order, ties).limit(20))
+    return plan(attack.microdata, steps.steps, query.order_by(order, ties).limit(20))

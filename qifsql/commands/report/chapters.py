@@ -1,6 +1,7 @@
 """The chapters of a report after its summary, up to the method."""
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -51,13 +52,17 @@ def _card(results: Sequence[Stored]) -> Table:
     if records:
         most: Any = max(r for r in records if r is not None)
         card.add_row(said("records"), words.count(most))
+    nulls = {
+        "distinct": said("a value of their own"),
+        "drop": said("records with one are left out"),
+    }
     roles = {
         said("quasi-identifiers"): _named(results, "qids"),
         said("secrets"): _named(results, "secrets"),
         said("key"): _named(results, "key"),
         said("weight"): _named(results, "weight"),
         said("only records where"): _named(results, "where"),
-        said("missing values"): [_nulls().get(rule, rule) for rule in _named(results, "null")],
+        said("missing values"): [nulls.get(rule, rule) for rule in _named(results, "null")],
     }
     for role, names in roles.items():
         if names:
@@ -67,14 +72,6 @@ def _card(results: Sequence[Stored]) -> Table:
         size = counted("{n} byte", "{n} bytes", int(file["bytes"]))
         card.add_row(said("file"), f"{path}, {size}, SHA-256 {file['sha256']}")
     return card
-
-
-def _nulls() -> dict[str, str]:
-    """What becomes of missing values."""
-    return {
-        "distinct": said("a value of their own"),
-        "drop": said("records with one are left out"),
-    }
 
 
 def _named(results: Sequence[Stored], key: str) -> list[str]:
@@ -105,7 +102,7 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
     if kind is None or view is None or not stored.is_known:
         return _table(stored)
     try:
-        title, parts = view.chapter(stored)
+        title, parts = _drawn(view, stored)
     except (LookupError, pl.exceptions.PolarsError):  # parts of it are not there
         if kind.essential:
             raise
@@ -113,8 +110,16 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
     return title, parts
 
 
+def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
+    """A result with the words of its room: those of ``chapter``, else its parts under ``TITLE``."""
+    if hasattr(view, "chapter"):
+        title, parts = view.chapter(stored)
+        return title, parts
+    title = said(view.TITLE, name=stored.name)
+    return title, view.parts(stored.frame, stored.details, stored.spec)
+
+
 def _table(stored: Stored) -> tuple[str, list[Part]]:
-    """A result as a table."""
     title = f"{stored.kind}: {stored.name}" if stored.kind else stored.name
     parts: list[Part] = [listings.frame(stored.frame.head(SHOWN))]
     if (more := stored.frame.height - SHOWN) > 0:

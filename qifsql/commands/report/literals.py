@@ -137,7 +137,6 @@ def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, com
 
 
 def _shown(token: Token, text: str, files: Mapping[str, str]) -> str:
-    """Return what is shown for a token."""
     if token.token_type in BOOLEANS:
         return said("<boolean>")
     if token.token_type is TokenType.NUMBER:

@@ -28,6 +28,15 @@ OF_KIND = {
 }
 OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}
 
+LIMITS = (
+    "An average hides the worst case: look at the people for whom the success is 100 percent, and "
+    "at the groups, too.",
+    "A high success may be the base rate alone: where most people have the same value, a guess is "
+    "right without any release. Compare before and after.",
+    "The numbers are about this release and these quasi-identifiers. Who knows more, or has "
+    "another release about the same people, learns more, never less.",
+)
+
 
 def method(results: Sequence[Stored]) -> Section:
     """Formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
@@ -37,7 +46,7 @@ def method(results: Sequence[Stored]) -> Section:
         parts += [Heading(said("What is assumed"))]
         parts += [Paragraph(text) for text in _assumptions(attacks)]
     parts += [Heading(said("What it does not say"))]
-    parts += [Paragraph(text) for text in _limits()]
+    parts += [Paragraph(said(limit)) for limit in LIMITS]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
     if remarks:
         parts += [Heading(said("Remarks"))]
@@ -95,30 +104,12 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
     ]
 
 
-def _limits() -> list[str]:
-    return [
-        said(
-            "An average hides the worst case: look at the people for whom the success is 100 "
-            "percent, and at the groups, too."
-        ),
-        said(
-            "A high success may be the base rate alone: where most people have the same value, a "
-            "guess is right without any release. Compare before and after."
-        ),
-        said(
-            "The numbers are about this release and these quasi-identifiers. Who knows more, or "
-            "has another release about the same people, learns more, never less."
-        ),
-    ]
-
-
 def _versions(results: Sequence[Stored]) -> Table:
     heads = [said("result"), said("made"), said("qifsql"), "DuckDB", "Polars", said("seconds")]
     table = Table.of(heads, right=(5,))
     for stored in results:
         note = stored.manifest
-        versions = note.get("versions", {})
-        seconds = note.get("seconds")
+        versions, seconds = note.get("versions", {}), note.get("seconds")
         table.add_row(
             stored.name,
             str(note.get("started", "")),

@@ -14,7 +14,7 @@ from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import Document, Paragraph, Part, Section
+from qifsql.presentation.parts import Document, Paragraph, Section
 from qifsql.presentation.result_files import comma_separated
 from qifsql.results.storage import Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
@@ -63,7 +63,9 @@ def report(
         raise InputError("the least size of a group is at least 1")
     places = [path_text(place) for place in several_paths(results)]
     stored = read(places)
-    origin = replace(_origin(stored), folders=private)
+    files = tuple(file for result in stored for file in result.files)
+    origin = Origin.now(kind="report").about({"results": [s.name for s in stored]}, files)
+    origin = replace(origin, folders=private)
     path = check_place(path, origin.paths)
     with speaking(lang, people):
         reader = Reader(minimum, private, labels)
@@ -93,10 +95,11 @@ def compose(
 ) -> Document:
     """The document of results as a reader may see them; ``withheld`` says what is left out."""
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
+    remark = [Paragraph(withheld)] if withheld else []
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
     sections = [
-        Section("summary", said("Summary"), [*summary(results), *_remark(withheld)]),
+        Section("summary", said("Summary"), [*summary(results), *remark]),
         chapters.released(results),
         *chapters.each(results, reader),
         chapters.carriers(results),
@@ -111,17 +114,6 @@ def compose(
         confidential=reader.private,
         withheld=withheld,
     )
-
-
-def _remark(text: str) -> list[Part]:
-    return [Paragraph(text)] if text else []
-
-
-def _origin(stored: list[Stored]) -> Origin:
-    """Where a report comes from: the results that it shows."""
-    files = [file for result in stored for file in result.files]
-    spec = {"results": [s.name for s in stored]}
-    return Origin.now(kind="report").about(spec, tuple(files))
 
 
 def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:

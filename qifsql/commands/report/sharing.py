@@ -25,62 +25,36 @@ from qifsql.results.stored import Stored
 LISTS, NAMES = ("qids",), (
     "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
 )  # fmt: skip
-ROLES = {
-    "qids",
-    "secrets",
-    "key",
-    "weight",
-    "secret",
-    "useful",
-    "known",
-}  # what was asked that names columns
-TEXTS = frozenset(
-    (
-        *(
-            "name",
-            "kind",
-            "state",
-            "digest",
-            "release",
-            "releases",
-            "datasets",
-            "when",
-            "attack_id",
-        ),
-        *("model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted"),
-        *("column", "suggested_role", "why", "quasi_identifier", "cells", "method", "hash"),
-        *("attack", "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits"),
-        *("question", "counted", "answer", "definition", "meaning", "takes", "assumes", "remark"),
-        *("best_for", "border", "qid", "a", "b", "first", "role", "reason", "classifier"),
-        *("dataset", "caution"),
-    )
-)
+ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known"}
+"""What was asked that names columns."""
+TEXTS = frozenset((
+    "name", "kind", "state", "digest", "release", "releases", "datasets", "when", "attack_id",
+    "model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted", "column",
+    "suggested_role", "why", "quasi_identifier", "cells", "method", "hash", "attack", "mechanism",
+    "epsilon_given", "scenario", "correlation", "distance", "limits", "question", "counted",
+    "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for", "border", "qid",
+    "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
+))  # fmt: skip
 """Columns of texts that are names or words of qifsql, and no values of people."""
-PLAIN = frozenset(
-    (
-        *("models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit"),
-        *("histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search"),
-        *("sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark"),
-        *("bounds", "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget"),
-        *("delta", "method", "runs", "classifier", "hash", "max", "presence", "one_to_one"),
-        *("absent", "wishes", "cells", "suppress", "entries", "unnamed"),
-    )
-)
+PLAIN = frozenset((
+    "models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit",
+    "histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search",
+    "sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark", "bounds",
+    "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",
+    "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
+    "cells", "suppress", "entries", "unnamed",
+))  # fmt: skip
 """What was asked for that is a choice or a number."""
-COLUMNS = frozenset(
-    (
-        *("qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by"),
-        *("columns", "column", "register_qids", "plain", "drop", "a", "b", "member"),
-    )
-)
+COLUMNS = frozenset((
+    "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
+    "columns", "column", "register_qids", "plain", "drop", "a", "b", "member",
+))  # fmt: skip
 """What was asked for that is a name of a column, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
-FILES = frozenset(
-    (
-        *("dataset", "releases", "policy", "baseline", "population", "people", "register"),
-        *("hierarchy", "hierarchies", "prior", "candidates", "study", "release", "without"),
-    )
-)
+FILES = frozenset((
+    "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
+    "hierarchies", "prior", "candidates", "study", "release", "without",
+))  # fmt: skip
 """What was asked for that is a file, which is shown without its folder."""
 
 
@@ -194,6 +168,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     written = {"gain": literals.gain, "type": literals.datatype}
     qids = [str(name) for name in stored.spec.get("qids") or ()]
     columns: list[pl.Expr | pl.Series] = []
+    empty = {s.name for s in table if s.null_count() == s.len()}  # it says nothing; parts read it
     for name, kind in table.schema.items():
         if name in written and kind == pl.String:
             columns.append(
@@ -204,15 +179,10 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
                 [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
             ]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
-        elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or _is_empty(table[name]):
+        elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = table.select(columns)
     return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
-
-
-def _is_empty(column: pl.Series) -> bool:
-    """Return whether nothing stands in a column: it says nothing, and parts may read it."""
-    return column.null_count() == column.len()
 
 
 def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
@@ -278,22 +248,20 @@ def _without_paths(text: str, names: Mapping[str, str]) -> str:
 def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was asked for as it may be shown; what is on no list is left out."""
     qids = [str(name) for name in spec.get("qids") or ()]
+    masked: dict[str, Callable[[str], str | None]] = {
+        **dict.fromkeys(FILES, _without_folders),
+        **dict.fromkeys(EXPRESSIONS, literals.expression),
+        **dict.fromkeys(COLUMNS, literals.named),
+        "gains": literals.gain,
+        "link": literals.rule,
+        "changes": lambda text: literals.change(text, qids),
+    }
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
         if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
             public_spec[name] = value
-        elif name in COLUMNS:
-            public_spec[name] = _each(value, literals.named)
-        elif name in EXPRESSIONS:
-            public_spec[name] = _each(value, literals.expression)
-        elif name in FILES:
-            public_spec[name] = _each(value, _file)
-        elif name == "gains":
-            public_spec[name] = _each(value, literals.gain)
-        elif name == "link":
-            public_spec[name] = _each(value, literals.rule)
-        elif name == "changes":
-            public_spec[name] = _each(value, lambda text: literals.change(text, qids))
+        elif name in masked:
+            public_spec[name] = _each(value, masked[name])
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _each(rule.get("by"), literals.named)} for rule in value
@@ -313,8 +281,7 @@ def _each(value: Any, shown: Callable[[str], str | None]) -> Any:
     return value
 
 
-def _file(text: str) -> str:
-    """Return the names of files without their folders."""
+def _without_folders(text: str) -> str:
     return " + ".join(Path(path).name for path in text.split(" + "))
 
 

@@ -1,7 +1,7 @@
 """The first page of a report: the risk, compared with what, and what to do."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,26 +54,27 @@ def summary(results: Sequence[Stored]) -> list[Part]:
 def worst(results: Sequence[Stored]) -> list[Row]:
     """For whose record it is, and for each secret, the row with the greatest success."""
     rows: dict[tuple[str, str | None], Row] = {}
-    for row in (row for stored in results for row in _answered(stored)):
+    answers = [row for stored in results for row in _answered(stored)]
+    for row in (*answers, *(row for stored in results for row in _attacked(stored))):
         key = (row["model"][1], row["secret"])
         if key not in rows or _rank(row) > _rank(rows[key]):
             rows[key] = row
-    for stored in results:
-        if stored.kind not in ("attack", "sweep") or stored.frame.is_empty():
-            continue
-        if {"target", "sampled"} & set(stored.frame.columns):  # one person, estimates
-            continue
-        frame = stored.frame
-        if "knowledge" in frame.columns:  # the key is there to compare with, nobody has it
-            frame = frame.filter(pl.col("knowledge") != "with the key")
-        keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
-        for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
-            key = (row["model"][1], row["secret"])
-            if row.get("gain") not in (None, "identity"):
-                continue
-            if key not in rows or _rank(row) > _rank(rows[key]):
-                rows[key] = row | {"dataset": str(stored.spec.get("dataset", ""))}
     return sorted(rows.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
+
+
+def _attacked(stored: Stored) -> Iterator[Row]:
+    """The rows of attacks on everybody, each with its dataset."""
+    frame = stored.frame
+    if stored.kind not in ("attack", "sweep") or frame.is_empty():
+        return
+    if {"target", "sampled"} & set(frame.columns):  # one person, estimates
+        return
+    if "knowledge" in frame.columns:  # the key is there to compare with, nobody has it
+        frame = frame.filter(pl.col("knowledge") != "with the key")
+    keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
+    for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
+        if row.get("gain") in (None, "identity"):
+            yield row | {"dataset": str(stored.spec.get("dataset", ""))}
 
 
 def _answered(stored: Stored) -> list[Row]:
@@ -113,7 +114,6 @@ def _compared(stored: Stored) -> list[Row]:
 
 
 def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
-    """Return what a row of success is about."""
     qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
     return about | {"dataset": str(stored.spec.get("dataset", ""))}
@@ -158,10 +158,7 @@ def card(row: Row) -> Card:
         words.goal(row),
         share[0].upper() + share[1:],
         meaning,
-        (
-            said("guessed right before the release: {chance}", chance=words.chance(before)),
-            before,
-        ),
+        (said("guessed right before the release: {chance}", chance=words.chance(before)), before),
         (said("guessed right after it: {chance}", chance=words.chance(after)), after),
         said("Mostly the base rate: the release adds little to a guess.")
         if words.base_rate(row)

@@ -1,7 +1,7 @@
 """The result of a study: all attacks in one table, and a line about each entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -64,13 +64,13 @@ class StudyResult(Result):
         attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
         checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
+        best = {n: s.details["best"] for n, s in sweeps.items() if "best" in s.details}
+        borders = {n: s.details["borders"] for n, s in sweeps.items() if "borders" in s.details}
         tables = {
-            "sweeps": _named({n: s.details["best"] for n, s in sweeps.items()
-                              if "best" in s.details}, result.BEST),
-            "borders": _named({n: s.details["borders"] for n, s in sweeps.items()
-                               if "borders" in s.details}, result.BORDERS),
+            "sweeps": _named(best, result.BEST),
+            "borders": _named(borders, result.BORDERS),
             "checks": _named(checks, verdicts.SCHEMA),
-        }  # fmt: skip
+        }
         details = {name: table for name, table in tables.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
         notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
@@ -82,10 +82,6 @@ class StudyResult(Result):
             met=all(results.values()),
             results=results,
         )
-
-    def noting(self, *notes: str) -> "StudyResult":
-        """The same with further remarks."""
-        return replace(self, notes=(*self.notes, *notes))
 
 
 def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql.commands.attack.attack import attack
-from qifsql.commands.check.check import against
+from qifsql.commands.attack import attack
+from qifsql.commands.check import check
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
-from qifsql.commands.run.fit import fit
 from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
+from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
-from qifsql.commands.sweep.sweep import sweep
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
@@ -149,14 +148,13 @@ class _Run:
         return Outcome(entry, digest, "done", result)
 
     def _computed(self, entry: Entry, identity: Identity) -> Result:
-        """What an entry asks for."""
         source, options = entry.source, dict(entry.options)
         if entry.kind == "attack":
-            assessment = attack(entry.models, source, **options, settings=self.settings)
+            assessment = attack.attack(entry.models, source, **options, settings=self.settings)
             return _as_written(assessment, entry)
         if entry.kind == "sweep":
             workspace = self.store.workspace(identity)
-            return sweep(
+            return sweep.sweep(
                 source, **options, workspace=workspace, told=self.tell, settings=self.settings
             )
         return self._verdict(entry)
@@ -164,7 +162,7 @@ class _Run:
     def _verdict(self, entry: Entry) -> Verdict:
         """A check: against its policy, or against the rules of the study."""
         policy, last = policy_of(entry.options), entry.options.get("baseline")
-        verdict = against(policy, entry.source, baseline=last, settings=self.settings)
+        verdict = check.against(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
             return verdict
         spec = {**verdict.origin.spec, "policy": str(self.study.path)}
@@ -180,7 +178,7 @@ class _Run:
         if len(states) < len(names) or not written.current(WHOLE, digest):
             written.write(WHOLE, digest, table(result, self.study))
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
-        return replace(result, files=tuple(files)).noting(*self._left(written))
+        return replace(result, files=tuple(files), notes=(*result.notes, *self._left(written)))
 
     def _left(self, written: Outputs) -> Iterator[str]:
         """What earlier runs left: it stays, and the person is told."""
@@ -214,6 +212,16 @@ class _Run:
         spec = {"study": self.study.path.name, "entries": {}}
         spec["entries"] = {e.name: self._digest(e) for e in self.study.entries}
         return self.origin.about(spec, (str(self.study.path),))
+
+
+def fit(entry: Entry, settings: Settings | None = None) -> None:
+    """Look up every name of an entry in its data. InputError where something does not fit."""
+    if entry.kind == "attack":
+        attack.fit(entry.models, entry.source, settings, **entry.options)
+    elif entry.kind == "sweep":
+        sweep.fit(entry.source, settings, **entry.options)
+    else:
+        check.fit(entry.source, policy_of(entry.options), settings)
 
 
 def table(result: StudyResult, study: Study) -> Shown:

@@ -14,10 +14,8 @@ from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
-KIND = Kind(
-    columns=("name", "model"),
-    shared=("sweeps", "borders", "checks", "entries"),
-)
+KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "checks", "entries"))
+KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
@@ -64,7 +62,7 @@ def _sweeps(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
     heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
     listing = Table.of(heads, right=(3, 6, 7, 8))
-    kinds = _kinds()
+    kinds = {kind: said(kind) for kind in KINDS}
     for row in table.iter_rows(named=True):
         listing.add_row(
             *_question(row),
@@ -81,8 +79,8 @@ def _sweeps(table: pl.DataFrame) -> Table:
 def _borders(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
     listing = Table.of([*heads, said("subset"), said("success")], (6,))
-    kinds = _kinds()
-    sides = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
+    kinds = {kind: said(kind) for kind in KINDS}
+    sides = {side: said(side) for side in ("minimal risky", "maximal safe")}
     for row in table.iter_rows(named=True):
         subset = escaping.cell(", ".join(row["qids"])) or said("nothing")
         success = words.percent(row["posterior"])
@@ -110,26 +108,12 @@ def _checks(table: pl.DataFrame) -> Table:
 def _entries(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("kind"), said("datasets"), said("state"), said("seconds")]
     listing = Table.of(heads, right=(4,))
-    states = {
-        "done": said("done"),
-        "unchanged": said("unchanged"),
-        "incomplete": said("incomplete"),
-        "to do": said("to do"),
-    }
+    states = {state: said(state) for state in ("done", "unchanged", "incomplete", "to do")}
     for row in table.iter_rows(named=True):
         seconds = "" if row["seconds"] is None else words.fixed(row["seconds"], 1)
         datasets = escaping.cell(row["datasets"])
         listing.add_row(row["name"], row["kind"], datasets, states[row["state"]], seconds)
     return listing
-
-
-def _kinds() -> dict[str, str]:
-    """What the two measures of success are called, and both of them."""
-    return {
-        "both": said("both"),
-        "deterministic": said("deterministic"),
-        "probabilistic": said("probabilistic"),
-    }
 
 
 def _question(row: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.counting.join import check_keys
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -19,9 +19,8 @@ from qifsql.data.relation import openings
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, Interrupted, OutputError, printable
-from qifsql.query import parameters, render
+from qifsql.query import microdata_steps, parameters, render
 from qifsql.query.columns import unique
-from qifsql.query.microdata import microdata
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
@@ -57,7 +56,7 @@ def shell(
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     folders = [] if folder is None else [folder]
     with opened(spec, settings, folders=folders, joined=False) as (engine, bound):
-        check_keys(engine, bound)
+        check_keys(engine, bound.microdata)
         statements = views(bound)
         if not init_only:
             for statement in statements:
@@ -72,26 +71,27 @@ def shell(
 
 def views(attack: BoundAttack) -> list[str]:
     """The statements that make the views, schema by schema, and return to the first."""
-    names = [s.name for s in attack.secrets] or [OWNERS]
+    names = [s.name for s in attack.microdata.secrets] or [OWNERS]
     schemas = unique([*TAKEN, *names])[len(TAKEN) :]
-    statements = [f"{statement};" for statement in openings(attack.dataset)]
-    statements += ["SET TimeZone = 'UTC';"] if attack.zoned else []
+    statements = [f"{statement};" for statement in openings(attack.microdata.dataset)]
+    statements += ["SET TimeZone = 'UTC';"] if attack.microdata.zoned else []
     for j, schema in enumerate(schemas, 1):
-        statements += [_statement(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True))]
-        statements += [_use(schema), *_views_of(attack, j if attack.secrets else 0)]
+        create = exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA", exists=True)
+        views_of_secret = _views_of(attack, j if attack.microdata.secrets else 0)
+        statements += [_statement(create), _use(schema), *views_of_secret]
     return [*statements, _use(schemas[0])]
 
 
 def _views_of(attack: BoundAttack, j: int) -> list[str]:
     """The views of one secret: ``microdata`` made for it, the others as they stand in ``sql/``."""
-    weighted = attack.weight is not None
+    weighted = attack.microdata.weight is not None
     folder = "weighted/" if weighted else ""
-    *before, people = microdata(attack)
+    *before, people = microdata_steps.steps(attack.microdata)
     statements = [_view(step.name, step.query) for step in before]
-    statements.append(_view("microdata", _with_struct(people.query, attack, j)))
+    statements.append(_view("microdata", _with_struct(people.query, attack.microdata, j)))
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
-    statements.append(_view("asked", request.query({})))
+    statements.append(_view("asked", request.query))
     counted = [f"{folder}cells", f"{folder}blocks"] if j else ["owners"]
     if weighted and not j:
         counted = ["weighted/people", "weighted/blocks"]
@@ -123,9 +123,9 @@ def _prior(counted: Sequence[str], folder: str) -> list[str]:
     return statements
 
 
-def _with_struct(query: exp.Query, attack: BoundAttack, j: int) -> exp.Query:
+def _with_struct(query: exp.Query, microdata: Microdata, j: int) -> exp.Query:
     """``microdata`` with one column ``qid`` that keeps the user's names, and one ``secret``."""
-    names = unique([q.name for q in attack.qids])
+    names = unique([q.name for q in microdata.qids])
     columns = {e.alias: e.this for e in query.selects}
     parts = [
         exp.PropertyEQ(this=exp.Literal.string(name), expression=columns[f"qid_{i}"].copy())
@@ -148,10 +148,6 @@ def _view(name: str, query: exp.Query) -> str:
 
 def _statement(tree: exp.Expr) -> str:
     return render.render(tree, pretty=True) + ";"
-
-
-def _schema(name: str) -> exp.Table:
-    return exp.Table(db=identifier(name))
 
 
 def _use(name: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Layout
 from qifsql.commands.sweep.result import (
     BEST,
     BORDERS,
@@ -32,9 +32,12 @@ from qifsql.commands.sweep.result import (
     GAME,
     INTERACTIONS,
     NAME,
+    NUMBER,
     QUESTION,
     SHAPLEY,
     SUBSET,
+    has,
+    members,
 )
 from qifsql.commands.sweep.worker import Sums
 from qifsql.errors import InputError, quoted
@@ -44,17 +47,10 @@ PRIORS = ("prior_deterministic", "prior_probabilistic")
 MEASURES = ("deterministic", "probabilistic")
 POSTERIORS = ("posterior_deterministic", "posterior_probabilistic")
 
-COARSEN_FIRST: dict[str, pl.DataType] = {
-    "model": pl.String(),
-    "secret": pl.String(),
-    "rank": pl.Int64(),
-    "qid": pl.String(),
-    "values": pl.Int64(),
-    "values_coarser": pl.Int64(),
-    "posterior_all": pl.Float64(),
-    "posterior_coarser": pl.Float64(),
-    "saved": pl.Float64(),
-    "saved_deterministic": pl.Float64(),
+COARSEN_FIRST = QUESTION | {
+    **{"rank": COUNT, "qid": NAME, "values": COUNT, "values_coarser": COUNT},
+    **{"posterior_all": NUMBER, "posterior_coarser": NUMBER},
+    **{"saved": NUMBER, "saved_deterministic": NUMBER},
 }
 """Success when the values of one quasi-identifier are merged in pairs, best first; those that
 cannot be first are left out."""
@@ -209,8 +205,8 @@ def borders(
     5). The sweep must be whole. Columns: ``BORDERS``.
     """
     risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
-    smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & _has(one) for one in singles]
-    larger = [risky.gather(subset | pl.lit(one, SUBSET)) | _has(one) for one in singles]
+    smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & has(one) for one in singles]
+    larger = [risky.gather(subset | pl.lit(one, SUBSET)) | has(one) for one in singles]
     minimal, maximal = risky & ~pl.any_horizontal(smaller), ~risky & pl.all_horizontal(larger)
     parts = []
     for part in _questions(frame):
@@ -310,9 +306,9 @@ def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
     if "datasets" not in frame.columns:
         return named
     used = [
-        pl.any_horizontal(
-            (pl.col("subset") // 2**i % 2 == 1) for i, number in enumerate(numbers) if number == d
-        ).cast(pl.Int64)
+        pl.any_horizontal(has(1 << i) for i, number in enumerate(numbers) if number == d).cast(
+            pl.Int64
+        )
         for d in sorted({*numbers} - {1})
     ]
     return named.with_columns(datasets=pl.sum_horizontal(pl.lit(1, pl.Int64), *used))
@@ -380,30 +376,23 @@ def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
 
 def _sums(game: Game, masks: list[int]) -> list[list[int]]:
     """For each mask, by size from 0 to n: the sum of the amounts of the subsets that include it."""
-    sums = [pl.col("amount").filter(_has(mask)).sum().alias(str(mask)) for mask in masks]
+    sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
     lattice = game.amounts.to_frame("amount").with_row_index("subset")
     by_size = lattice.group_by(size).agg(sums).sort("size")
     return [by_size[str(mask)].to_list() for mask in masks]
 
 
-def _has(mask: int) -> pl.Expr:
-    """Whether a subset includes the mask."""
-    return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)
-
-
 def _place(n: int) -> pl.Expr:
     """Sorts subsets of one size by the positions in them: (0, 1), (0, 2), ..."""
-    return pl.sum_horizontal((~_has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
+    return pl.sum_horizontal((~has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
 
 
 def _listed(
     parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     """The parts below one another, with the names in each subset, in the columns of the schema."""
-    names = [pl.when(_has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
-    listed = pl.concat_list(names).list.drop_nulls().alias("qids")
-    tables = [part.with_columns(listed).select(*schema) for part in parts]
+    tables = [part.with_columns(qids=members(qids)).select(*schema) for part in parts]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 

@@ -28,8 +28,6 @@ from qifsql.presentation.words import count, percent
 
 DOTS = 5_000  # more subsets than this are drawn as ranges
 PANEL = ["panel", "order", "question", "measure", "prior"]  # what is the same within a panel
-
-
 PANELS = 4  # sizes of subsets whose histograms are drawn
 
 
@@ -59,7 +57,12 @@ def success(frame: pl.DataFrame) -> Chart:
     for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
         rest = alt.LookupData(data(alt, table), key, table.columns[1:])
         chart = chart.transform_lookup(key, rest)
-    below = said("Each dot is one set of quasi-identifiers.") if dots else _ranges()
+    below = said("Each dot is one set of quasi-identifiers.")
+    if not dots:
+        below = said(
+            "Thin bars: all sets of a size; thick: the middle half; white: the median; dots: the "
+            "worst."
+        )
     below += " " + said("The black line joins the means; dashed: success before the release.")
     words = [said("{n} sets of quasi-identifiers.", n=count(subsets))]
     message = "{question}, {measure}: {prior} before, up to {most} after."
@@ -86,7 +89,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
 def releases(frame: pl.DataFrame) -> Chart:
     """What each auxiliary dataset adds to what the focal one tells: as ``shapley``.
 
-    ``frame`` has the columns of ``sweep.releases.RELEASES``.
+    ``frame`` has the columns of ``answers.RELEASES``.
     """
     below = said(
         "Shapley values: what a release adds to the success with the focal one alone, as a mean "
@@ -123,12 +126,6 @@ def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Ch
         who = {"question": question, "measure": measures()[measure]}
         words += [said(message, qid=qid, contribution=contribution, **who)]
     return dressed(chart, title, below, words)
-
-
-def _ranges() -> str:
-    return said(
-        "Thin bars: all sets of a size; thick: the middle half; white: the median; dots: the worst."
-    )
 
 
 def _points(frame: pl.DataFrame) -> pl.DataFrame:

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qifsql.counting.value_codes import Spread
+from qifsql.counting.scales import Spread
 from qifsql.measures.bayes import Success, inference, reidentification
 from qifsql.measures.profile import Profile
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.result import Result
 
-SWEPT: dict[str, pl.DataType] = {
-    **SCHEMA,
-    "k": pl.Int64(),
-    "l": pl.Int64(),
-    "subset": pl.UInt32(),
-}
+NAME, COUNT, NUMBER, SUBSET = pl.String(), pl.Int64(), pl.Float64(), pl.UInt32()
+QUESTION: dict[str, pl.DataType] = {"model": NAME, "secret": NAME}
+GAME = QUESTION | {"measure": NAME}
+
+SWEPT = SCHEMA | {"k": COUNT, "l": COUNT, "subset": SUBSET}
 """The columns of a sweep: those of an attack, and three more.
 
 ``k`` is the size of the smallest block (k-anonymity), ``l`` the least number of distinct values of
@@ -25,14 +24,43 @@ the secret in a block (distinct l-diversity; NULL for re-identification), ``subs
 number: bit i stands for the i-th quasi-identifier, in the order they were named."""
 
 HISTOGRAMS: dict[str, pl.DataType] = {
-    "model": pl.String(),
-    "qids": pl.List(pl.String()),
-    "secret": pl.String(),
-    "bin": pl.Int64(),
-    "individuals": pl.Int64(),
-    "subset": pl.UInt32(),
+    **{"model": NAME, "qids": pl.List(NAME), "secret": NAME},
+    **{"bin": COUNT, "individuals": COUNT, "subset": SUBSET},
 }
 """Individuals by success on their block in percent, rounded half to even, 0 to 100."""
+
+BEST = QUESTION | {
+    **{"n_qids": COUNT, "best_for": NAME, "qids": pl.List(NAME)},
+    **{"posterior_deterministic": NUMBER, "degradation_deterministic": NUMBER},
+    **{"posterior_probabilistic": NUMBER, "degradation_probabilistic": NUMBER, "subset": SUBSET},
+}
+"""The subset of each size that is best for the adversary: one row for each question and size where
+one subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
+
+SHAPLEY = GAME | {"qid": NAME, "shapley": NUMBER, "share": NUMBER, "alone": NUMBER, "last": NUMBER}
+"""What each quasi-identifier adds: one row for each question, measure and quasi-identifier.
+
+``shapley`` is its part of V(all) - V(empty), ``share`` that part over the whole (NULL where the
+whole is 0), ``alone`` V({a}) - V(empty), ``last`` V(all) - V(all but a)."""
+
+INTERACTIONS = GAME | {"a": NAME, "b": NAME, "interaction": NUMBER}
+"""What two quasi-identifiers add together beyond what they add apart (below 0: they repeat each
+other): one row for each question, measure and pair, ``a`` before ``b`` in ``qids``."""
+
+BORDERS = GAME | {
+    **{"border": NAME, "n_qids": COUNT, "qids": pl.List(NAME)},
+    **{"posterior": NUMBER, "subset": SUBSET},
+}
+"""Both sides of a threshold: ``border`` is "minimal risky" (the posterior reaches it, that of no
+smaller subset does) or "maximal safe" (it stays below, that of no larger subset does). The empty
+subset counts, too; its posterior is the prior."""
+
+DROP_FIRST = QUESTION | {
+    **{"rank": COUNT, "qid": NAME, "posterior_all": NUMBER, "posterior_without": NUMBER},
+    **{"saved": NUMBER, "saved_deterministic": NUMBER, "shapley": NUMBER},
+}
+"""What leaving out one quasi-identifier saves: one row for each question and quasi-identifier, rank
+1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,26 +106,13 @@ def frame(
         return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])
     alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
-    questions = pl.DataFrame(
-        [
-            {
-                "question": j,
-                "model": "CAS" if j else "CRS",
-                "secret": secrets[j - 1] if j else None,
-                "before": round(success.probabilistic * people),
-                "certain_before": round(success.deterministic * people),
-            }
-            for j, success in prior.items()
-        ],
-        schema={
-            "question": pl.UInt8(),
-            "model": pl.String(),
-            "secret": pl.String(),
-            "before": pl.Int64(),
-            "certain_before": pl.Int64(),
-        },
-    )
-    whole = subsets.join(questions, on="question").join(alone, on="subset")
+    successes = pl.DataFrame(
+        [(j, round(s.probabilistic * people), round(s.deterministic * people))
+         for j, s in prior.items()],
+        schema={"question": pl.UInt8(), "before": COUNT, "certain_before": COUNT},
+        orient="row",
+    ).join(questions(secrets), on="question")  # fmt: skip
+    whole = subsets.join(successes, on="question").join(alone, on="subset")
     after, before = pl.col("mode"), pl.col("before")
     everybody = pl.col("people")  # polars rounds a column over a number twice, over a column once
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
@@ -119,74 +134,35 @@ def frame(
     ratios = whole["degradation_probabilistic"].to_list()
     logs = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
     whole = whole.with_columns(logs).join(_names(whole["subset"].unique(), qids), on="subset")
-    size = pl.col("n_qids")
-    whole = whole.sort(size, "subset", "question", descending=[False, False, False])
+    whole = whole.sort("n_qids", "subset", "question")
     return whole.select(pl.col(c).cast(t) for c, t in SWEPT.items())
 
 
 def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
     """The histograms of each subset and question, under the names of the result."""
-    numbered = pl.DataFrame(
-        {"question": range(len(secrets) + 1), "secret": [None, *secrets]},
-        schema={"question": pl.UInt8(), "secret": pl.String()},
-    )
-    model = pl.when(pl.col("question") > 0).then(pl.lit("CAS")).otherwise(pl.lit("CRS"))
-    named = bins.join(numbered, on="question").with_columns(model=model)
+    named = bins.join(questions(secrets), on="question")
     whole = named.join(_names(named["subset"].unique(), qids), on="subset")
     ordered = whole.sort(pl.col("qids").list.len(), "subset", "question", "bin")
     return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
 
 
+def questions(secrets: Sequence[str]) -> pl.DataFrame:
+    """The model and the secret of each question by its number: 0 is whose record it is."""
+    rows = [(j, "CAS" if j else "CRS", secret) for j, secret in enumerate([None, *secrets])]
+    return pl.DataFrame(rows, schema={"question": pl.UInt8(), **QUESTION}, orient="row")
+
+
 def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
     """The names of the members of each subset."""
-    member = [
-        pl.when(pl.col("subset") // 2**i % 2 == 1).then(pl.lit(name)) for i, name in enumerate(qids)
-    ]
-    return pl.DataFrame([subsets]).select("subset", qids=pl.concat_list(member).list.drop_nulls())
+    return subsets.to_frame("subset").with_columns(qids=members(qids))
 
 
-NAME, COUNT, NUMBER, SUBSET = pl.String(), pl.Int64(), pl.Float64(), pl.UInt32()
+def members(qids: Sequence[str]) -> pl.Expr:
+    """The names in each subset."""
+    names = [pl.when(has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
+    return pl.concat_list(names).list.drop_nulls()
 
 
-QUESTION: dict[str, pl.DataType] = {"model": NAME, "secret": NAME}
-
-
-GAME = QUESTION | {"measure": NAME}
-
-
-BEST = QUESTION | {
-    **{"n_qids": COUNT, "best_for": NAME, "qids": pl.List(NAME)},
-    **{"posterior_deterministic": NUMBER, "degradation_deterministic": NUMBER},
-    **{"posterior_probabilistic": NUMBER, "degradation_probabilistic": NUMBER, "subset": SUBSET},
-}
-"""The subset of each size that is best for the adversary: one row for each question and size where
-one subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
-
-
-SHAPLEY = GAME | {"qid": NAME, "shapley": NUMBER, "share": NUMBER, "alone": NUMBER, "last": NUMBER}
-"""What each quasi-identifier adds: one row for each question, measure and quasi-identifier.
-
-``shapley`` is its part of V(all) - V(empty), ``share`` that part over the whole (NULL where the
-whole is 0), ``alone`` V({a}) - V(empty), ``last`` V(all) - V(all but a)."""
-
-
-INTERACTIONS = GAME | {"a": NAME, "b": NAME, "interaction": NUMBER}
-"""What two quasi-identifiers add together beyond what they add apart (below 0: they repeat each
-other): one row for each question, measure and pair, ``a`` before ``b`` in ``qids``."""
-
-
-BORDERS = GAME | {
-    **{"border": NAME, "n_qids": COUNT, "qids": pl.List(NAME)},
-    **{"posterior": NUMBER, "subset": SUBSET},
-}
-"""Both sides of a threshold: ``border`` is "minimal risky" (the posterior reaches it, that of no
-smaller subset does) or "maximal safe" (it stays below, that of no larger subset does). The empty
-subset counts, too; its posterior is the prior."""
-
-
-DROP_FIRST = QUESTION | {
-    **{"rank": COUNT, "qid": NAME, "posterior_all": NUMBER, "posterior_without": NUMBER},
-    **{"saved": NUMBER, "saved_deterministic": NUMBER, "shapley": NUMBER},
-}
-"""What leaving out one quasi-identifier saves: one row for each question and quasi-identifier, rank
-1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""
+def has(mask: int) -> pl.Expr:
+    """Whether a subset includes the mask."""
+    return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)

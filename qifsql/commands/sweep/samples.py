@@ -32,6 +32,8 @@ from math import ceil
 
 import polars as pl
 
+from qifsql.commands.sweep.result import questions
+
 STANDS_FOR = 100  # a drawn block stands for at most this part of the people
 FACTOR = 4  # so many times as large are the blocks of a stratum as those before, as is the share
 FEWEST = 30  # blocks that are drawn of each stratum, at least
@@ -186,12 +188,9 @@ def _error(name: str) -> pl.Expr:
 
 def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -> pl.DataFrame:
     """The result with the columns of ``ERRORS``."""
-    numbers = pl.DataFrame(
-        {"secret": [None, *secrets], "question": range(len(secrets) + 1)},
-        schema={"secret": pl.String(), "question": pl.UInt8()},
-    )
+    numbers = questions(secrets).drop("model")
     joined = frame.join(numbers, on="secret", nulls_equal=True, maintain_order="left").join(
-        errors, on=["subset", "question"], how="left", maintain_order="left"
+        errors, on=KEYS, how="left", maintain_order="left"
     )
     return (
         joined.drop("question")

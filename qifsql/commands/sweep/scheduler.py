@@ -1,4 +1,11 @@
-"""Passes over the data: tasks go to streams, what they find goes to the workspace."""
+"""Passes over the data: tasks go to streams, what they find to the workspace and to the result.
+
+What a task settled is summed up by state, question and kind of block (``worker.kinds``).
+
+A state stands for every subset that has what it took, nothing of what it dropped, and any of what
+is free. One attribute after the other, whatever is free is counted for both, taken and dropped;
+then every state is a subset. The numbers add up; the smallest and largest stay what they are.
+"""
 
 import threading
 import time
@@ -7,22 +14,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep import collect, encode, statements
-from qifsql.commands.sweep.cost import Progress
-from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.rollup import Choice, group, roll_up
-from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import SAMPLE, Tables, heavy, qualify
-from qifsql.commands.sweep.walk import walk
-from qifsql.commands.sweep.worker import Chunk, Sums, Worker
-from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.commands.sweep.plan import Layout, Progress, Task
+from qifsql.commands.sweep.strategies import Answered, Strategy
+from qifsql.commands.sweep.tables import SAMPLE, Tables, coded, heavy, qualify
+from qifsql.commands.sweep.walk import Choice, group, roll_up, walk
+from qifsql.commands.sweep.worker import Chunk, Sums, Worker, as_named, kinds, number
+from qifsql.commands.sweep.workspace import Workspace
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.query.render import creating, dropping, render
+
+PARTS: dict[str, pl.DataType] = {
+    "part": pl.Int32(),
+    "stratum": pl.Int32(),
+    "of_blocks": pl.Int64(),
+    "of_people": pl.Int64(),
+    "largest": pl.Int64(),
+    "drawn": pl.Int64(),
+}
+"""The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
+``of_people`` people, at most ``largest`` in one block."""
+KEYS = ["subset", "question", "part"]
 
 
 class Tasks:
@@ -62,7 +80,7 @@ class Tasks:
         """Hand out nothing more."""
         with self._changed:
             self._waiting.clear()
-            self._stop = _always
+            self._stop = lambda: True
             self._changed.notify_all()
 
     def _take(self) -> Task | None:
@@ -74,10 +92,6 @@ class Tasks:
                 return None
             self._working += 1
             return self._waiting.popleft()
-
-
-def _always() -> bool:
-    return True
 
 
 @dataclass(kw_only=True)
@@ -108,7 +122,7 @@ class Pass:
             self.progress,
             self.streams,
         )
-        self.kinds = creating("kinds", collect.kinds(self.layout))
+        self.kinds = creating("kinds", kinds(self.layout))
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
@@ -126,6 +140,9 @@ class Pass:
             else:
                 self._alone(pending[0])
             pending = self.workspace.pending(self.number)
+
+    def _worker(self, stream: Stream) -> Worker:
+        return Worker(stream, self.layout, self.strategy.sizes)
 
     def _work_on(self, pending: Iterable[Task]) -> None:
         """Let every stream take task after task."""
@@ -148,18 +165,18 @@ class Pass:
         """Let one statement use all threads."""
 
         def work(stream: Stream) -> None:
-            self._do(Worker(stream, self.layout, self.strategy.sizes), task)
+            self._do(self._worker(stream), task)
 
         self.engine.together([self.workspace.stream], work, self.look)
 
     def _encode(self) -> None:
         """Code the people; the first tasks."""
-        plan = encode.coded(self.bound, self.layout)
+        plan = coded(self.bound.microdata, self.layout)
         table = self.tables.first
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # of a process that did not get further
-        self.engine.keep(table, plan, "encoding", self.bound.dataset.name)
-        worker = Worker(stream, self.layout, self.strategy.sizes)
+        self.engine.keep(table, plan, "encoding", self.bound.microdata.dataset.name)
+        worker = self._worker(stream)
         with stream.transaction():
             self.workspace.enter(stream, table)
             self.strategy.begin(self.tables, worker)
@@ -167,13 +184,15 @@ class Pass:
 
     def expected(self) -> list[float]:
         """About how many different people are left when the attributes before each are dropped."""
-        worker = Worker(self.workspace.stream, self.layout, self.strategy.sizes)
-        query = statements.distinct(
-            [self.layout.later(p) for p in range(self.layout.n - 1)], self.layout.rest_type
-        )
-        return [
-            float(x) for x in worker.stream.rows(render(query.from_(qualify(self.tables.first))))[0]
-        ]
+        worker = self._worker(self.workspace.stream)
+        counts: list[exp.Expr] = [exp.Count(this=exp.Star())]
+        for position in range(self.layout.n - 1):
+            mask = number(self.layout.later(position), self.layout.rest_type)
+            some = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
+            counts.append(exp.ApproxDistinct(this=some))
+        names = (exp.alias_(c, f"rows_{i}") for i, c in enumerate(counts))
+        query = exp.select(*names).from_(qualify(self.tables.first))
+        return [float(x) for x in worker.stream.rows(render(query))[0]]
 
     def look(self) -> None:
         """Tell how far the sweep is."""
@@ -200,7 +219,7 @@ class Pass:
         For a question and a position; it is remembered in the workspace.
         """
         with self._opened() as streams:
-            workers = {s: Worker(s, self.layout, self.strategy.sizes) for s in streams}
+            workers = {s: self._worker(s) for s in streams}
 
             def coarser(question: int, position: int) -> Sums:
                 name = f"coarser {self.number} {position}"
@@ -234,7 +253,7 @@ class Pass:
 
     def sums(self) -> dict[tuple[int, int], Sums]:
         """The same of all subsets that were asked before."""
-        worker = Worker(self.workspace.stream, self.layout, self.strategy.sizes)
+        worker = self._worker(self.workspace.stream)
         query = worker.say.query("sums", found="kept.main.found")
         part = query.where(
             exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
@@ -247,7 +266,7 @@ class Pass:
 
     def _work(self, stream: Stream, tasks: Tasks) -> None:
         """One stream's work: task after task."""
-        worker = Worker(stream, self.layout, self.strategy.sizes)
+        worker = self._worker(stream)
         while True:
             with tasks.next() as task:
                 if task is None:
@@ -342,5 +361,88 @@ class Pass:
 def _found_rows(number_of_pass: int, part: int) -> exp.Select:
     """The rows that one task adds to what was found."""
     keys = {"pass": number_of_pass, "part": part}
-    typed = [exp.alias_(statements.number(v, "INTEGER"), name) for name, v in keys.items()]
+    typed = [exp.alias_(number(v, "INTEGER"), name) for name, v in keys.items()]
     return exp.select(*typed, "*").from_("found")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What holds of subsets: one row per subset, question and part of a sample (0: no sample).
+
+    ``histograms``, if asked for, have one row for each percent, too. ``parts`` are the random parts
+    of samples (``PARTS``).
+    """
+
+    subsets: pl.DataFrame
+    histograms: pl.DataFrame | None
+    parts: pl.DataFrame
+
+
+def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> Collected:
+    """Collect all passes: what holds of the subsets that are ``answered``."""
+    both = [_collected(each, answered, histograms=histograms) for each in passes]
+    bins = [c.histograms for c in both if c.histograms is not None]
+    return Collected(
+        pl.concat(c.subsets for c in both).sort(KEYS),
+        pl.concat(bins).sort(*KEYS, "bin") if bins else None,
+        pl.concat(c.parts for c in both),
+    )
+
+
+def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected:
+    """What one pass says of subsets; an error where its numbers cannot be right."""
+    layout, workspace = each.layout, each.workspace
+    worker = Worker(workspace.stream, layout, each.strategy.sizes)
+    worker.stream.rows(as_named(layout))
+    worker.set(
+        with_bins=(int(histograms), "UTINYINT"),
+        known_too=(1 + (1 << layout.n), "BIGINT"),
+        complete=(answered.first & layout.every, "BIGINT"),
+    )
+    worker.set(**{"pass": (each.number, "INTEGER")})
+    worker.set_lists(bits=[1 << p for p in range(layout.n)])
+    worker.see("pairs", "pairs", found="kept.main.found")
+    for position in range(layout.n):
+        worker.set(bit=(1 << position, "BIGINT"))
+        worker.make("waiting", "decided", waiting="waiting" if position else "pairs")
+    counts = _read(worker, "subsets", workspace.engine.scratch)
+    rows = worker.rows("parts", tasks="kept.main.tasks", strata="kept.main.strata")
+    parts = pl.DataFrame(rows, schema=PARTS, orient="row")
+    subsets = counts.group_by(KEYS, maintain_order=True).agg(
+        pl.col("blocks", "people", "mode", "certain").sum(),
+        pl.col("k", "l").min(),
+        pl.col("worst_case").max(),
+    )
+    if not _adds_up(subsets, parts, layout.people):
+        raise workspace.broken("the blocks of some subset do not add up to the people")
+    expected = answered.subsets[each.number] * len(each.questions)
+    if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
+        raise workspace.broken("some subset has no answer, or one too many")
+    bins = counts.select(*KEYS, "bin", individuals="people") if histograms else None
+    return Collected(subsets, bins, parts)
+
+
+def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
+    """Whether everybody is counted in each subset, or in a stratum of which some were drawn."""
+    part, seen = pl.col("part"), pl.col("people")
+    drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
+    of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
+    counted = subsets.group_by("subset", "question").agg(seen.filter(part == 0).sum())
+    both = counted.join(of_strata, on=["subset", "question"], how="left")
+    return both.filter(seen + pl.col("of_people").fill_null(0) != people).is_empty()
+
+
+def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
+    """The rows of a file as a frame; by way of Parquet, because there may be millions."""
+    path = scratch / f"{file}.parquet"
+    as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
+    copy = exp.Copy(
+        this=exp.Subquery(this=worker.say.query(file)),
+        kind=False,
+        files=[exp.Literal.string(str(path))],
+        params=[as_parquet],
+    )
+    worker.stream.rows(render(copy))
+    frame = pl.read_parquet(path)
+    path.unlink()
+    return frame

@@ -46,7 +46,14 @@ class SweepSpec:
 
 
 class SweepOptions(Knowledge, Joining, total=False):
-    """Which subsets, what is asked about them, and how long the work may take."""
+    """What the adversary knows and wants, which subsets, and how long the work may take.
+
+    ``releases``: ``details["releases"]`` says what each auxiliary dataset adds. ``sample``: blocks
+    of the first attribute are drawn where it has many values, large ones more often, the largest
+    always (``qifsql.commands.sweep.samples``); the rest stays exact. The seed is that of the
+    settings. ``time_budget``: nothing more is begun after so many seconds. ``explain``: what it did
+    cost is in ``details["plan"]``.
+    """
 
     sizes: Annotated[
         str | int | None,

@@ -1,8 +1,12 @@
 """The kinds of sweeps: of all subsets, of those in a list, for a border, from a sample.
 
 What sets a kind apart is asked once, here: which tasks a pass begins with, which ones settle a
-coded table, and which subsets have answers. Weights, and codes that do not fit in a key, are no
-kind of their own: any subsets that can be listed are then attacked one by one (``weighted.py``).
+coded table, and which subsets have answers.
+
+Weights are no kind of their own. They are not small counts that can be packed, and people of one
+kind may weigh differently, so any subsets that can be listed are then attacked one by one, by the
+plans of an attack (``attacks``). The same is done where the codes of the quasi-identifiers need
+more bits than a sweep has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,17 +14,39 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import polars as pl
+
+from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
-from qifsql.commands.sweep.collect import Answered
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
-from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.commands.sweep.workspace import Workspace
+from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
+from qifsql.measures import bayes
+from qifsql.measures.gain import success
+from qifsql.measures.profile import Profile
+from qifsql.query import compiler
+from qifsql.query.microdata_steps import complete
+from qifsql.results.assessment import DETAILS
 
 MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
 LARGEST = 24  # quasi-identifiers of which all subsets can be swept
+ATTACKS = 2**16  # subsets that are attacked one by one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """What can be answered: by every pass the subsets that begin with the attributes ``first``.
+
+    ``first`` are bits by position; ``subsets`` is how many subsets each pass has an answer to.
+    """
+
+    first: int
+    subsets: Mapping[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,3 +209,99 @@ def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) ->
     groups = [task for task, _, _ in workspace.worked() if task.kind == "group"]
     subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
     return Answered(first=-1, subsets=subsets)
+
+
+def attacks(
+    engine: Engine,
+    bound: BoundAttack,
+    strategy: Strategy,
+    workspace: Workspace,
+    *,
+    histogram: bool,
+    out_of_time: Callable[[], bool],
+) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
+    """The rows of all subsets, their histograms, and whether all are there.
+
+    What is done is kept in the workspace as it comes.
+    """
+    subsets = strategy.numbers()
+    if strategy.subsets > ATTACKS:
+        raise InputError(
+            f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
+            "limit them with --sizes 1-3, or name fewer quasi-identifiers"
+        )
+    bound = bound.on(complete(bound.microdata))  # who misses any attribute is in no row
+    questions = compiler.questions(bound)
+    before = _profiles(engine, bound, prior=True)
+    rows: list[dict[str, Any]] = []
+    bins: list[dict[str, Any]] = []
+    whole = True
+    for number, mask in enumerate(subsets):
+        name = f"subset {mask}"
+        held = workspace.fact(name)
+        if held is None or (histogram and held["histogram"] is None):
+            if out_of_time():
+                whole = False
+                break
+            qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
+            part = bound.on(replace(bound.microdata, qids=qids))
+            held = {"rows": _rows(engine, part, before, mask), "histogram": None}
+            if histogram:
+                plan = compiler.step_plan(part, "histogram", questions)
+                counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
+                held["histogram"] = _bins(part.microdata, counted, mask)
+            workspace.tell(name, held)
+        rows += held["rows"]
+        bins += held["histogram"] or []
+        engine.settings.progress("sweeping", (number + 1) / strategy.subsets)
+    histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
+    return pl.DataFrame(rows, schema=SWEPT), histograms, whole
+
+
+def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
+    """The profile of each question."""
+    questions = compiler.questions(bound)
+    plan = compiler.profile_plan(bound, questions, prior=prior)
+    frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
+    make = Profile.of_weights if bound.microdata.weight is not None else Profile.of_counts
+    parts = frame.group_by("secret", maintain_order=True)
+    return {int(j): make(part.drop_nulls("size")) for (j,), part in parts}
+
+
+def _rows(
+    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
+) -> list[dict[str, Any]]:
+    """The rows of one subset."""
+    return [
+        {
+            "model": "CAS" if j else "CRS",
+            "datasets": 1,
+            "n_qids": len(bound.microdata.qids),
+            "qids": [q.name for q in bound.microdata.qids],
+            "secret": bound.microdata.secrets[j - 1].name if j else None,
+            "records": profile.individuals,
+            "blocks": profile.blocks,
+            "singled_out": profile.singled_out,
+            **bayes.row(success(before[j], j, 0), success(profile, j, 0)),
+            "seconds": 0.0,
+            "k": profile.frame["size"].min(),
+            "l": profile.frame["values"].min() if j else None,
+            "subset": mask,
+        }
+        for j, profile in sorted(_profiles(engine, bound).items())
+    ]
+
+
+def _bins(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
+    """The histograms of one subset."""
+    columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
+    return [
+        {
+            "model": "CAS" if row["secret"] else "CRS",
+            "qids": [q.name for q in microdata.qids],
+            "secret": microdata.secrets[row["secret"] - 1].name if row["secret"] else None,
+            **{c: row[c] for c in columns},
+            "subset": mask,
+        }
+        for row in counted.sort("secret", "bin").to_dicts()
+    ]

@@ -1,5 +1,9 @@
 """The coded tables of a pass: one for all attributes, one for each that is left without its first.
 
+Each attribute gets a dictionary, its values numbered in their order. The people are joined with the
+dictionaries once; from then on there are only codes. The generated query names nothing of the
+user's: it reads the step ``microdata``.
+
 Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
 """
 
@@ -9,13 +13,17 @@ from itertools import accumulate
 
 from sqlglot import exp
 
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
-from qifsql.commands.sweep.cost import Progress
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Layout, Progress, Task, first
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.worker import Chunk, Worker
-from qifsql.commands.sweep.workspace import Task, Workspace
+from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed
+from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting.scales import own_table
+from qifsql.query import microdata_steps
+from qifsql.query.columns import same
+from qifsql.query.plan import Plan, Step
 from qifsql.query.render import creating, render
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
@@ -77,7 +85,7 @@ class Tables:
         tables = self._list_tables()
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
-            for s, p in ((s, min(_first(s), len(tables) - 1)) for s in subsets)
+            for s, p in ((s, min(first(s), len(tables) - 1)) for s in subsets)
         ]
 
     def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
@@ -215,6 +223,55 @@ def qualify(table: str) -> str:
     return f"kept.main.{table}"
 
 
-def _first(subset: int) -> int:
-    """The first attribute of a subset, by position."""
-    return (subset & -subset).bit_length() - 1
+def coded(microdata: Microdata, layout: Layout) -> Plan:
+    """One row per different person: codes and counters, equal rows merged."""
+    steps = [
+        *microdata_steps.steps(microdata),
+        Step("coded", "One row per person, coded.", _joined(layout)),
+    ]
+    merged = spoken(layout.words, valued=layout.valued).query("merged")
+    return microdata_steps.plan(microdata, steps, merged)
+
+
+def _joined(layout: Layout) -> exp.Select:
+    """The people joined with every dictionary."""
+    qids = [f"qid_{i + 1}" for i in layout.order]
+    secrets = [f"secret_{j}" for j in layout.secrets]
+    query = exp.select(
+        exp.alias_(typed(_code(qids[0]), "INTEGER"), "entry"),
+        exp.alias_(_rest(layout, qids, secrets), "rest"),
+        *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_words(layout), 1)),
+    ).from_("microdata")
+    for name in (*qids, *secrets):
+        table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
+        on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
+        query = query.join(table, on=on)
+    return query
+
+
+def _rest(layout: Layout, qids: Sequence[str], secrets: Sequence[str]) -> exp.Expr:
+    kind = layout.rest_type
+    parts: list[exp.Expr] = [number(0, kind)]
+    for position, name in enumerate(qids[1:], 1):
+        code = typed(_code(name), kind)
+        shift = exp.Literal.number(layout.shift(position))
+        parts.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
+    if layout.valued:
+        parts.append(typed(_code(secrets[0]), kind))
+    return fold(exp.BitwiseOr, parts)
+
+
+def _words(layout: Layout) -> list[exp.Expr]:
+    """Each word as a sum: one for the person, and one for each counted value that she has."""
+    sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
+    sums[1].append(number(1, layout.word_type))
+    for i, (j, code) in enumerate(layout.counters, 1):
+        word, below = layout.place(i)
+        has = exp.EQ(this=_code(f"secret_{j}"), expression=exp.Literal.number(code))
+        counted = exp.Case().when(has, number(1 << below, "HUGEINT")).else_(number(0, "HUGEINT"))
+        sums[word].append(counted)
+    return [fold(exp.Add, terms) for terms in sums.values()]
+
+
+def _code(name: str) -> exp.Column:
+    return exp.column("code", table=f"of_{name}")

@@ -19,21 +19,10 @@ PAIRS = 5  # interactions of pairs that are shown
 
 Row = Mapping[str, Any]
 
-
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(
     columns=("model", "secret"),
-    shared=(
-        "best",
-        "borders",
-        "shapley",
-        "interactions",
-        "drop_first",
-        "coarsen_first",
-        "histogram",
-        "plan",
-        "releases",
-    ),
+    shared=("best", *REMEDIES, "histogram", "plan", "releases"),
     essential=True,
 )
 

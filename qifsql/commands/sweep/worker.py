@@ -1,19 +1,26 @@
-"""A worker: one stream that is set up for one pass, and the few things it can be told."""
+"""A worker: one stream that is set up for one pass, and the statements that it can be told.
 
-from collections.abc import Sequence
+They are the files of ``sql/sweep/``. A file says ``word`` for the counters of a block, packed in a
+128-bit integer; where they need several, there are as many words.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache, partial, reduce
 
 from sqlglot import exp
 
-from qifsql.commands.sweep import statements
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Layout
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.statements import spoken
 from qifsql.engine.connections import Stream
-from qifsql.query.render import setting
+from qifsql.query.render import creating, render, setting, viewing
+from qifsql.query.splice import splice
+from qifsql.query.templates import exists, script
 
 Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
 MANY, TWO = 3 << 28, 2 << 28  # what a turn says beside the attribute: how many vary
+FORGET = render(exp.delete("settled"))
+_literal = exp.Literal.number
 
 
 @dataclass(frozen=True)
@@ -31,16 +38,58 @@ class Chunk:
     rows: int
 
 
-def macros(layout: Layout) -> list[str]:
-    """The statements that define the words of a pass."""
-    fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
-    return [
-        *statements.macros(),
-        statements.varying(fields, layout.rest_type),
-        statements.keyed(layout.n, layout.block_type),
-        statements.packed(layout.width, layout.key_type),
-        statements.people(layout.counter_bits, valued=layout.valued),
-    ]
+class Statements:
+    """Statements by the names of their files; ``valued`` files stand in where there are some."""
+
+    def __init__(self, words: int, *, valued: bool = False) -> None:
+        self.words = words
+        self.valued = valued
+        self._texts: dict[tuple[str, ...], str] = {}
+
+    def table(self, name: str, file: str, **tables: str) -> str:
+        """The statement that makes the rows of a file a temporary table."""
+        return self._once("table", name, file, tables, partial(creating, name))
+
+    def view(self, name: str, file: str, **tables: str) -> str:
+        """The statement that makes a temporary view of the rows of a file."""
+        return self._once("view", name, file, tables, partial(viewing, name))
+
+    def insert(self, into: str, file: str, **tables: str) -> str:
+        """The statement that adds the rows of a file to a table."""
+        return self._once("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
+
+    def select(self, file: str, **tables: str) -> str:
+        """The query of a file as text."""
+        return self._once("select", "", file, tables, render)
+
+    def _once(
+        self,
+        how: str,
+        name: str,
+        file: str,
+        tables: Mapping[str, str],
+        write: Callable[[exp.Query], str],
+    ) -> str:
+        """A statement, written once: a sweep sends the same ones thousands of times."""
+        key = (how, name, file, *tables.values())
+        if key not in self._texts:
+            self._texts[key] = write(self.query(file, **tables))
+        return self._texts[key]
+
+    def query(self, file: str, **tables: str) -> exp.Query:
+        """The query of a file; ``tables`` stand in for tables that it names."""
+        variant = f"sweep_valued/{file}"
+        view = variant if self.valued and exists(variant) else f"sweep/{file}"
+        query = splice(view, words=self.words, tables=tables)
+        if self.valued:  # where a word is one counter
+            for cast in list(query.find_all(exp.Cast)):
+                if cast.is_type(exp.DataType.Type.INT128):
+                    cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
+        return query
+
+
+spoken = cache(Statements)
+"""The statements of passes with so many words: made once, for all streams."""
 
 
 class Worker:
@@ -55,7 +104,14 @@ class Worker:
         self.layout = layout
         self.say = spoken(layout.words, valued=layout.valued)
         self._history: dict[str, None] = {}
-        self._macros = macros(layout)
+        fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
+        self._macros = [
+            *macros(),
+            varying(fields, layout.rest_type),
+            keyed(layout.n, layout.block_type),
+            packed(layout.width, layout.key_type),
+            people(layout.counter_bits, valued=layout.valued),
+        ]
         stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
@@ -67,17 +123,22 @@ class Worker:
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
         )
-        stream.rows(statements.settled(layout.words, valued=layout.valued))
+        stream.rows(settled(layout.words, valued=layout.valued))
+
+    @property
+    def history(self) -> list[str]:
+        """The statements that were sent, each once, but for those that set variables."""
+        return [*self._macros, *self._history]
 
     def set(self, **values: tuple[int, str]) -> None:
         """Set variables of the session: each a number and its type."""
-        self.stream.rows(statements.variables(values))
+        self.stream.rows(";".join(_variable(name, *value) for name, value in values.items()))
 
     def set_lists(self, **values: Sequence[int]) -> None:
         """Set variables of the session: each a list of whole numbers."""
         for name, numbers in values.items():
             items = exp.Array(expressions=[exp.Literal.number(x) for x in numbers])
-            self.stream.rows(setting(name, statements.typed(items, "BIGINT[]"), variable=True))
+            self.stream.rows(setting(name, typed(items, "BIGINT[]"), variable=True))
 
     def look_at(self, chunk: Chunk) -> None:
         """Let statements see the chunk's rows only."""
@@ -107,12 +168,7 @@ class Worker:
 
     def forget(self) -> None:
         """Take back what was settled."""
-        self.stream.rows(statements.emptied("settled"))
-
-    @property
-    def history(self) -> list[str]:
-        """The statements that were sent, each once, but for those that set variables."""
-        return [*self._macros, *self._history]
+        self.stream.rows(FORGET)
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """The one row of a file."""
@@ -125,3 +181,168 @@ class Worker:
     def _note(self, statement: str) -> str:
         self._history[statement] = None
         return statement
+
+
+@cache
+def macros() -> list[str]:
+    """The statements that define the words of the walk."""
+    return script("sweep/macros")
+
+
+@cache
+def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
+    """The macro that says which attributes differ: from bits that differ to one bit for each.
+
+    ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
+    """
+    terms: list[exp.Expr] = [typed(exp.Literal.number(0), "BIGINT")]
+    for bit, mask in fields:
+        differs = exp.BitwiseAnd(this=exp.column("x"), expression=number(mask, kind))
+        some = typed(exp.paren(exp.NEQ(this=exp.paren(differs), expression=_literal(0))), "BIGINT")
+        terms.append(exp.Mul(this=some, expression=_literal(bit)))
+    return _macro("varying", ("x",), fold(exp.Add, terms))
+
+
+@cache
+def people(counter_bits: int, *, valued: bool) -> str:
+    """The macro that gives the number of people from the first word of a block."""
+    word = exp.column("word")
+    mask = number((1 << counter_bits) - 1, "HUGEINT")
+    counted: exp.Expr = word if valued else exp.BitwiseAnd(this=word, expression=mask)
+    return _macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
+
+
+@cache
+def keyed(n: int, kind: str) -> str:
+    """The macro that makes a block's key of its number and its state."""
+    block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
+    return _macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
+
+
+@cache
+def packed(width: int, kind: str) -> str:
+    """The macro that packs the code of the first attribute and those of the rest in one key."""
+    entry = exp.BitwiseLeftShift(this=typed(exp.column("entry"), kind), expression=_literal(width))
+    both = exp.BitwiseOr(this=exp.paren(entry), expression=typed(exp.column("rest"), kind))
+    return _macro("packed", ("entry", "rest"), both)
+
+
+def as_named(layout: Layout) -> str:
+    """The macro that numbers a subset by the quasi-identifiers in the order they were named."""
+    terms: list[exp.Expr] = []
+    for position, i in enumerate(layout.order):
+        shifted = exp.BitwiseRightShift(this=exp.column("x"), expression=_literal(position))
+        bit = exp.BitwiseAnd(this=exp.paren(shifted), expression=_literal(1))
+        terms.append(exp.paren(exp.BitwiseLeftShift(this=exp.paren(bit), expression=_literal(i))))
+    body = typed(exp.paren(fold(exp.BitwiseOr, terms)), "UINTEGER")
+    return _macro("as_named", ("x",), body)
+
+
+def _macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
+    """The statement that defines one macro of the session."""
+    head = exp.UserDefinedFunction(
+        this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
+    )
+    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(body))
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
+@cache
+def settled(words: int, *, valued: bool) -> str:
+    """The statement that makes the empty table of what is settled."""
+    kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
+    if valued:
+        kinds = {"size": "BIGINT", "mode": "BIGINT", "values": "BIGINT"}
+    columns = {"state": "BIGINT", **kinds, "blocks": "BIGINT"}
+    schema = exp.Schema(
+        this=exp.to_table("settled"),
+        expressions=[
+            exp.ColumnDef(
+                this=exp.to_identifier(c, quoted=True),
+                kind=exp.DataType.build(kind, dialect="duckdb"),
+            )
+            for c, kind in columns.items()
+        ],
+    )
+    create = exp.Create(this=schema, kind="TABLE", replace=True)
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)
+
+
+def kinds(layout: Layout) -> exp.Query:
+    """One row per state, question and kind of block: what was settled, summed up.
+
+    ``size`` people, ``mode`` of them with the most frequent value of the secret, ``values`` that
+    occur. Of whose record it is (question 0) one guess is right in each block.
+    """
+    source = "settled" if layout.valued else _unpacked(layout).subquery("settled")
+    arms: list[exp.Query] = []
+    if layout.owners:
+        arms.append(_arm(source, 0, typed(_literal(1), "BIGINT"), exp.column("size")))
+    for j, values in layout.secrets.items():
+        if layout.valued:
+            arms.append(_arm(source, j, exp.column("mode"), exp.column("values", quoted=True)))
+            continue
+        counts = [exp.column(f"tally_{j}_{code}") for code in range(values)]
+        some = [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts]
+        most = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
+        arms.append(_arm(source, j, most if len(counts) > 1 else counts[0], fold(exp.Add, some)))
+    return exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
+
+
+def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr) -> exp.Select:
+    return (
+        exp.select(
+            "state",
+            exp.alias_(typed(_literal(question), "UTINYINT"), "question"),
+            "size",
+            exp.alias_(mode, "mode"),
+            exp.alias_(values.copy(), "values", quoted=True),
+            exp.alias_(exp.Sum(this=exp.column("blocks")), "blocks"),
+        )
+        .from_(source if isinstance(source, str) else source.copy())
+        .group_by("ALL")
+    )
+
+
+def _unpacked(layout: Layout) -> exp.Select:
+    """The settled rows with a column for the people and for each value of each secret."""
+    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(_counter(layout, 0), "size")]
+    place = 1
+    for j, values in layout.secrets.items():
+        last: exp.Expr = _counter(layout, 0)
+        for code in range(values - 1):
+            columns.append(exp.alias_(_counter(layout, place), f"tally_{j}_{code}"))
+            last = exp.Sub(this=last, expression=_counter(layout, place))
+            place += 1
+        columns.append(exp.alias_(last, f"tally_{j}_{values - 1}"))
+    return exp.select(*columns, "blocks").from_("settled")
+
+
+def _counter(layout: Layout, counter: int) -> exp.Expr:
+    word, below = layout.place(counter)
+    column = exp.column(f"word_{word}")
+    shifted = exp.paren(exp.BitwiseRightShift(this=column, expression=_literal(below)))
+    mask = number((1 << layout.counter_bits) - 1, "HUGEINT")
+    return typed(exp.paren(exp.BitwiseAnd(this=shifted, expression=mask)), "BIGINT")
+
+
+@lru_cache(maxsize=10_000)
+def _variable(name: str, value: int, kind: str) -> str:
+    return setting(name, number(value, kind), variable=True)
+
+
+def number(value: int, kind: str) -> exp.Expr:
+    """A whole number of that type; text in between, because a literal has 64 bits."""
+    return typed(exp.Literal.string(str(value)), kind)
+
+
+def typed(tree: exp.Expr, kind: str) -> exp.Expr:
+    """A cast to a type by its name in DuckDB."""
+    return exp.cast(tree, kind, dialect="duckdb")
+
+
+def fold(operator: type[exp.Binary], terms: Iterable[exp.Expr]) -> exp.Expr:
+    """The terms, one or more, with an operator between them."""
+    return reduce(lambda a, b: operator(this=a, expression=b), terms)

@@ -9,14 +9,14 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
@@ -33,31 +33,6 @@ from qifsql.query.templates import load, script
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
 FORM = 3  # of the tables in a workspace
-
-
-@dataclass(frozen=True)
-class Task:
-    """One thing to do with the rows of a coded table whose ``entry`` is in a range.
-
-    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: the rows of one
-    value are too many for one walk, they get a table of their own. ``drop``: make the table without
-    the attribute. ``group``: settle the one subset that ``state`` has taken.
-    """
-
-    number: int
-    number_of_pass: int
-    kind: str
-    source: str
-    position: int
-    state: int
-    least: int
-    greatest: int
-    rows: int
-
-    def first(self, n: int) -> int:
-        """The first attribute, of n, of the subsets that the task settles."""
-        taken = self.state >> n | 1 << self.position
-        return (taken & -taken).bit_length() - 1
 
 
 class Workspace:

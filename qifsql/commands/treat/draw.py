@@ -24,6 +24,7 @@ from qifsql.data.relation import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InternalError, quoted
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
@@ -101,30 +102,27 @@ def as_text(records: Records) -> Records | None:
 def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
     """Make a table of the records that are dropped (``gone``); ``SUMMARY``, and what ran."""
     name = records.dataset.name
+    tables = Tables(engine, "counting records", name)
     keyed = Step("keyed", "One row per record: its key.", _keyed(records))
-    ((n,),) = engine.rows(Plan((keyed,), _count("keyed")), "counting records", name)
+    ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
         after = " under the filter (where)" if records.where is not None else ""
         raise DatasetError(f"{name} has no records{after}; there is nobody to treat")
     repeats = Plan((keyed,), load("treat/repeats").query)
-    engine.keep("repeats", repeats, "looking for people with several", name, catalog=LOADED)
-    counted = Plan((), load("treat/surplus").query)
-    ((people, surplus, without_key),) = engine.rows(counted, "counting people", name)
-    steps = (_contenders(records, seed), *(_step(step) for step in ("lots", "winners")))
-    drawn = Plan(steps, load("treat/dropped").query)
-    engine.keep("dropped", drawn, "drawing lots", name, catalog=LOADED)
-    ((dropped,),) = engine.rows(Plan((), _count("dropped")), "counting records", name)
+    tables.make("repeats", repeats, "looking for people with several")
+    ((people, surplus, without_key),) = tables.rows(load("treat/surplus").query, "counting people")
+    steps = (_contenders(records, seed), *map(_step, ("lots", "winners")))
+    tables.make("dropped", Plan(steps, load("treat/dropped").query), "drawing lots")
+    dropped = tables.count("dropped")
     if dropped != surplus:
         raise InternalError(f"{dropped:,} records of {name} would be dropped, not {surplus:,}")
     row = (n, n - dropped, dropped, people, without_key)
-    plans = {"repeats": repeats, "dropped": drawn}
-    statements = [render.keeping(plan, table, LOADED) for table, plan in plans.items()]
-    return pl.DataFrame([row], schema=SUMMARY, orient="row"), statements
+    return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
 
 
 def gone() -> exp.Table:
     """The table of the records that are dropped: their positions, from 1."""
-    return _engine_table("dropped")
+    return exp.table_("dropped", db="main", catalog=LOADED)
 
 
 def _keyed(records: Records) -> exp.Select:
@@ -159,7 +157,7 @@ def _contenders(records: Records, seed: int) -> Step:
         exp.select("position", "numbered.key", exp.alias_(exact, "record"))
         .from_(_numbered(records).subquery("numbered"))
         .join(
-            exp.alias_(_engine_table("repeats"), "repeats", table=True),
+            exp.table_("repeats", db="main", catalog=LOADED, alias="repeats"),
             on="numbered.key = repeats.key",
             join_type="semi",
         )
@@ -193,12 +191,3 @@ def _concat(parts: Sequence[exp.Expr]) -> exp.Expr:
 def _step(name: str) -> Step:
     template = load(f"treat/{name}")
     return Step(name, template.doc, template.query, materialized=name == "lots")
-
-
-def _count(table: str) -> exp.Select:
-    return exp.select(exp.Count(this=exp.Star())).from_(table)
-
-
-def _engine_table(name: str) -> exp.Table:
-    """A table of the engine's own."""
-    return exp.table_(name, db="main", catalog=LOADED)

@@ -10,17 +10,17 @@ from dataclasses import replace
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, identifier, read
-from qifsql.data.relation import LOADED, relation
+from qifsql.data.relation import relation
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.errors import InternalError
 from qifsql.measures import bayes, gain
-from qifsql.query import compiler, render
+from qifsql.query import compiler, microdata_steps
 from qifsql.query.columns import unique
-from qifsql.query.microdata import microdata
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 from qifsql.results.assessment import SCHEMA
@@ -50,18 +50,18 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
     ``dropped`` is a table of the positions of the others, from 1, in its column ``position``.
     Return the risk before and after (``COMPARISON``), and who is singled out when (``CHANGES``).
     """
-    name = attack.dataset.name
-    plan, stays = _plan(attack, dropped)
-    engine.keep(_TABLE, plan, "comparing", name, catalog=LOADED)
-    statement = render.keeping(plan, _TABLE, LOADED)
-    table = Dataset(
-        name, "duckdb", attack.dataset.paths, table=_TABLE, schema="main", statement=statement
-    )
-    everybody = replace(attack, dataset=table, where=None)
-    rows = _measured(engine, everybody, "before")
-    rows += _measured(engine, replace(everybody, where=stays), "after")
+    microdata = attack.microdata
+    name = microdata.dataset.name
+    plan, stays = _plan(microdata, dropped)
+    tables = Tables(engine, "comparing", name)
+    tables.make(_TABLE, plan)
+    paths, statement = microdata.dataset.paths, tables.statements[-1]
+    table = Dataset(name, "duckdb", paths, table=_TABLE, schema="main", statement=statement)
+    everybody = replace(microdata, dataset=table, where=None)
+    rows = _measured(engine, attack.on(everybody), "before")
+    rows += _measured(engine, attack.on(replace(everybody, where=stays)), "after")
     counted = _count(engine, everybody, stays)
-    engine.drop(_TABLE, LOADED)
+    tables.drop(_TABLE)
     for when in ("before", "after"):
         alone = [row["singled_out"] for row in rows if row["when"] == when]
         if set(alone) != {counted[f"singled_out_{when}"][0]}:
@@ -69,26 +69,24 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
     return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": counted}
 
 
-def _plan(attack: BoundAttack, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
+def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     """The columns that are used of every record under the filter, and the one that says it stays.
 
     Columns keep the engine's names, under which the attack knows them.
     """
-    trees = [a.expression for a in (*attack.qids, *attack.secrets)]
+    trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
     used = sorted(read(*trees))
     flag = identifier(unique([*used, "stays"])[-1])
-    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
-    inner += [exp.alias_(attack.where.copy() if attack.where is not None else exp.true(), "meant")]
-    inner += [
-        exp.alias_(exp.column(identifier(c), table=SOURCE), f"column_{i}")
-        for i, c in enumerate(used, 1)
-    ]
-    rows = exp.alias_(relation(attack.dataset), SOURCE, table=True)
-    gone = exp.In(
-        this=exp.column("position"), query=exp.select("position").from_(dropped).subquery()
-    )
-    outer = [exp.alias_(exp.column(f"column_{i}"), identifier(c)) for i, c in enumerate(used, 1)]
-    outer += [exp.alias_(exp.not_(gone), flag)]
+    where = microdata.where.copy() if microdata.where is not None else exp.true()
+    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position"), exp.alias_(where, "meant")]
+    outer: list[exp.Expr] = []
+    for i, name in enumerate(used, 1):
+        inner.append(exp.alias_(exp.column(identifier(name), table=SOURCE), f"column_{i}"))
+        outer.append(exp.alias_(exp.column(f"column_{i}"), identifier(name)))
+    rows = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
+    positions = exp.select("position").from_(dropped).subquery()
+    gone = exp.In(this=exp.column("position"), query=positions)
+    outer.append(exp.alias_(exp.not_(gone), flag))
     query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
     stays = exp.Column(this=flag.copy(), table=exp.to_identifier(SOURCE))
     return Plan((), query.where("meant")), stays
@@ -101,17 +99,17 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
     prior = counts.profiles(questions, prior=True)
     after = counts.profiles(questions, prior=False)
     counts.forget()
-    names = [q.name for q in attack.qids]
+    names = [q.name for q in attack.microdata.qids]
     rows: list[dict[str, object]] = []
     for model in attack.models:
-        for j in compiler.numbers(attack, model):
+        for j in compiler.numbers(attack.microdata, model):
             before, then = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, after))
             row = {
                 "when": when,
                 "model": model.acronym.upper(),
                 "n_qids": len(names),
                 "qids": names,
-                "secret": attack.secrets[j - 1].name if j else None,
+                "secret": attack.microdata.secrets[j - 1].name if j else None,
                 "records": counts.records,
                 "blocks": after[j, 0].blocks,
                 "singled_out": after[j, 0].singled_out,
@@ -120,9 +118,9 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
     return rows
 
 
-def _count(engine: Engine, attack: BoundAttack, stays: exp.Expr) -> pl.DataFrame:
+def _count(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
     """Who is alone before and after."""
-    people = replace(attack, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
-    query = splice("treat/changes", width=len(attack.qids))
-    plan = Plan(tuple(microdata(people)), query)
-    return engine.frame(plan, "comparing", attack.dataset.name).cast(pl.Schema(CHANGES))
+    people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
+    query = splice("treat/changes", width=len(microdata.qids))
+    plan = Plan(tuple(microdata_steps.steps(people)), query)
+    return engine.frame(plan, "comparing", microdata.dataset.name).cast(pl.Schema(CHANGES))

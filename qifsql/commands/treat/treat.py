@@ -9,16 +9,18 @@ a colon, ``-`` where it is missing. The text of a cell is fixed by DuckDB, whose
 the manifest; that of CSV is what stands in the file. Source: PoPETs section 5.1.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.treat import draw
 from qifsql.commands.treat.effect import changes
+from qifsql.commands.treat.spec import TreatOptions
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
+from qifsql.data.option import complete
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import open_engine
@@ -37,25 +39,23 @@ def treat(
     source: str | Path | Dataset,
     out: str | Path,
     *,
-    key: str,
     seed: int = 0,
-    qids: str | Sequence[str] = (),
-    secret: str | Sequence[str] = (),
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[TreatOptions],
 ) -> Result:
     """Write exactly one uniformly random record of each person, in the order of the input.
 
-    ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
-    person of its own. All columns stay, under their names. ``out`` ends in .parquet, .csv or
-    .csv.gz (with commas, in UTF-8); the cells of CSV made from CSV are the texts of the input.
-    ``where``: other records are left out. ``qids`` and ``secret``: compare what an adversary who
-    knows these gains before and after (models CRS, and CAS with a secret).
+    ``options`` are those of ``qifsql.commands.treat.spec.TreatOptions``. All columns stay, under
+    their names. ``out`` ends in .parquet, .csv or .csv.gz (with commas, in UTF-8); the cells of CSV
+    made from CSV are the texts of the input. ``where``: other records are left out.
 
     The result says what was done (``draw.SUMMARY``); with quasi-identifiers its details have the
     ``comparison`` (``effect.COMPARISON``) and the ``changes`` in who is singled out
     (``effect.CHANGES``).
     """
+    options = complete(options, TreatOptions)
+    key, qids, secret = options["key"], options["qids"], options["secret"]
     settings = _seeded(seed, settings)
     origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)
@@ -79,22 +79,18 @@ def treat(
         origin = origin.about(description, dataset.paths).sending(statements)
         names, people = [c.name for c in typed.columns], frame["people"][0]
         release.write(engine, final, path, origin, names=names, rows=people)
-        notes = (*(attack.notes if attack else catalog.remarks), *_notes(rows, kind))
+        notes = (*(attack.microdata.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
     """What was asked for, as plain data for the manifest."""
-    if dataset.format == "csv":
-        options["csv"] = {
-            "all_varchar": dataset.all_varchar,
-            "delimiter": dataset.delimiter,
-            "encoding": dataset.encoding,
-        }
+    if dataset.csv:
+        options["csv"] = dataset.csv
     if attack is not None:
-        options["qids"] = [q.name for q in attack.qids]
-        options["secrets"] = [s.name for s in attack.secrets]
+        options["qids"] = [q.name for q in attack.microdata.qids]
+        options["secrets"] = [s.name for s in attack.microdata.secrets]
     return {"dataset": dataset.name} | options
 
 

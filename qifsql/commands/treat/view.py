@@ -12,9 +12,7 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 KIND = Kind(
-    columns=("records", "people", "dropped"),
-    shared=("comparison", "changes"),
-    essential=True,
+    columns=("records", "people", "dropped"), shared=("comparison", "changes"), essential=True
 )
 
 
@@ -60,14 +58,13 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
 def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     """One attack on the records before and after."""
     table = Table.of(["", said("before"), said("after")], right=(1, 2))
-    shown = {
-        said("records"): ("records", words.count),
-        said("singled out"): ("singled_out", words.count),
-        said("certain (deterministic)"): ("posterior_deterministic", words.percent),
-        said("best guess (probabilistic)"): ("posterior_probabilistic", words.percent),
-        said("the same without the release"): ("prior_probabilistic", words.percent),
-    }
-    for name, (column, written) in shown.items():
+    for name, column, written in (
+        (said("records"), "records", words.count),
+        (said("singled out"), "singled_out", words.count),
+        (said("certain (deterministic)"), "posterior_deterministic", words.percent),
+        (said("best guess (probabilistic)"), "posterior_probabilistic", words.percent),
+        (said("the same without the release"), "prior_probabilistic", words.percent),
+    ):
         table.add_row(name, written(before[column]), written(after[column]))
     return [Heading(words.heading(before)), table]
 

@@ -16,7 +16,7 @@ from qifsql.commands.unhash import hashes
 from qifsql.commands.unhash.automaton import Automaton
 from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import SOURCE, column, parse
+from qifsql.data.expressions import SOURCE, column
 from qifsql.data.relation import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
@@ -44,11 +44,7 @@ def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     (attribute,) = of_column(name, catalog.schema)
     hashes.digest(attribute, kind)
-    condition = None
-    if where is not None:
-        condition = parse(where, catalog.schema, "the filter (where)")
-        catalog.condition(condition)
-    return Column(catalog.dataset, attribute, kind, condition)
+    return Column(catalog.dataset, attribute, kind, catalog.filter(where))
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
@@ -173,7 +169,7 @@ def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
         _listing("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
         _listing("symbols", ("kind", "code"), symbols or [(-2, 0)]),
     )
-    finals = exp.select("*").from_(_values(("state",), [(s,) for s in sorted(words.finals)]))
+    finals = _values(("state",), [(s,) for s in sorted(words.finals)])
     cut = exp.select(exp.alias_(exp.Literal.number(words.cut(rows)), "characters"))
     return [
         ("moves", Plan(tables, load("unhash/moves").query)),
@@ -185,19 +181,13 @@ def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
 
 
 def _listing(name: str, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> Step:
-    query = exp.select("*").from_(_values(columns, rows))
-    return Step(name, "From the patterns.", query)
+    return Step(name, "From the patterns.", _values(columns, rows))
 
 
-def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Values:
-    return exp.values(rows, alias="given", columns=columns)
+def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Select:
+    return exp.select("*").from_(exp.values(rows, alias="given", columns=columns))
 
 
 def _step(name: str) -> Step:
     template = load(f"unhash/{name}")
     return Step(name, template.doc, template.query)
-
-
-def mapping() -> Plan:
-    """Each hash with the candidates that give it."""
-    return Plan((), load("unhash/mapping").query)

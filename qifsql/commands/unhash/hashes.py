@@ -7,6 +7,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute
 from qifsql.data.types import family
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
+from qifsql.query.columns import equal
 
 _HEX, _BASE64 = "[0-9A-Fa-f]", "[A-Za-z0-9+/]"
 
@@ -50,10 +51,7 @@ def digest(column: Attribute, kind: Hash) -> exp.Expr:
     if type_ in ("VARCHAR", "ENUM"):
         return _of_text(cell if type_ == "VARCHAR" else exp.cast(cell.copy(), "VARCHAR"), kind)
     if type_ == "BLOB":
-        raw = exp.EQ(
-            this=exp.Anonymous(this="octet_length", expressions=[cell.copy()]),
-            expression=exp.Literal.number(kind.bytes),
-        )
+        raw = equal(_function("octet_length", cell.copy()), exp.Literal.number(kind.bytes))
         text = _function("try", _function("decode", cell.copy()))
         return exp.Case().when(raw, _lower_hex(cell.copy())).else_(_of_text(text, kind))
     raise ColumnError(
@@ -65,10 +63,8 @@ def digest(column: Attribute, kind: Hash) -> exp.Expr:
 def digits(column: Attribute) -> exp.Expr:
     """How many hexadecimal digits a cell of text has; NULL where it has others."""
     if family(column.type) == "BLOB":
-        return exp.Mul(
-            this=exp.Anonymous(this="octet_length", expressions=[column.expression.copy()]),
-            expression=exp.Literal.number(2),
-        )
+        length = _function("octet_length", column.expression.copy())
+        return exp.Mul(this=length, expression=exp.Literal.number(2))
     text = exp.cast(column.expression.copy(), "VARCHAR")
     return exp.Case().when(_matches(text, f"{_HEX}+"), _function("length", text.copy()))
 

@@ -19,13 +19,14 @@ from qifsql.commands.unhash.patterns import parse, together
 from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.data.option import complete
+from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several
+from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -79,15 +80,17 @@ def unhash(
     options = complete(options, UnhashOptions)
     kind, most = hash_named(options["algorithm"]), options["most"]
     candidates, mapping = options["candidates"], options["mapping"]
-    patterns = options["patterns"]
-    named = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    named = as_tuple(options["patterns"])
     counted, words = _read_patterns(named, most)
     if words is None and candidates is None:
         raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
     further = None if candidates is None else path_text(candidates)
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
-    out = None if mapping is None else _place(Path(mapping), (*dataset.paths, further or ""))
+    out = None
+    if mapping is not None:
+        check_ending(Path(mapping), STREAMED)
+        out = check_place(Path(mapping), (*dataset.paths, further or ""))
     sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
@@ -119,7 +122,8 @@ def unhash(
         }
         origin = origin.about(spec, files).sending(tables.statements)
         if out is not None:
-            stream(engine, dictionary.mapping(), out, origin, what="writing the mapping")
+            matches = Plan((), load("unhash/mapping").query)
+            stream(engine, matches, out, origin, what="writing the mapping")
     result = _row(row) | {
         "column": hash_column.attribute.name,
         "hash": kind.name,
@@ -154,14 +158,7 @@ def _too_many(candidates: int, most: int) -> InputError:
     )
 
 
-def _place(path: Path, sources: tuple[str, ...]) -> Path:
-    """Where the mapping goes, checked before any work is done."""
-    check_ending(path, STREAMED)
-    return check_place(path, sources)
-
-
 def _row(row: Mapping[str, int]) -> dict[str, Any]:
-    """The counts with their shares."""
     result: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
     result["unfit"] = row["records"] - row["missing"] - row["hashed"]
     result["recovered_values_share"] = row["recovered_values"] / row["values"]

@@ -6,12 +6,9 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("recovered_values",),
-    shared=(),
-)
+KIND = Kind(columns=("recovered_values",))
+TITLE = "Hashes that were found again: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -52,9 +49,3 @@ def _meaning(share: float) -> str:
         return said("The hash hides nothing: whoever tries these has every identifier.")
     message = "Of the records, {chance} can be named by whoever tries these."
     return said(message, chance=words.chance(share))
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Hashes that were found again: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

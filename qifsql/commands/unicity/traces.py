@@ -12,7 +12,8 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
+from qifsql.query.columns import equal
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
@@ -41,10 +42,12 @@ class Trails:
     """The log as tables of the engine's own: people, points, and who has which."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
-        self.tables = Tables(engine, "reading points", bound.dataset.name)
+        self.tables = Tables(engine, "reading points", bound.microdata.dataset.name)
         self.bound = bound
-        steps = tuple(microdata.microdata(bound, key=True))
-        self.tables.make("traces", microdata.plan(bound, steps, self._query("traces")))
+        steps = tuple(microdata_steps.steps(bound.microdata, key=True))
+        self.tables.make(
+            "traces", microdata_steps.plan(bound.microdata, steps, self._query("traces"))
+        )
         for name in ("places", "people", "paths"):
             self.tables.make(name, self._query(name))
 
@@ -85,7 +88,7 @@ class Trails:
         return draws - int(hidden)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(f"unicity/{name}", width=len(self.bound.qids))
+        return splice(f"unicity/{name}", width=len(self.bound.microdata.qids))
 
 
 def _single(size: int) -> Step:
@@ -95,11 +98,11 @@ def _single(size: int) -> Step:
     query = query.from_(exp.alias_(_shared(), "point_1", table=True))
     for i in range(2, size + 1):
         name, before = f"point_{i}", f"point_{i - 1}"
-        same = exp.EQ(this=exp.column("person", name), expression=exp.column("person", before))
+        same = equal(exp.column("person", name), exp.column("person", before))
         later = exp.GT(this=exp.column("point", name), expression=exp.column("point", before))
         rows = exp.alias_(_shared(), name, table=True)
         query = query.join(rows, on=exp.and_(same, later))
-    one = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    one = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
     doc = "One row per set of points that others have, too, but all of them only one person."
     return Step("single", doc, query.group_by(*points).having(one))
 
@@ -117,9 +120,7 @@ def _hidden(size: int) -> exp.Select:
     other = exp.NEQ(this=exp.column("person", "others"), expression=exp.column("person", "rarest"))
     query = query.from_("rarest").join("paths AS others", on=exp.and_(_has("others", 1), other))
     for i in range(2, size + 1):
-        same = exp.EQ(
-            this=exp.column("person", f"others_{i}"), expression=exp.column("person", "others")
-        )
+        same = equal(exp.column("person", f"others_{i}"), exp.column("person", "others"))
         on = exp.and_(same, _has(f"others_{i}", i))
         query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
     return query
@@ -130,7 +131,7 @@ def _has(who: str, i: int) -> exp.Expr:
     point = exp.Bracket(
         this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
     )
-    return exp.EQ(this=exp.column("point", who), expression=point)
+    return equal(exp.column("point", who), point)
 
 
 def _chances(size: int) -> Step:

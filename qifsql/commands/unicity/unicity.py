@@ -6,25 +6,25 @@ Source: spec section 8; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
+from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError, large, quoted, several
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
 MOST = 20
-DRAWS = 10_000
 SEEDS = 2**63
 
 UNICITY: dict[str, pl.DataType] = {
@@ -48,37 +48,35 @@ Wilson's interval at 95 % confidence, corrected for continuity, from so many ``d
 def unicity(
     source: str | Path | Dataset,
     *,
-    key: str,
-    qids: str | Sequence[str],
-    points: int | Sequence[int] = POINTS,
-    draws: int = DRAWS,
     seed: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
+    **options: Unpack[UnicityOptions],
 ) -> Result:
     """How many people are singled out by so many points of their own.
 
-    ``key`` is the pseudonym that all records of a person share; records without one are left out.
-    A point is what a record says in the ``qids``, which may be coarser forms (``time:hour``); a
-    missing value is a value. A person's points are different from one another, and all sets of so
-    many of them have the same chance; whoever has fewer points is not counted. Exact where the sets
-    that must be compared are at most 100 million, otherwise from ``draws`` of a person and a set,
-    which depend on the ``seed``, the data and nothing else: draw i, from 0, falls on the person
-    whose place is the MD5 digest of ``seed/points/i``, as a little-endian number, modulo those with
-    enough points, who stand in the order of their keys; and of her points, in the order of their
-    values, those are known whose ``seed/points/i/place`` has the least digests.
+    ``options`` are those of ``qifsql.commands.unicity.spec.UnicityOptions``. A person's points are
+    different from one another, and all sets of so many of them have the same chance; whoever has
+    fewer points is not counted. Exact where the sets that must be compared are at most 100 million,
+    otherwise from ``draws`` of a person and a set, which depend on the ``seed``, the data and
+    nothing else: draw i, from 0, falls on the person whose place is the MD5 digest of
+    ``seed/points/i``, as a little-endian number, modulo those with enough points, who stand in the
+    order of their keys; and of her points, in the order of their values, those are known whose
+    ``seed/points/i/place`` has the least digests.
 
     Raises InputError, ColumnError, DatasetError.
     """
+    options = complete(options, UnicityOptions)
+    points, draws = options["points"], options["draws"]
     sizes = (points,) if isinstance(points, int) else tuple(points)
     settings = _checked(sizes, draws, seed, settings)
     origin = Origin.now(settings, "unicity")
-    spec = Attack.of("crs", source, qids=qids, key=key, where=where)
+    spec = Attack.of("crs", source, qids=options["qids"], key=options["key"], where=where)
     with opened(spec, settings) as (engine, bound):
-        records, without = _count(engine, bound)
+        records, without = _count(engine, bound.microdata)
         trails = Trails(engine, bound)
         lengths = trails.lengths()
-        rows, notes = [], list(bound.notes)
+        rows, notes = [], list(bound.microdata.notes)
         if without:
             notes.append(
                 f"{several(without, 'record')} without a key are left out: nothing says "
@@ -102,16 +100,18 @@ def unicity(
                 )
             rows.append(row)
         description = {
-            "dataset": bound.dataset.name,
-            "key": bound.key.name if bound.key else key,
-            "qids": [q.name for q in bound.qids],
+            "dataset": bound.microdata.dataset.name,
+            "key": bound.microdata.key.name if bound.microdata.key else options["key"],
+            "qids": [q.name for q in bound.microdata.qids],
             "points": list(sizes),
             "draws": draws,
             "seed": seed,
             "where": where,
         }
-        origin = origin.about(description, bound.dataset.paths).sending(trails.tables.statements)
-        origin = origin.listing(bound.columns)
+        origin = origin.about(description, bound.microdata.dataset.paths).sending(
+            trails.tables.statements
+        )
+        origin = origin.listing(bound.microdata.columns)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 
@@ -134,18 +134,16 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
     return replace(settings, seed=seed)
 
 
-def _count(engine: Engine, bound: BoundAttack) -> tuple[int, int]:
+def _count(engine: Engine, microdata: Microdata) -> tuple[int, int]:
     """How many records there are, and how many have no key; DatasetError where none has one."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
-    plan = microdata.plan(bound, microdata.microdata(bound, key=True), query)
-    name = bound.dataset.name
+    plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
+    name = microdata.dataset.name
     ((records, without),) = engine.rows(plan, "counting records", name)
     if not records:
-        after = " under the filter (where)" if bound.where is not None else ""
+        after = " under the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{name} has no records{after}; there is nobody to single out")
     if records == without:
-        raise DatasetError(
-            f"no record of {name} has a key ({quoted(bound.key.name) if bound.key else ''}); "
-            "name another column"
-        )
+        key = quoted(microdata.key.name) if microdata.key else ""
+        raise DatasetError(f"no record of {name} has a key ({key}); name another column")
     return int(records), int(without)

@@ -9,12 +9,9 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("points", "unicity"),
-    shared=(),
-)
+KIND = Kind(columns=("points", "unicity"))
+TITLE = "A few records of a person: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -56,9 +53,3 @@ def _followed(row: Mapping[str, Any]) -> str:
         "they are nobody else's: all other records of the person are then known, too."
     )
     return f"{text} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("A few records of a person: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

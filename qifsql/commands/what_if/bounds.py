@@ -48,20 +48,15 @@ class Bound:
     @property
     def monotone(self) -> bool:
         """Whether what breaks it still does when quasi-identifiers become finer."""
-        directions = {"at_least"} if self.model in ("k", "l") else {"at_most"}
-        return (self.model in ("k", "l") or self.measure in FALLING) and directions == set(
-            self.rule.bounds
-        )
+        if self.model in ("k", "l"):
+            return set(self.rule.bounds) == {"at_least"}
+        return self.measure in FALLING and set(self.rule.bounds) == {"at_most"}
 
     def met(self, risks: Sequence[Risk]) -> bool:
         """Whether the release of these risks keeps it; an undefined value breaks it."""
-        values = [self._value(risk) for risk in risks if self._is_about(risk)]
+        everybody = self.model in ("crs", "k") or not self.secrets
+        values = [self._value(risk) for risk in risks if everybody or risk.secret in self.secrets]
         return all(v is not None and self.rule.met(v, None) for v in values)
-
-    def _is_about(self, risk: Risk) -> bool:
-        if self.model in ("crs", "k") or not self.secrets:
-            return True
-        return risk.secret in self.secrets
 
     def _value(self, risk: Risk) -> Any:
         if self.model in ("k", "l"):

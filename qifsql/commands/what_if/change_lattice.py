@@ -16,14 +16,11 @@ from qifsql.counting.composition import NOTHING
 from qifsql.counting.losses import Scale, rows_of, units
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
-from qifsql.data.relation import LOADED
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
 from qifsql.measures import utility
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, same
-from qifsql.query.plan import Plan
-from qifsql.query.render import keeping
 from qifsql.query.splice import splice
 
 HEX = 13  # digits of a lot: 52 bits
@@ -60,12 +57,11 @@ class States:
         self._penalties: dict[tuple[int, int], Fraction] = {}
         for j, states in enumerate(forms, 1):
             self._code(j, states)
-        widths = [len(states) for states in forms]
-        self.released = self._release(widths, seed)
+        self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
         """Number the values of every state; a missing value is one of them."""
-        forms = [exp.alias_(microdata.normal(a), f"form_{i}") for i, a in enumerate(states)]
+        forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
         inner = exp.select(value, people, "positions.position", *forms)
@@ -78,37 +74,36 @@ class States:
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
         """Make ``released``: one row per record, its values' numbers in every state."""
         attack = self.attack
-        named = [(f"qid_{j}", a) for j, a in enumerate(attack.qids, 1)]
-        named += [(f"secret_{j}", a) for j, a in enumerate(attack.secrets, 1)]
-        columns = [exp.alias_(microdata.normal(a), name) for name, a in named]
-        rows = rows_of(attack, columns).subquery("rows")
-        for j, _ in enumerate(attack.secrets, 1):
-            secret = exp.column(f"secret_{j}")
-            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
-            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(secret.name), "code"))
-            self.tables.make(f"secrets_{j}", ranked.from_(values))
+        named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
+        named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
+        columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
+        rows = rows_of(attack.microdata, columns).subquery("rows")
         query = exp.select().from_(rows)
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
             value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
             states = [exp.column(f"state_{i}", codes).as_(f"state_{j}_{i}") for i in range(width)]
             query = query.join(exp.table_(codes), on=value).select(*states)
-        for j, _ in enumerate(attack.secrets, 1):
+        for j, _ in enumerate(attack.microdata.secrets, 1):
             codes, name = f"secrets_{j}", f"secret_{j}"
+            secret = exp.column(name)
+            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
+            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(name), "code"))
+            self.tables.make(codes, ranked.from_(values))
             value = same(exp.column(name, "rows"), exp.column("value", codes))
             code = exp.column("code", codes).as_(name)
             query = query.join(exp.table_(codes), on=value).select(code)
         if seed is not None:
             query = self._drawn(query, len(widths), seed)
         self.tables.make("released", query)
-        statement = keeping(Plan((), query), "released", LOADED)
-        paths, name = attack.dataset.paths, attack.dataset.name
+        statement = self.tables.statements[-1]
+        paths, name = attack.microdata.dataset.paths, attack.microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
         """The records with the lot that each draws."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
-        names += [f"secret_{j}" for j, _ in enumerate(self.attack.secrets, 1)]
+        names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []
         for name in names:
             parts += [exp.cast(exp.column(name), "VARCHAR"), exp.Literal.string(",")]
@@ -122,19 +117,20 @@ class States:
         """The attack on the changed release; DatasetError where a sample keeps nobody."""
         qids = [
             Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
-            for j, (qid, state) in enumerate(zip(self.attack.qids, variant.states, strict=True), 1)
+            for j, (qid, state) in enumerate(
+                zip(self.attack.microdata.qids, variant.states, strict=True), 1
+            )
             if state is not None
         ]
         secrets = [
             Attribute(s.name, _read_column(f"secret_{j}"), "INTEGER")
-            for j, s in enumerate(self.attack.secrets, 1)
+            for j, s in enumerate(self.attack.microdata.secrets, 1)
         ]
         where: exp.Expr | None = None
         if variant.rate is not None and variant.rate < 1:
             bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
-            drawn = exp.Anonymous(
-                this="left", expressions=[_read_column("lot"), exp.Literal.number(HEX)]
-            )
+            first = [_read_column("lot"), exp.Literal.number(HEX)]
+            drawn = exp.Anonymous(this="left", expressions=first)
             where = exp.LT(this=drawn, expression=exp.Literal.string(bound))
             rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
             query = exp.select("1").from_(rows).where(where.copy()).limit(1)
@@ -142,14 +138,15 @@ class States:
                 raise DatasetError(
                     f"the sample keeps no record of {self.released.name}; ask for a larger share"
                 )
-        return replace(
-            self.attack,
+        microdata = replace(
+            self.attack.microdata,
             dataset=self.released,
             qids=tuple(qids) or (NOTHING,),
             secrets=tuple(secrets),
             where=where,
             zoned=False,
         )
+        return self.attack.on(microdata)
 
     def penalty(self, variant: Variant) -> float:
         """The mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
@@ -168,16 +165,15 @@ class States:
             (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             records, _, _, _, listed, spanned = row
-            by_distance = scale.by_distance
-            lost, whole = (spanned, scale.whole) if by_distance else (listed, scale.values)
-            penalty = utility.penalty(int(lost), whole, suppressed=0, records=records)
+            sizes = (spanned, scale.whole) if scale.by_distance else (listed, scale.values)
+            penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
             self._penalties[j, state] = penalty
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
         """Whether values that are alike in one state are alike in the other."""
-        pair = {"finer": finer, "coarser": coarser}
-        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair.items()))
+        pair = (("finer", finer), ("coarser", coarser))
+        steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
         ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")

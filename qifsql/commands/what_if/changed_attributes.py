@@ -26,12 +26,12 @@ from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import measured
 from qifsql.data.coarsen import coarsened
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import SOURCE, parse
+from qifsql.data.expressions import parse, substituted
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ class Changed:
 
     def type(self, tree: exp.Expr, change: Change) -> str:
         """The type of an expression over the column ``value`` of a quasi-identifier."""
-        raw = self.qids[change.qid - 1]
-        whole = _in_place(tree, raw)
+        whole = _in_place(tree, self.qids[change.qid - 1])
         return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
 
 
@@ -89,14 +88,7 @@ def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
 
 def _in_place(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
     """The tree with the quasi-identifier, as it was left, where it reads ``value``."""
-
-    def substitute(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.table == SOURCE and node.name == "value":
-            tree = attribute.expression.copy()
-            return tree if isinstance(tree, exp.Column) else exp.paren(tree)
-        return node
-
-    return tree.transform(substitute)
+    return substituted(tree, "value", attribute.expression)
 
 
 def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
@@ -112,7 +104,7 @@ def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
             f"{family(attribute.type)} of {quoted(attribute.name)}"
         )
     limit = exp.cast(exp.Literal.string(change.how), attribute.type, dialect="duckdb")
-    value = microdata.normal(attribute)
+    value = microdata_steps.normal(attribute)
     beyond = exp.GT if change.kind == "top" else exp.LT
     case = exp.Case().when(beyond(this=exp.paren(value), expression=limit), limit.copy())
     return replace(attribute, expression=case.else_(value.copy()))

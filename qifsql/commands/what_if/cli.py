@@ -1,61 +1,18 @@
 """``qifsql what-if``."""
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import typer
 
-from qifsql.data.option import ATTACK
-from qifsql.options import column_roles, runtime
-from qifsql.options.column_roles import Hierarchies, Secrets
+from qifsql.commands.what_if.spec import WhatIfOptions
+from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
-from qifsql.options.texts import hierarchies, names
 
 POLICY_BROKEN = 4
 
 
-@dataclass(frozen=True)
-class Changes:
-    """What would be changed, and how far."""
-
-    qids: Annotated[
-        list[str] | None,
-        column_roles.qids("Quasi-identifiers, as in attack. Repeatable."),
-    ] = None
-    secret: Secrets = None
-    change: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--change",
-            "-c",
-            help="drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
-            "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable, one each time.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    until: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--until",
-            help="Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
-            "crs.deterministic<=0.05, k>=5, l>=2. Repeatable. Named changes are then the only "
-            "candidates.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            help="The same for the rules of a policy, as in check.",
-            rich_help_panel=ATTACK,
-        ),
-    ] = None
-    hierarchy: Hierarchies = None
-
-
-def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits: Limits) -> None:
+def what_if(
+    data: Data, options: WhatIfOptions, charts: Charts, output: Output, limits: Limits
+) -> None:
     """The risk before and after changes, each alone and all together, without writing data.
 
     With --until or --policy: the smallest change that keeps all bounds, fewest quasi-identifiers
@@ -67,19 +24,8 @@ def what_if(data: Data, request: Changes, charts: Charts, output: Output, limits
     show.check(output)
     charts.check()
     dataset = data.dataset()
-    qids = names(request.qids)
     with limits.settings() as settings:
-        result = run(
-            dataset,
-            qids=qids,
-            secret=names(request.secret),
-            change=tuple(request.change or ()),
-            until=tuple(request.until or ()),
-            policy=request.policy,
-            where=data.where,
-            hierarchies=hierarchies(request.hierarchy or (), qids),
-            settings=settings,
-        )
+        result = run(dataset, **options, where=data.where, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("what_if", result, quiet=limits.quiet)
 

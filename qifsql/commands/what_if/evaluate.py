@@ -40,41 +40,43 @@ class Work:
         self, engine: Engine, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
     ) -> None:
         self.bound = bound
-        self.tables = Tables(engine, "reading records", bound.dataset.name)
+        self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
         self.notes: list[str] = []
         self.tried = 0
-        names = [q.name for q in bound.qids]
+        names = [q.name for q in bound.microdata.qids]
         for name in trees:
             if name not in names:
                 hint = did_you_mean(name, names)
                 raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
         self.trees = {name: Hierarchy.read(path) for name, path in trees.items()}
-        self.changed = Changed(catalog, bound.qids, self.trees)
+        self.changed = Changed(catalog, bound.microdata.qids, self.trees)
         self.raws = [
-            Raw(i, q.name, bound.dataset.name, q.type, self.trees.get(q.name))
-            for i, q in enumerate(bound.qids, 1)
+            Raw(i, q.name, bound.microdata.dataset.name, q.type, self.trees.get(q.name))
+            for i, q in enumerate(bound.microdata.qids, 1)
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """The rows before, with each change alone, and with all together."""
-        check_records(self.tables.engine, self.bound)
-        forms = [[_raw(q)] for q in self.bound.qids]
+        check_records(self.tables.engine, self.bound.microdata)
+        forms = [[_raw(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
-        scales = losses.read_original(self.tables, self.raws, self.bound)
+        scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         lots = seed if any(c.kind == "sample" for c in requests) else None
         states = States(self.tables, self.bound, scales, forms, seed=lots)
-        rows = self._rows(states, "before", [], Variant((0,) * len(forms)))
-        for change, variant in zip(requests, alone, strict=True):
-            rows += self._rows(states, "alone", [change], variant)
-        if len(requests) > 1:
-            rows += self._rows(states, "together", requests, together)
+        releases: list[tuple[str, Sequence[Change], Variant]]
+        releases = [("before", [], Variant((0,) * len(forms)))]
+        releases += [("alone", [change], v) for change, v in zip(requests, alone, strict=True)]
+        releases += [("together", requests, together)] if len(requests) > 1 else []
+        rows = []
+        for release, changes, variant in releases:
+            outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
+            self.plans += plans
+            rows += _rows(release, changes, states.penalty(variant), outcomes)
         if lots is not None:
-            self.notes += [
-                f"the sample is drawn with seed {seed}; another has another risk",
-                IN_SAMPLE,
-            ]
+            sample = f"the sample is drawn with seed {seed}; another has another risk"
+            self.notes += [sample, IN_SAMPLE]
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
@@ -99,20 +101,19 @@ class Work:
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
         """The row before, and that of the smallest change that keeps the bounds."""
-        check_records(self.tables.engine, self.bound)
-        scales = losses.read_original(self.tables, self.raws, self.bound)
-        rungs = generalisation.named(requests, self.bound.qids)
+        check_records(self.tables.engine, self.bound.microdata)
+        scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
+        rungs = generalisation.named(requests, self.bound.microdata.qids)
         if not requests:
-            lengths = [
-                self._length(q, scale) for q, scale in zip(self.bound.qids, scales, strict=True)
-            ]
-            rungs = generalisation.usual(self.bound.qids, scales, lengths, self.trees)
-        forms = [[_raw(q)] for q in self.bound.qids]
+            pairs = zip(self.bound.microdata.qids, scales, strict=True)
+            lengths = [_length(self.tables, q, scale) for q, scale in pairs]
+            rungs = generalisation.usual(self.bound.microdata.qids, scales, lengths, self.trees)
+        forms = [[_raw(q)] for q in self.bound.microdata.qids]
         # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)
         steps = [[0, *ladder] for ladder in at]
-        nested = [self._nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
+        nested = [_nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
 
         def variant(chosen: Rungs) -> Variant:
             return Variant(tuple(ladder[i] for ladder, i in zip(steps, chosen, strict=True)))
@@ -134,62 +135,46 @@ class Work:
         chosen = search.find()
         self.tried = search.tried
         before = (0,) * len(rungs)
-        outcomes = search.risks(before) if search.knows(before) else measure(before)
-        rows = self._make_rows(states, "before", [], variant(before), outcomes)
-        for row in rows:
-            row["met"] = chosen == before
+        outcomes = search.risks.get(before) or measure(before)
+        loss = states.penalty(variant(before))
+        rows = _rows("before", [], loss, outcomes, met=chosen == before)
         if chosen is not None and chosen != before:
-            combination = [ladder[i - 1] for ladder, i in zip(rungs, chosen, strict=True) if i]
-            risk = search.risks(chosen)
-            rows += [
-                row | {"met": True}
-                for row in self._make_rows(states, "smallest", combination, variant(chosen), risk)
-            ]
+            changes = [ladder[i - 1] for ladder, i in zip(rungs, chosen, strict=True) if i]
+            loss = states.penalty(variant(chosen))
+            rows += _rows("smallest", changes, loss, search.risks[chosen], met=True)
         return rows
 
-    def _nested(self, states: States, j: int, ladder: Sequence[int | None]) -> bool:
-        """Whether each rung merges values of the one before; to drop merges all."""
-        pairs = pairwise(ladder)
-        return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
-    def _length(self, qid: Attribute, scale: Scale) -> int | None:
-        """How long the texts of a column are, where they are all equally long."""
-        if family(qid.type) not in ("VARCHAR", "ENUM"):
-            return None
-        text = exp.cast(exp.column("value"), "VARCHAR")
-        length = exp.Anonymous(this="length", expressions=[text])
-        ends = [exp.Min(this=length), exp.Max(this=length.copy())]
-        places = exp.table_(f"places_{scale.raw.number}")
-        ((least, most),) = self.tables.rows(exp.select(*ends).from_(places))
-        return most if least == most else None
+def _nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
+    """Whether each rung merges values of the one before; to drop merges all."""
+    pairs = pairwise(ladder)
+    return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
-    def _rows(
-        self, states: States, release: str, combination: Sequence[Change], variant: Variant
-    ) -> list[dict[str, Any]]:
-        outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
-        self.plans += plans
-        return self._make_rows(states, release, combination, variant, outcomes)
 
-    def _make_rows(
-        self,
-        states: States,
-        release: str,
-        combination: Sequence[Change],
-        variant: Variant,
-        outcomes: Sequence[Risk],
-    ) -> list[dict[str, Any]]:
-        loss = states.penalty(variant)
-        return [
-            {
-                "release": release,
-                "changes": [c.text for c in combination],
-                "secret": risk.secret,
-                **risk.partition,
-                "certainty_penalty": loss,
-                "met": None,
-            }
-            for risk in outcomes
-        ]
+def _length(tables: Tables, qid: Attribute, scale: Scale) -> int | None:
+    """How long the texts of a column are, where they are all equally long."""
+    if family(qid.type) not in ("VARCHAR", "ENUM"):
+        return None
+    text = exp.cast(exp.column("value"), "VARCHAR")
+    length = exp.Anonymous(this="length", expressions=[text])
+    ends = [exp.Min(this=length), exp.Max(this=length.copy())]
+    places = exp.table_(f"places_{scale.raw.number}")
+    ((least, most),) = tables.rows(exp.select(*ends).from_(places))
+    return most if least == most else None
+
+
+def _rows(
+    release: str,
+    changes: Sequence[Change],
+    loss: float,
+    outcomes: Sequence[Risk],
+    *,
+    met: bool | None = None,
+) -> list[dict[str, Any]]:
+    """A row of a release for each secret."""
+    row = {"release": release, "changes": [change.text for change in changes]}
+    last = {"certainty_penalty": loss, "met": met}
+    return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]
 
 
 def _raw(qid: Attribute) -> Attribute:

@@ -8,6 +8,7 @@ and l never fall, where values are merged, so that what a coarser release breaks
 too. That is used only where the rungs of a ladder are nested (each merges values of the last).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
@@ -26,7 +27,7 @@ class Search:
     """A search: ``heights`` of the ladders, how a change is measured, and the bounds it must keep.
 
     ``nested``: whether ladders are, each; ``monotone``: whether bounds are. ``tried`` counts the
-    changes that were measured.
+    changes that were measured, ``risks`` are theirs.
     """
 
     heights: Sequence[int]
@@ -36,16 +37,14 @@ class Search:
     met: Callable[[list[Risk]], bool]
     show: Callable[[float, int], None] = silent
     tried: int = 0
-    _risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
+    risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
 
     def find(self) -> Rungs | None:
         """The rungs of the smallest change that keeps all bounds; None where none does.
 
         Raises InputError where there are too many changes.
         """
-        total = 1
-        for height in self.heights:
-            total *= height + 1
+        total = math.prod(height + 1 for height in self.heights)
         if total > MOST:
             raise InputError(
                 f"there are {total:,} changes to look at, more than {MOST:,}; name fewer "
@@ -54,12 +53,11 @@ class Search:
         movable = [i for i, height in enumerate(self.heights) if height]
         if self.monotone and all(self.nested) and not self._keeps(tuple(self.heights)):
             return None
-        if self._keeps(tuple(0 for _ in self.heights)):
-            return tuple(0 for _ in self.heights)
-        for size in range(1, len(movable) + 1):
-            if rungs := self._of_size(movable, size):
-                return rungs
-        return None
+        before = (0,) * len(self.heights)
+        if self._keeps(before):
+            return before
+        smallest = (self._of_size(movable, size) for size in range(1, len(movable) + 1))
+        return next(filter(None, smallest), None)
 
     def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
         """The smallest change of so many quasi-identifiers."""
@@ -73,7 +71,7 @@ class Search:
         for steps in sorted(by_steps):
             met = [r for r in by_steps[steps] if not self._doomed(r) and self._keeps(r)]
             if met:
-                return max(met, key=lambda rungs: self._risks[rungs][0].partition["blocks"])
+                return max(met, key=lambda rungs: self.risks[rungs][0].partition["blocks"])
         return None
 
     def _hopeful(self, chosen: Sequence[int]) -> bool:
@@ -98,7 +96,7 @@ class Search:
             return False
         return any(
             all(a <= b for a, b in zip(rungs, change, strict=True)) and not self.met(outcomes)
-            for change, outcomes in self._risks.items()
+            for change, outcomes in self.risks.items()
         )
 
     def _rungs(self, chosen: Sequence[int], climbed: Sequence[int]) -> Rungs:
@@ -106,16 +104,8 @@ class Search:
         return tuple(at.get(i, 0) for i in range(len(self.heights)))
 
     def _keeps(self, rungs: Rungs) -> bool:
-        if rungs not in self._risks:
-            self._risks[rungs] = self.measure(rungs)
+        if rungs not in self.risks:
+            self.risks[rungs] = self.measure(rungs)
             self.tried += 1
             self.show(0.0, self.tried)
-        return self.met(self._risks[rungs])
-
-    def knows(self, rungs: Rungs) -> bool:
-        """Whether a change was measured."""
-        return rungs in self._risks
-
-    def risks(self, rungs: Rungs) -> list[Risk]:
-        """What was measured of a change."""
-        return self._risks[rungs]
+        return self.met(self.risks[rungs])

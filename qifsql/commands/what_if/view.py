@@ -14,10 +14,7 @@ from qifsql.presentation.risk_utility import risk_utility
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("release", "changes", "met"),
-    shared=(),
-)
+KIND = Kind(columns=("release", "changes", "met"), shared=())
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

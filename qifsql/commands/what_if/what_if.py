@@ -5,7 +5,7 @@ And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -13,19 +13,21 @@ from qifsql.adversary import changes as adversary_changes
 from qifsql.adversary import roles
 from qifsql.adversary.bind import bind
 from qifsql.adversary.changes import Change
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.what_if import bounds
 from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.evaluate import Work
+from qifsql.commands.what_if.spec import WhatIfOptions
 from qifsql.counting import risks
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.query.render import render
+from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import policy as policies
@@ -51,78 +53,72 @@ in every row; both are NULL without bounds."""
 def what_if(
     source: str | Path | Dataset,
     *,
-    qids: str | Sequence[str] = (),
-    secret: str | Sequence[str] = (),
-    change: str | Sequence[str] = (),
-    until: str | Sequence[str] = (),
-    policy: str | Path | None = None,
     where: str | None = None,
-    hierarchies: Mapping[str, str | Path] | None = None,
     settings: Settings | None = None,
+    **options: Unpack[WhatIfOptions],
 ) -> Result:
     """Measure the risk (CRS, and CAS of each secret) before and after changes; nothing is written.
 
-    ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
-    ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
-    Those of one quasi-identifier are made one after the other. ``until``: bounds such as
-    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of
-    ``qifsql.study.policy`` whose rules are bounds, and whose adversary is taken where none is
-    named here. With bounds the smallest change that keeps them all is looked for
-    (``qifsql.commands.what_if.smallest_change``); changes that are named then are the rungs of
-    ladders, each made to the values as they are, finest first. ``hierarchies``: quasi-identifier ->
-    file. ``sample`` is drawn by the seed of the settings (0 without one). The result (``SCHEMA``)
-    is ``met`` where a release keeps the bounds.
+    ``options`` are those of ``qifsql.commands.what_if.spec.WhatIfOptions``. ``sample`` is drawn by
+    the seed of the settings (0 without one). The result (``SCHEMA``) is ``met`` where a release
+    keeps the bounds.
 
     Raises InputError: DatasetError, ColumnError, ExpressionError.
     """
     origin = Origin.now(settings, "what-if")
-    options: dict[str, Any] = {"qids": qids, "secret": secret, "where": where}
-    read = None
+    options = complete(options, WhatIfOptions)
+    adversary: dict[str, Any] = {name: options[name] for name in ("qids", "secret")}
+    adversary["where"] = where
+    read, policy = None, options["policy"]
     if policy is not None:
-        read = policies.read(policy, **options)
-        options = _of_policy(read)
-    texts, limits = _several(change), _several(until)
+        read = policies.read(policy, **adversary)
+        adversary = _of_policy(read)
+    texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
     if not texts and not limits and read is None:
         raise InputError(
             f"nothing is asked for; name a change ({adversary_changes.HOW}) or a bound (until)"
         )
-    models = "crs,cas" if options.get("secret") else "crs"
-    arguments = {name: value for name, value in options.items() if value}
+    models = "crs,cas" if adversary.get("secret") else "crs"
+    arguments = {name: value for name, value in adversary.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
-    trees = {name: path_text(path) for name, path in (hierarchies or {}).items()}
+    trees = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
     with open_engine(settings, sources=[spec.dataset]) as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
-        requests = [adversary_changes.read(text, bound.qids) for text in texts]
-        names = [s.name for s in bound.secrets]
+        requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]
+        names = [s.name for s in bound.microdata.secrets]
         rules = bounds.until(limits, names)
         rules += bounds.of_policy(read, names) if read is not None else []
         work = Work(engine, catalog, bound, trees)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
-        description = _plain(bound, requests, rules, seed, trees) | {"where": options.get("where")}
-        paths = (*bound.dataset.paths, *trees.values(), *([str(policy)] if policy else []))
-        origin = origin.about(description, paths, *work.plans).listing(bound.columns)
-        origin = origin.sending(dict.fromkeys([*openings(bound.dataset), *work.tables.statements]))
+        description = _plain(bound.microdata, requests, rules, seed, trees) | {
+            "where": adversary.get("where")
+        }
+        paths = (
+            *bound.microdata.dataset.paths,
+            *trees.values(),
+            *([str(policy)] if policy else []),
+        )
+        origin = origin.about(description, paths, *work.plans).listing(bound.microdata.columns)
+        origin = origin.sending(
+            dict.fromkeys([*openings(bound.microdata.dataset), *work.tables.statements])
+        )
     tried = work.tried if rules else None
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
-    notes = (*bound.notes, *work.notes, *_unconsidered(bound))
+    notes = (*bound.microdata.notes, *work.notes, *_unconsidered(bound.microdata))
     return Result(frame=frame, origin=origin, notes=notes, met=met)
 
 
-def _unconsidered(bound: BoundAttack) -> list[str]:
+def _unconsidered(microdata: Microdata) -> list[str]:
     """Which columns the risk does not consider: they stay in the file whatever is changed."""
-    if not (names := roles.unnamed(bound.columns)):
+    if not (names := roles.unnamed(microdata.columns)):
         return []
     return [
         f"not considered, and released as they are: {names}; who knows them, too, singles out more "
         "people than is said here (see check)"
     ]
-
-
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _of_policy(policy: policies.Policy) -> dict[str, Any]:
@@ -139,24 +135,23 @@ def _of_policy(policy: policies.Policy) -> dict[str, Any]:
 
 
 def _plain(
-    bound: BoundAttack,
+    microdata: Microdata,
     requests: Sequence[Change],
     rules: Sequence[Bound],
     seed: int | None,
     trees: Mapping[str, str],
 ) -> dict[str, Any]:
     """What was asked for, as plain data."""
-    assert isinstance(bound.dataset, Dataset)  # noqa: S101 - it was one
-    named = (*bound.qids, *bound.secrets)
-    csv = {"all_varchar": bound.dataset.all_varchar, "delimiter": bound.dataset.delimiter}
+    assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
+    csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
     return {
-        "dataset": bound.dataset.name,
-        "qids": [q.name for q in bound.qids],
-        "secrets": [s.name for s in bound.secrets],
-        "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
+        "dataset": microdata.dataset.name,
+        "qids": [q.name for q in microdata.qids],
+        "secrets": [s.name for s in microdata.secrets],
+        "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "changes": [c.text for c in requests],
         "bounds": [b.text for b in rules],
         "hierarchies": dict(trees) or None,
         "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
-        "csv": csv if bound.dataset.format == "csv" else None,
+        "csv": csv if microdata.dataset.format == "csv" else None,
     }

@@ -169,7 +169,6 @@ def _row(question: str, measure: str, reached: int | None) -> Row:
 
 
 def _attacked(row: Mapping[str, Any], people: str) -> Row:
-    """The numbers of an attack."""
     return {
         "model": row["model"],
         "value": row["posterior_deterministic"],

@@ -11,7 +11,6 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
-from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
 
@@ -33,10 +32,8 @@ QUESTIONS = {
 """The questions, and what answers them where that is not clear."""
 
 
-KIND = Kind(
-    columns=("question", "answer"),
-    shared=("attacks", "register", "unicity"),
-)
+KIND = Kind(columns=("question", "answer"), shared=("attacks", "register", "unicity"))
+TITLE = "Singling out, linkability, inference: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -63,7 +60,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _glance(rows: list[dict[str, Any]]) -> Table:
-    """One line for each answer."""
     least = rows[0]["threshold"]
     heads = [said("question"), said("answer"), said("for certain")]
     heads += [said("before"), said("after"), said("at worst")]
@@ -73,8 +69,10 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
         answer = said(ANSWERED[row["answer"]])
         if row["answer"] in (opinion.POSSIBLE, opinion.YES):
             answer = Bad(answer)
-        numbers = [row["expected_prior"], _mean(row), row["worst_case"]]
-        line = [_question(row), answer, _certain(row), *map(_percent, numbers)]
+        mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is one itself
+        numbers = [row["expected_prior"], mean, row["worst_case"]]
+        chances = ["" if p is None else words.percent(p) for p in numbers]
+        line = [_question(row), answer, _certain(row), *chances]
         if least is not None:
             reached = row["at_threshold"]
             line.append("" if reached is None else words.count(reached))
@@ -97,22 +95,11 @@ def _question(row: Row) -> str:
     return said(QUESTIONS[row["measure"]])
 
 
-def _mean(row: Row) -> float | None:
-    """The mean chance; unicity is one itself."""
-    mean: float | None = row["value" if row["measure"] == "unicity" else "expected"]
-    return mean
-
-
-def _percent(p: float | None) -> str:
-    return "" if p is None else words.percent(p)
-
-
 def _plain(threshold: float) -> str:
     return number(f"{threshold:g}")
 
 
 def _answer(row: Row, tables: Tables) -> str:
-    """One answer in sentences."""
     text = {
         "singled_out": _singled_out,
         "unique_in_both": _linked,
@@ -247,9 +234,3 @@ def _reached(row: Row, *, links: bool = False) -> str:
     there = counted("{n} link", "{n} links", n) if links else words.records(n)
     message = "With a chance of {least} or more: {there}."
     return f" {said(message, least=_plain(row['threshold']), there=there)}"
-
-
-def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
-    title = said("Singling out, linkability, inference: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)

@@ -6,31 +6,29 @@ Source: Opinion 05/2014 (WP 216); ``qifsql.commands.wp29.opinion`` says what ans
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.link.link import link
-from qifsql.commands.unicity.unicity import DRAWS, POINTS, unicity
+from qifsql.commands.unicity.unicity import unicity
 from qifsql.commands.wp29 import opinion
 from qifsql.commands.wp29.opinion import CAUTION, OPINION, Row
+from qifsql.commands.wp29.spec import Source, Wp29Options
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple, complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
-from qifsql.query import microdata
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
-
-Source = str | Path | Dataset
 
 
 @dataclass(frozen=True)
@@ -46,65 +44,65 @@ class _Log:
 def wp29(
     source: Source,
     *,
-    qids: str | Sequence[str],
-    secret: str | Sequence[str] = (),
-    register: Source | None = None,
-    truth: str | Sequence[str] = (),
-    key: str | None = None,
-    points: int | Sequence[int] | None = None,
-    draws: int = DRAWS,
     seed: int = 0,
-    threshold: float | str | None = None,
     where: str | None = None,
-    register_where: str | None = None,
-    null: NullRule = "distinct",
     settings: Settings | None = None,
+    **options: Unpack[Wp29Options],
 ) -> Result:
     """Answer the three questions of the opinion about one release.
 
     Singling out is what an attack finds (CRS), inference what one infers of each ``secret`` (CAS).
-    Linkability is what ``link`` finds with a ``register``, which may be another release (``truth``
-    and ``register_where`` as there; ``1:zip,2:plz`` where names differ); and, under the ``key`` of
-    a log with several records of one person, who has several and the ``unicity`` of ``points``
-    (``draws`` and ``seed`` as there). With neither it is the most that any register could link. A
-    missing value is one (``null``: ``drop`` leaves the record out), but links nobody.
+    Linkability is what ``link`` finds with a ``register``; and, under the ``key`` of a log with
+    several records of one person, who has several and the ``unicity`` of ``points`` (``seed`` as
+    there). With neither it is the most that any register could link.
 
-    Without a ``threshold`` in (0, 1] the answer is for whom it is possible for certain; with one it
-    is yes where somebody's chance is at least that. The result has the answers
+    ``options`` are those of ``qifsql.commands.wp29.spec.Wp29Options``. The result has the answers
     (``opinion.OPINION``), its details what was measured for them: the rows of the ``attacks``
     (CRS and, for each secret, CAS), of ``link`` (``register``) and of ``unicity``, where asked for.
     Raises InputError and its kinds.
     """
     origin = Origin.now(settings, "wp29")
-    least = _threshold(threshold)
+    options = complete(options, Wp29Options)
+    register, key = options["register"], options["key"]
+    least = _threshold(options["threshold"])
     if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
             "the three questions are asked of one release: name one file, another as the register; "
             "for collections use attack with crl,cal"
         )
-    if register is None and (truth or register_where):
+    if register is None and (options["truth"] or options["register_where"]):
         raise InputError("truth and register_where are about a register; name one with --register")
-    if key is None and points is not None:
+    if key is None and options["points"] is not None:
         raise InputError("points are records under a key; name the key with --key")
-    dataset, texts = Dataset.open(source), _several(qids)
+    dataset, texts = Dataset.open(source), as_tuple(options["qids"])
     names = _of_release(texts) if register is not None else texts
     if not names:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
-    models = ("crs", "cas") if _several(secret) else "crs"
-    options: dict[str, Any] = {"thresholds": () if least is None else least, "settings": settings}
+    secrets, truth = as_tuple(options["secret"]), as_tuple(options["truth"])
     attacked = attack(
-        models, dataset, qids=names, secret=secret, key=key, where=where, null=null, **options
+        ("crs", "cas") if secrets else "crs",
+        dataset,
+        qids=names,
+        secret=secrets,
+        key=key,
+        where=where,
+        null=options["null"],
+        thresholds=() if least is None else least,
+        settings=settings,
     )
+    common: dict[str, Any] = {"where": where, "settings": settings}
     links, log = None, None
     if register is not None:
-        more: dict[str, Any] = {"where": where, "register_where": register_where}
-        links = link(dataset, register, qids=texts, truth=truth, **more, settings=settings)
+        register_where = options["register_where"]
+        links = link(
+            dataset, register, qids=texts, truth=truth, register_where=register_where, **common
+        )
     if key is not None:
-        more = {"key": key, "qids": names, "where": where, "settings": settings}
-        counts = POINTS if points is None else points
-        log = _log(dataset, more, {"points": counts, "draws": draws, "seed": seed})
-    spec = _describe(links, log) | {"truth": list(_several(truth)) or None, "threshold": least}
-    origin = _together(origin, attacked, links, log, spec | {"register_where": register_where})
+        drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
+        log = _log(dataset, {"key": key, "qids": names, **common}, {**drawn, "seed": seed})
+    spec = _describe(links, log) | {"truth": list(truth) or None, "threshold": least}
+    spec["register_where"] = options["register_where"]
+    origin = _together(origin, attacked, links, log, spec)
     rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
     notes = _notes(attacked, links, log, least)
@@ -142,15 +140,12 @@ def _rows(
         rows.append(opinion.linked(links.frame.row(0, named=True), curve, least))
     if log is not None and log.several:
         rows.append(opinion.keyed(log.several, log.people, reached=least is not None))
-        lines = [row for row in _unicity(log) if row["unicity"] is not None]
+        drawn = log.unicity.frame.to_dicts() if log.unicity else []
+        lines = [row for row in drawn if row["unicity"] is not None]
         rows += [opinion.unicity(max(lines, key=lambda row: int(row["points"])))] if lines else []
     if len(rows) == 1:
         rows.append(opinion.perfectly_linked(whose, people))
     return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
-
-
-def _unicity(log: _Log) -> list[dict[str, Any]]:
-    return log.unicity.frame.to_dicts() if log.unicity else []
 
 
 def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
@@ -160,8 +155,8 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
         key = exp.select("key").from_("microdata")
         keyed = Step("keyed", "One row per record: the key of its person.", key)
-        steps = [*microdata.microdata(bound, key=True), keyed]
-        plan = microdata.plan(bound, steps, load("wp29/persons").query)
+        steps = [*microdata_steps.steps(bound.microdata, key=True), keyed]
+        plan = microdata_steps.plan(bound.microdata, steps, load("wp29/persons").query)
         ((people, several),) = engine.rows(plan, "counting records of each key", dataset.name)
     if not people:
         raise DatasetError(
@@ -172,11 +167,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 
 
 def _together(
-    origin: Origin,
-    attacked: Result,
-    links: Result | None,
-    log: _Log | None,
-    spec: dict[str, Any],
+    origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
 ) -> Origin:
     """Where all the numbers come from."""
     measured = [attacked.origin, *([links.origin] if links else [])]
@@ -246,7 +237,3 @@ def _threshold(threshold: float | str | None) -> float | None:
     if isinstance(threshold, bool) or not 0 < least <= 1:
         raise InputError("a threshold is a chance above 0 and at most 1, such as 0.2")
     return least
-
-
-def _several(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)

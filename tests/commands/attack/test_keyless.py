@@ -182,6 +182,25 @@ def test_link_rules_that_cannot_be_are_refused(pair: list[str], link: str, words
         qifsql.attack("crl", pair, link=link, qids="q")
 
 
+def test_what_no_rule_links_is_said_to_be_independent_and_to_promise_too_much(
+    tmp_path: Path,
+) -> None:
+    """People keep q, which no rule says: by the model it tells the first from the second."""
+    same = {"age": 7, "c": "a", "d": 0, "s": "u"}
+    people = [same | {"e": e, "q": q} for e, q in ((1, "x"), (2, "x"), (1, "y"))]
+    paths = written(tmp_path, [people, people])
+    asked = {"link": "e", "presence": 1, "truth": "id", "qids": "q"}
+    result = qifsql.attack("crl", paths, **asked)
+    found = by_knowledge(result)
+    assert found["CRL", "with the key"]["posterior_probabilistic"] == NEAR(2 / 3)
+    assert found["CRL", "linked"]["posterior_probabilistic"] == NEAR(5 / 6)
+    assert any("no rule of the links says how" in note for note in result.notes)
+    assert any("more is guessed right without the key" in note for note in result.notes)
+    fitting = qifsql.attack("crl", paths, **(asked | {"link": "e; q"}))
+    assert not any("no rule of the links" in note for note in fitting.notes)
+    assert not any("without the key" in note for note in fitting.notes)
+
+
 @pytest.mark.parametrize("one_to_one", [False, True])
 def test_where_nobody_has_a_candidate_the_numbers_are_those_of_the_focal_release_alone(
     pair: list[str], one_to_one: bool

@@ -47,6 +47,13 @@ def test_numbers_within_groups_are_those_of_attack(tmp_path: Path):
     ]
 
 
+def test_a_column_of_groups_that_every_rule_replaces_must_be_there_all_the_same(tmp_path: Path):
+    levels = policy(tmp_path, rule(model="crs", by="gender", measure="worst_case"))
+    assert qifsql.check(PEOPLE, levels, by="id").frame.equals(qifsql.check(PEOPLE, levels).frame)
+    with pytest.raises(ColumnError, match="gendre"):
+        qifsql.check(PEOPLE, levels, by="gendre")
+
+
 def test_a_missing_value_and_an_empty_text_are_groups(tmp_path: Path):
     file = tmp_path / "t.parquet"
     pl.DataFrame({"a": [1, 1, 2, 3], "g": [None, "", "x", "x"]}).write_parquet(file)

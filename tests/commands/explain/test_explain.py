@@ -47,7 +47,7 @@ from qifsql.commands.link.link import CONFIDENCE, LINKED
 from qifsql.commands.sweep import result
 from qifsql.commands.sweep import samples as sampling
 from qifsql.commands.sweep.answers import COARSEN_FIRST
-from qifsql.commands.sweep.cost import PLAN
+from qifsql.commands.sweep.plan import PLAN
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT, Sweep
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.commands.unicity.unicity import UNICITY

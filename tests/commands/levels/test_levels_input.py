@@ -245,7 +245,7 @@ def test_a_secret_among_the_quasi_identifiers_and_weights_are_refused() -> None:
     with pytest.raises(ColumnError, match="is among the quasi-identifiers"):
         levels(PEOPLE, qids=["age", "illness"], secret="illness")
     with pytest.raises(InputError, match="levels does not take weight"):
-        levels(PEOPLE, **KNOWN, weight="age")
+        levels(PEOPLE, **KNOWN, weight="age")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="suppressed is one of"):
         levels(PEOPLE, **KNOWN, suppressed="none")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="above 1"):

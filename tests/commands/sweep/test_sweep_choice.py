@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from qifsql.commands.sweep.rollup import CALLS, PROMISING, ROLLED, TRIALS, Choice
+from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
 
 ROWS = 100_000
 LEFT = 8

@@ -21,11 +21,10 @@ from test_templates import text
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import layout, samples, statements
-from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.statements import Statements
+from qifsql.commands.sweep import samples, worker
+from qifsql.commands.sweep.plan import Layout
 from qifsql.commands.sweep.strategies import MOST
-from qifsql.commands.sweep.worker import MANY, TWO
+from qifsql.commands.sweep.worker import MANY, TWO, Statements
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.query.plan import Plan
@@ -62,7 +61,7 @@ def put(con: Connection, **values: int) -> None:
 
 
 def test_every_macro_runs_in_a_plain_prompt_where_the_variables_that_it_names_are_set() -> None:
-    made = statements.macros()
+    made = worker.macros()
     assert all(sql.startswith("CREATE OR REPLACE TEMP MACRO ") for sql in made)
     with duckdb.connect() as con:
         for sql in made:
@@ -165,10 +164,10 @@ def test_the_words_that_are_made_for_a_pass_read_what_its_layout_packs(
     rest = [sum(c << packed.shift(p) for p, c in enumerate(cs) if p) for cs in (one, other)]
     state, block = (1 << 2 * n) - 2, data.draw(st.integers(0, 2**28 - 1))
     macros = (
-        statements.varying([(1 << p, packed.field(p)) for p in range(1, n)], packed.rest_type),
-        statements.keyed(n, packed.block_type),
-        statements.packed(packed.width, packed.key_type),
-        statements.people(packed.counter_bits, valued=valued),
+        worker.varying(tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type),
+        worker.keyed(n, packed.block_type),
+        worker.packed(packed.width, packed.key_type),
+        worker.people(packed.counter_bits, valued=valued),
     )
     found = answer(
         f"SELECT varying('{rest[0] ^ rest[1]}'::{packed.rest_type}), keyed({block}, {state}), "
@@ -235,7 +234,7 @@ class Witness:
         self._most = defaultdict(int)
         query, rows, keep, asked = Statements.query, Stream.rows, DuckDB.keep, DuckDB.rows
         witness = self
-        statements.spoken.cache_clear()  # those that were said before are said again
+        worker.spoken.cache_clear()  # those that were said before are said again
 
         def told(self: Statements, file: str, **tables: str) -> exp.Query:
             made = query(self, file, **tables)
@@ -378,7 +377,7 @@ def test_statements_of_several_words_give_the_sums_of_one_word(people: Path) -> 
     witness = Witness()
     for way in WAYS:
         with witness.watching() as patch:
-            patch.setattr(layout, "WORD", NARROW)  # two counters each
+            patch.setattr("qifsql.commands.sweep.plan.WORD", NARROW)  # two counters each
             sweep(people, way, ["few", "other"], patch)
     assert witness.words == {3}
     assert {file for file in FILES if " word" in text(file)} - {*VALUED} <= {*witness.found}

@@ -28,8 +28,8 @@ from test_sweep import (
 import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import scheduler, tables
-from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
-from qifsql.commands.sweep.rollup import Choice
+from qifsql.commands.sweep.plan import COUNTERS, FEW, WORD
+from qifsql.commands.sweep.walk import Choice
 
 LASTS = 0.7  # of the times that a hesitant choice is asked
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from sqlglot import exp
 
@@ -18,7 +17,7 @@ from qifsql.data.relation import relation
 from qifsql.data.types import INTEGERS, NUMBERS, comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted
-from qifsql.query.microdata import normal
+from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Step
 
 
@@ -60,13 +59,10 @@ class Release:
 
     def _unseen(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Whether what is observed cannot be told from not being in the release."""
-        if self.number == 1:
+        if self.number == 1 or (values and self.has_absence):
             return exp.false()
-        if not values:
-            return exp.true()
-        if self.has_absence:
-            return exp.false()
-        return exp.and_(*(exp.paren(v.copy()).is_(exp.null()) for v in values))
+        missing = [exp.paren(value.copy()).is_(exp.null()) for value in values]
+        return exp.and_(*missing) if missing else exp.true()
 
     def observation(self, values: Sequence[str | None]) -> exp.Expr:
         """The observation of a target, of which these are the values as texts (None: missing)."""
@@ -74,8 +70,7 @@ class Release:
         for qid, value in zip(self.qids, values, strict=True):
             kind = exp.DataType.build(qid.type, dialect="duckdb")
             text = exp.null() if value is None else exp.Literal.string(value)
-            attribute = replace(qid, expression=exp.cast(text, kind))
-            trees.append(normal(attribute))
+            trees.append(normal(replace(qid, expression=exp.cast(text, kind))))
         return _together(trees)
 
 
@@ -124,19 +119,8 @@ def releases(
             roles.KEY: (key,) if key else (),
         }
         listed = roles.columns(catalog.schema, used, where=row_filter)
-        release = Release(
-            datasets[i],
-            number,
-            exact,
-            drift,
-            quasi_identifiers,
-            sought,
-            key,
-            row_filter,
-            has_absence,
-            listed,
-        )
-        sequence.append(release)
+        links = (datasets[i], number, exact, drift, quasi_identifiers)
+        sequence.append(Release(*links, sought, key, row_filter, has_absence, listed))
     return tuple(sequence)
 
 
@@ -166,18 +150,10 @@ def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
     tree = plain(attribute)
     if rule.kind == "exact":
         return tree
-    less = rule.shift * steps
-    if family(attribute.type) in INTEGERS:
-        number = exp.Literal.number(abs(int(less)))
-        tree = exp.cast(tree, "HUGEINT")
-    else:
-        number = exp.Literal.number(format(abs(less), "f"))
-        tree = exp.paren(tree)
-    return (
-        exp.Sub(this=tree, expression=number)
-        if less >= Decimal(0)
-        else exp.Add(this=tree, expression=number)
-    )
+    less, whole = rule.shift * steps, family(attribute.type) in INTEGERS
+    number = exp.Literal.number(abs(int(less)) if whole else format(abs(less), "f"))
+    tree = exp.cast(tree, "HUGEINT") if whole else exp.paren(tree)
+    return (exp.Sub if less >= 0 else exp.Add)(this=tree, expression=number)
 
 
 def _together(trees: Sequence[exp.Expr]) -> exp.Expr:

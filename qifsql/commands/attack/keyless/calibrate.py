@@ -7,8 +7,9 @@ estimated by (s - c) / (1 - c), kept within [0, 1]: by moments, over all consecu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from itertools import groupby
 
 import polars as pl
 from sqlglot import exp
@@ -44,16 +45,8 @@ have it, the mean chance, and the share of best links that are right (of equally
 each). A model that fits has ``right`` near ``predicted``."""
 
 
-@dataclass(frozen=True)
-class Learned:
-    """The rules with all probabilities known, and what is to be said about them."""
-
-    rules: tuple[Rule, ...]
-    notes: tuple[str, ...] = ()
-
-
-def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
-    """The rules with the stay probabilities that were asked to be learned.
+def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rule], list[str]]:
+    """The rules with the stay probabilities that were asked to be learned, and notes on these.
 
     With a key from people in both releases; without one from those whom the exactly matching
     columns alone tell from everybody else in both: some of these are two people, so that too few
@@ -94,7 +87,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> Learned:
             f"{several(pairs, 'pair')} of records {whom}"
             + ("" if keyed else ": a pair may be two people, so it may be too low")
         )
-    return Learned(tuple(law), tuple(notes))
+    return law, notes
 
 
 def check_keys(chain: Chain, key: str) -> None:
@@ -197,11 +190,9 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
 
 
 def _bins(step: int, best_links: Sequence[tuple[float, int, int, int]]) -> list[dict[str, object]]:
-    bins: dict[int, list[tuple[float, int, int, int]]] = {}
-    for one in best_links:
-        bins.setdefault(round(100 * one[0]), []).append(one)
     rows: list[dict[str, object]] = []
-    for number, group in sorted(bins.items()):
+    for number, links_of_bin in groupby(best_links, key=lambda one: round(100 * one[0])):
+        group = list(links_of_bin)
         n = sum(records for _, _, records, _ in group)
         predicted = sum((Fraction(c) * records for c, _, records, _ in group), Fraction(0)) / n
         right = sum((Fraction(hits, ties) for _, ties, _, hits in group), Fraction(0)) / n

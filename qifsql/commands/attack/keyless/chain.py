@@ -17,6 +17,8 @@ from qifsql.data.relation import openings
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
+from qifsql.query.columns import equal, same
+from qifsql.query.compiler import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -73,9 +75,9 @@ class Chain:
         """Give numbers to what must match exactly, then to the kinds of records."""
         numbers = range(1, self.last + 1)
         every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
-        union: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
         doc = "One row per record of any release: what must match exactly."
-        self.tables.make("exacts", Plan((Step("matched", doc, union),), self.query("exacts")))
+        plan = Plan((Step("matched", doc, union(every)),), self.query("exacts"))
+        self.tables.make("exacts", plan)
         for i in numbers:
             names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
             self.tables.make(f"people_{i}", self.query("people", **names))
@@ -101,13 +103,9 @@ class Chain:
         query = exp.select("*").from_("kinds")
         columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
         for column, name in {"exact": "exact_share", **columns}.items():
-            window = exp.Window(
-                this=exp.Sum(this=exp.column("records")), partition_by=[exp.column(column)]
-            )
-            share = exp.Div(
-                this=exp.cast(window, "DOUBLE"), expression=exp.cast(total.copy(), "DOUBLE")
-            )
-            query = query.select(exp.alias_(share, name))
+            window = exp.Window(this=total.this.copy(), partition_by=[exp.column(column)])
+            part, whole = (exp.cast(tree.copy(), "DOUBLE") for tree in (window, total))
+            query = query.select(exp.alias_(exp.Div(this=part, expression=whole), name))
         return query
 
     def _explosion(self, earlier: int, later: int) -> int:
@@ -129,23 +127,13 @@ class Chain:
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
             both = [exp.column("exact"), exp.column(f"qid_{k}")]
-            tables = (f"kinds_{earlier}", f"spots_{later}")
             one, other = (
-                exp.select(*both, exp.alias_(exp.Count(this=exp.Star()), "n"))
-                .from_(table)
-                .group_by(*both)
-                .subquery(name)
-                for table, name in zip(tables, ("one", "other"), strict=True)
+                exp.select(*both, "count(*) AS n").from_(table).group_by(*both).subquery(name)
+                for table, name in ((f"kinds_{earlier}", "one"), (f"spots_{later}", "other"))
             )
-            same = [
-                exp.NullSafeEQ(
-                    this=exp.column(c.name, "one"), expression=exp.column(c.name, "other")
-                )
-                for c in both
-            ]
-            product = exp.Mul(this=exp.column("n", "one"), expression=exp.column("n", "other"))
-            query = exp.select(exp.cast(exp.Sum(this=product), "BIGINT")).from_(one)
-            query = query.join(other, on=exp.and_(*same))
+            alike = [same(exp.column(c.name, "one"), exp.column(c.name, "other")) for c in both]
+            query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(one)
+            query = query.join(other, on=exp.and_(*alike))
             ((pairs,),) = self.tables.answer(query, "counting candidates")
             option = (int(pairs or 0), column.name)
             least = option if least is None or option < least else least
@@ -160,8 +148,7 @@ class Chain:
         ``sources``: the table of the kinds that are looked at; without one all of them.
         """
         of = self._matched if self.matched else self._linked
-        queries = [of(earlier, later, sources) for earlier, later in pairs]
-        query: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+        query = union([of(earlier, later, sources) for earlier, later in pairs])
         if self.matched:
             return (Step("weighed", load("keyless/matched").doc, query),)
         return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
@@ -189,23 +176,20 @@ class Chain:
             kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))
             earlier_kinds = kinds.where(_among(sources)).subquery("mine")
         query = exp.select().from_(earlier_kinds)
-        same = exp.EQ(this=exp.column("exact", "mine"), expression=exp.column("exact", "theirs"))
-        query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=same)
+        alike = equal(exp.column("exact", "mine"), exp.column("exact", "theirs"))
+        query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=alike)
         likelihood: exp.Expr = double(1.0)
         for k, rule in enumerate(self.rules, 1):
             before, after = exp.column(f"qid_{k}", "mine"), exp.column(f"qid_{k}", "theirs")
             if rule.kind == "table":
                 name = f"moves_{k}_{later - earlier}"
-                on = [
-                    exp.NullSafeEQ(this=exp.column("before", name), expression=before),
-                    exp.NullSafeEQ(this=exp.column("after", name), expression=after),
-                ]
-                query = query.join(exp.to_table(name), on=exp.and_(*on))
+                ends = zip(("before", "after"), (before, after), strict=True)
+                moved = (same(exp.column(end, name), value) for end, value in ends)
+                query = query.join(exp.to_table(name), on=exp.and_(*moved))
                 factor: exp.Expr = exp.column("probability", name)
             else:
-                factor = _stays(
-                    rule, later - earlier, before, after, exp.column(f"share_{k}", "theirs")
-                )
+                share = exp.column(f"share_{k}", "theirs")
+                factor = _stays(rule, later - earlier, same(before, after), share)
             likelihood = exp.Mul(this=likelihood, expression=factor)
         both = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
         seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
@@ -235,11 +219,10 @@ def double(number: float) -> exp.Expr:
     return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
 
 
-def _stays(rule: Rule, steps: int, before: exp.Expr, after: exp.Expr, share: exp.Expr) -> exp.Expr:
+def _stays(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
     """Kept over all the steps, or drawn anew in one of them."""
     assert rule.stay is not None  # noqa: S101 - learned before
     stay = rule.stay**steps
-    same = exp.NullSafeEQ(this=before, expression=after)
     persistence = exp.Case().when(same, double(float(stay))).else_(double(0.0))
     anew = exp.Mul(this=double(float(1 - stay)), expression=share)
     return exp.paren(exp.Add(this=persistence, expression=anew))

@@ -11,7 +11,7 @@ the record that was reached is linked with the next release; whoever was not fou
 linked from the release before, by the law of so many steps at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -29,11 +29,12 @@ from qifsql.commands.attack.keyless.spec import Request, specify
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import read
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import several
+from qifsql.errors import quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 from qifsql.results.result import Result
@@ -51,6 +52,8 @@ where the truth is told, ``with the key``; the others are of the linked row: the
 person of one release is in the next, the chance that the best link of a record (of longer
 collections: the best chain of them) is right, the share of best links that is right by the truth,
 for two releases, and whether people compete for records."""
+
+SLIGHT = 1e-9  # a difference of success that rounding makes
 
 
 def attack(
@@ -95,7 +98,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
     """The attack without a key, next to the focal release alone and the attack with the key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request)) as engine:
-        chain, learned, aimed = _linked(engine, request)
+        chain, rules, notes, aimed = _linked(engine, request)
         sights = numbers(chain, aimed) if aimed else None
         rows = standing(request.models, Outcomes(chain, sights), request.secrets, aimed)
         steps, calibration = calibrate.links(chain, truth=bool(request.truth))
@@ -106,7 +109,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
     paths = (p for d in request.datasets for p in d.paths)
     tables = (rule.table for _, rule in _tables(request.rules))
     spec = request.plain() | {"qids": list(named(chain.releases))}
-    spec |= {"link": [rule.plain() for rule in learned.rules]}
+    spec |= {"link": [rule.plain() for rule in rules]}
     origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
     origin = origin.sending(chain.tables.statements)
     origin = origin.listing(roles.of_files(release.columns for release in chain.releases))
@@ -125,7 +128,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
     frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
-    notes = [*learned.notes, *_notes(steps, chain), *written]
+    notes += [*_notes(steps, chain), *_unlinked(chain.releases), *_doubts(rows), *written]
     if request.presence == 1:
         notes.append("everybody of one release is taken to be in the next (presence 1)")
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
@@ -133,25 +136,22 @@ def _run(request: Request, settings: Settings | None) -> Result:
 
 def _linked(
     engine: Engine, request: Request
-) -> tuple[Chain, calibrate.Learned, list[list[str | None]]]:
-    """The chain of releases with its law, and the values of the target in each."""
+) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
+    """The chain of releases, its law with notes, and the values of the target in each release."""
     catalogs, sequence = _opened(engine, request)
-    keys = request.truth or request.keys
     aimed = aim(request.models[0], request.target, sequence, catalogs[0])
     tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
     chain = Chain(engine, sequence)
-    if keys:
+    if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
-    learned = calibrate.learn(chain, request.rules, keyed=bool(keys))
+    rules, notes = calibrate.learn(chain, request.rules, keyed=bool(keys))
     _keep_tables(chain, tables)
-    chain.law(learned.rules, request.presence)
-    if request.one_to_one:
-        learned = replace(learned, notes=(*learned.notes, *match.match(chain)))
-    return chain, learned, aimed
+    chain.law(rules, request.presence)
+    notes += match.match(chain) if request.one_to_one else ()
+    return chain, rules, notes, aimed
 
 
 def _sources(request: Request) -> list[Dataset]:
-    """The releases and the tables of transitions."""
     return [*request.datasets, *(Dataset.open(rule.table) for _, rule in _tables(request.rules))]
 
 
@@ -199,17 +199,52 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
 
 def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
     """The rows of the same attack where everybody's key is known."""
-    models = [m.acronym for m in request.models]
-    options: dict[str, Any] = {
-        "qids": request.qids,
-        "where": request.where,
-        "absent": request.absent,
-    }
-    options |= {"target": request.target, "secret": request.secrets}
     result = keyed.attack(
-        models, request.datasets, key=list(request.truth), settings=settings, **options
+        [m.acronym for m in request.models],
+        request.datasets,
+        qids=request.qids,
+        secret=request.secrets,
+        key=request.truth,
+        where=request.where,
+        absent=request.absent,
+        target=request.target,
+        settings=settings,
     )
     return [row | {"knowledge": "with the key"} for row in result.rows()]
+
+
+def _unlinked(releases: Sequence[Release]) -> list[str]:
+    """Return what is known of later releases and follows from no rule."""
+    notes = []
+    for release in releases[1:]:
+        linked = read(*release.exact, *(a.expression for a in release.drift))
+        free = [q.name for q in release.qids if not read(q.expression) <= linked]
+        if free:
+            notes.append(
+                f"no rule of the links says how {', '.join(map(quoted, free))} of "
+                f"{release.dataset.name} follows from what is known before: the model takes it as "
+                "independent, and linked success may be far too high; add a rule, as in "
+                "NAME:stay=0.9"
+            )
+    return notes
+
+
+def _doubts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return that the model does not fit, where links without the key beat those with it."""
+    key, linked = "with the key", "linked"
+    values = {(r["knowledge"], r["model"], r["secret"]): r["posterior_probabilistic"] for r in rows}
+    doubtful = [
+        model if secret is None else f"{model} of {quoted(secret)}"
+        for (knowledge, model, secret), value in values.items()
+        if knowledge == linked and value > values.get((key, model, secret), 1) + SLIGHT
+    ]
+    if not doubtful:
+        return []
+    return [
+        f"{', '.join(doubtful)}: by the model more is guessed right without the key than with it: "
+        "the rules of the links, or the presence, do not hold in these files, and linked success "
+        "is too high"
+    ]
 
 
 def _notes(steps: pl.DataFrame, chain: Chain) -> list[str]:

@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from qifsql.commands.attack.keyless.chain import Chain, double
 from qifsql.errors import InputError, several
+from qifsql.query.compiler import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -90,8 +91,7 @@ def _match(chain: Chain, earlier: int, later: int) -> int:
             break
     del chain.tables.statements[statement_count:]
     every = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
-    union: exp.Query = exp.union(*every, distinct=False)
-    gathered = Step("gathered", load("keyless/settled_offers").doc, union)
+    gathered = Step("gathered", load("keyless/settled_offers").doc, union(every))
     leavers = f"leavers_{earlier}_{later}"
     chain.tables.make(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
     final = chain.query("final_offers", leavers=leavers)
@@ -123,12 +123,8 @@ def _keep_messages(
 
 
 def _restless(chain: Chain) -> int:
-    """Return how many records have not settled."""
-    records = exp.func("COALESCE", exp.Sum(this=exp.column("records")), 0)
-    query = exp.select(exp.cast(records, "BIGINT")).from_("rivalry")
-    query = query.where(
-        exp.In(this=exp.column("exact"), query=exp.select("exact").from_("restless").subquery())
-    )
+    query = exp.select("CAST(coalesce(sum(records), 0) AS BIGINT)").from_("rivalry")
+    query = query.where("exact IN (SELECT exact FROM restless)")
     ((n,),) = chain.tables.answer(query, "matching")
     return int(n)
 
@@ -155,8 +151,8 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
 
 def _check_pairs(chain: Chain, earlier: int, later: int) -> None:
     """Refuse what would take too long."""
-    spots = exp.cast(exp.func("COALESCE", exp.Sum(this=exp.column("spots")), 0), "BIGINT")
-    counted = exp.select(spots).from_(exp.table_(f"totals_{earlier}_{later}"))
+    counted = exp.select("CAST(coalesce(sum(spots), 0) AS BIGINT)")
+    counted = counted.from_(exp.table_(f"totals_{earlier}_{later}"))
     ((pairs,),) = chain.tables.answer(counted, "counting candidates")
     if pairs > PAIRS:
         raise InputError(

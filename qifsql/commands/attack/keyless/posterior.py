@@ -14,6 +14,8 @@ from qifsql.commands.attack.keyless.chain import SLICE, UNIT, Chain
 from qifsql.data.relation import LOADED
 from qifsql.errors import TargetError
 from qifsql.measures.bayes import Success
+from qifsql.query.columns import equal
+from qifsql.query.compiler import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -42,10 +44,8 @@ class Outcomes:
     def alone(self) -> list[Outcome]:
         """Re-identification, then each secret, from the focal release alone."""
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
-        columns = [exp.alias_(exp.column("kind"), "source")]
-        columns += [exp.alias_(exp.Literal.number(0), name) for name in ("seen", "sight")]
-        query = exp.select(*columns, exp.alias_(unit, "mass")).from_("kinds_1")
-        self.chain.tables.make("endings", query)
+        columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
+        self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
         counted = [self._counted(j, 1, 0) for j in range(self.secrets + 1)]
         self.chain.tables.drop("endings")
         return [self._outcome([one]) for one in counted]
@@ -93,12 +93,9 @@ class Outcomes:
     def best_guess(self, secret: int) -> str | None:
         """The likeliest secret of the target, of several the least, as text; None if missing."""
         steps = (self._crowd(secret, 1, 0), self.chain.step("shares"))
-        value = exp.cast(exp.column("secret"), "VARCHAR")
-        order = [
-            exp.column("mass").desc(),
-            exp.Ordered(this=exp.column("secret"), nulls_first=False),
-        ]
-        query = exp.select(value).from_("shares").order_by(*order).limit(1)
+        least = exp.Ordered(this=exp.column("secret"), nulls_first=False)
+        query = exp.select(exp.cast(exp.column("secret"), "VARCHAR")).from_("shares")
+        query = query.order_by(exp.column("mass").desc(), least).limit(1)
         ((guess,),) = self.chain.tables.rows(Plan(steps, query), "guessing")
         return None if guess is None else str(guess)
 
@@ -107,11 +104,7 @@ class Outcomes:
         chain = self.chain
         crowd = self._crowd(0, slices, i)
         kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
-        columns = [
-            exp.alias_(exp.column("kind"), "source"),
-            exp.alias_(exp.Literal.number(0), "seen"),
-        ]
-        first = exp.select(*columns, "kind", exp.alias_(exp.column("unit"), "mass"))
+        first = exp.select("kind AS source", "0 AS seen", "kind", "unit AS mass")
         first = first.from_(kinds).join("asked", join_type="cross")
         chain.tables.make("states_1", Plan((crowd,), first))
         for later in range(2, chain.last + 1):
@@ -126,10 +119,8 @@ class Outcomes:
                 chain.step("departures" if final else "arrivals"),
                 chain.step("chances", **({"arrivals": "departures"} if final else {})),
             ]
-            name = "endings" if final else "stages"
-            chain.tables.make(
-                "endings" if final else f"states_{later}", Plan(tuple(steps), chain.query(name))
-            )
+            query = chain.query("endings" if final else "stages")
+            chain.tables.make("endings" if final else f"states_{later}", Plan(tuple(steps), query))
             chain.tables.drop(states)
 
     def _ways(self, later: int) -> exp.Select:
@@ -137,45 +128,34 @@ class Outcomes:
         query = self.chain.query("ways")
         if self.target is None:
             return query
-        seen = exp.Literal.number(self.target[later - 1])
-        return (
-            exp.select("*")
-            .from_(query.subquery("every"))
-            .where(exp.EQ(this=exp.column("sight"), expression=seen))
-        )
+        seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
+        return exp.select("*").from_(query.subquery("every")).where(seen)
 
     def _totals(self, pairs: Sequence[tuple[int, int]]) -> Step:
         every = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
-        query: exp.Query = exp.union(*every, distinct=False) if len(every) > 1 else every[0]
-        return Step("totals", load("keyless/totals").doc, query)
+        return Step("totals", load("keyless/totals").doc, union(every))
 
     def _crowd(self, secret: int, slices: int, i: int) -> Step:
         """The people of a slice, or those who are observed as the target is."""
-        table = f"secret_crowd_{secret}" if secret else "crowd"
         name = "secret_crowd" if secret else "crowd"
-        sight = exp.column("first_sight")
-        query = exp.select("*").from_(
-            exp.table_(f"{self.prefix}{table}", db="main", catalog=LOADED)
-        )
+        table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
+        sight: exp.Expr = exp.column("first_sight")
+        query = exp.select("*").from_(exp.table_(table, db="main", catalog=LOADED))
         if self.target is not None:
-            query = query.where(exp.EQ(this=sight, expression=exp.Literal.number(self.target[0])))
+            query = query.where(equal(sight, exp.Literal.number(self.target[0])))
         elif slices > 1:
-            part = exp.Mod(this=sight, expression=exp.Literal.number(slices))
-            query = query.where(exp.EQ(this=part, expression=exp.Literal.number(i)))
+            sight = exp.Mod(this=sight, expression=exp.Literal.number(slices))
+            query = query.where(equal(sight, exp.Literal.number(i)))
         return Step(name, load(f"keyless/{name}").doc, query)
 
     def _counted(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
-        """The sums over the observations of a slice."""
         chain = self.chain
         crowd = self._crowd(secret, slices, i)
-        steps: tuple[Step, ...]
-        if secret:
-            steps = (crowd, chain.step("shares"), chain.step("secret_observations"))
-            query = chain.query("success", observations="secret_observations")
-        else:
-            steps = (crowd, chain.step("observations"))
-            query = chain.query("success")
-        ((row),) = chain.tables.answer(Plan(steps, query), "measuring")
+        observations = "secret_observations" if secret else "observations"
+        shares = (chain.step("shares"),) if secret else ()
+        steps = (crowd, *shares, chain.step(observations))
+        query = chain.query("success", observations=observations)
+        (row,) = chain.tables.answer(Plan(steps, query), "measuring")
         return row
 
     def _outcome(self, rows: Sequence[tuple[int, ...]]) -> Outcome:
@@ -185,10 +165,10 @@ class Outcomes:
                 f"nobody of {self.chain.tables.where} can be observed as the target, so there is "
                 "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
-        total, most, certain = (sum(int(row[c]) for row in rows) for c in (1, 2, 3))
+        blocks, total, most, certain, revealing, matches = (
+            sum(int(row[c]) for row in rows) for c in (0, 1, 2, 3, 4, 6)
+        )
         worst = max(float(row[5]) for row in rows)
         people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # what floats have rounded down
         success = Success(Fraction(certain, total), Fraction(most, total), worst, int(people))
-        revealing = sum(int(row[4]) for row in rows)
-        matches = sum(int(row[6]) for row in rows)
-        return Outcome(success, sum(int(row[0]) for row in rows), revealing, matches)
+        return Outcome(success, blocks, revealing, matches)

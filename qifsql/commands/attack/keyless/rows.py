@@ -49,16 +49,13 @@ def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
             numbers.append(0)
             continue
         observation = release.observation([None if v is ABSENT else v for v in values])
-        step = Step("wanted", "One row: what is observed of the target.", _one(observation))
+        query = exp.select(exp.alias_(observation, "observed"))
+        step = Step("wanted", "One row: what is observed of the target.", query)
         names = {"sights": f"sights_{release.number}"}
         plan = Plan((step,), chain.query("sighted", **names))
         rows = chain.tables.answer(plan, "looking for the target")
         numbers.append(int(rows[0][0]) if rows else -1)
     return numbers
-
-
-def _one(tree: exp.Expr) -> exp.Select:
-    return exp.select(exp.alias_(tree, "observed"))
 
 
 def standing(
@@ -101,7 +98,6 @@ def _prior(chain: Chain, j: int) -> Success:
 
 
 def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:
-    """The target in words."""
     return ", ".join(
         f"{tagged(r.number, q.name)}={'(missing)' if value is None else value}"
         for r, values in zip(releases, aimed, strict=False)
@@ -110,7 +106,6 @@ def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]
 
 
 def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> dict[str, Any]:
-    """The numbers of one question for one knowledge."""
     knowledge, n, outcomes = result
     qids = named(chain.releases[:n])
     after, everybody = outcomes[j].success, outcomes[0]

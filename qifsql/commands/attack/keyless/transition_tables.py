@@ -2,10 +2,10 @@
 
 from sqlglot import exp
 
+from qifsql.adversary import value_files
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import SOURCE, column, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.expressions import column
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -25,16 +25,14 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
             f"{dataset.name} is no table of transitions; it needs the columns from, to, probability"
         )
     before, after, chance = (field for field in columns if field is not None)
-    query = exp.select(
-        exp.alias_(_typed(before, drifting), "before"),
-        exp.alias_(_typed(after, drifting), "after"),
-        exp.alias_(_unfit(before, drifting), "unfit_before"),
-        exp.alias_(_unfit(after, drifting), "unfit_after"),
-        exp.alias_(
-            exp.TryCast(this=column(chance), to=exp.DataType.build("DOUBLE")), "probability"
-        ),
-    )
-    query = query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
+    columns_by_name = {
+        "before": _typed(before, drifting),
+        "after": _typed(after, drifting),
+        "unfit_before": _unfit(before, drifting),
+        "unfit_after": _unfit(after, drifting),
+        "probability": value_files.number(chance),
+    }
+    query = value_files.lines(dataset, columns_by_name)
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)
 
 
@@ -72,9 +70,7 @@ def _typed(field: Column, drifting: Attribute) -> exp.Expr:
     """A value as one of the column; an empty field of CSV is the missing value."""
     if family(drifting.type) == "ENUM":
         return exp.cast(column(field), "VARCHAR")
-    kind = exp.DataType.build(drifting.type, dialect="duckdb")
-    tried: exp.Expr = exp.TryCast(this=column(field), to=kind)
-    return with_one_missing(tried) if drifting.floating else tried
+    return value_files.typed(column(field), drifting)
 
 
 def _unfit(field: Column, drifting: Attribute) -> exp.Expr:

@@ -6,9 +6,10 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.attack.keyless.charts import pooled
 from qifsql.presentation import words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
 Row = Mapping[str, Any]
 SHOWN = 10  # lines of the calibration that are shown
@@ -24,11 +25,11 @@ GUESSED = {
 """What later releases add, beside the first alone and beside the key where these are known."""
 
 
-def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
     """A table per question, what links are worth, and how sure the model was of them."""
     rows = frame.to_dicts()
     parts: list[Part] = []
-    for _, group in groupby(rows_of(rows), key=question):
+    for _, group in groupby(sorted(rows, key=_question), key=_question):
         lines = list(group)
         linked = next(row for row in lines if row["knowledge"] == "linked")
         parts += [Heading(words.heading(linked)), _compared(lines), Paragraph(_meaning(lines))]
@@ -49,14 +50,8 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     return parts
 
 
-def question(row: Row) -> tuple[bool, str]:
-    """What is asked in a row: whose record it is, or a secret."""
+def _question(row: Row) -> tuple[bool, str]:
     return row["secret"] is not None, row["secret"] or ""
-
-
-def rows_of(rows: Sequence[Row]) -> list[Row]:
-    """The rows, those of one question together, what is known in the order of the results."""
-    return sorted(rows, key=question)
 
 
 def _compared(rows: Sequence[Row]) -> Table:
@@ -125,15 +120,10 @@ def _links(row: Row) -> str:
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
     """How many links are right, by how sure the model was of them."""
-    bins: dict[int, list[tuple[int, float, float]]] = {}
-    for _, number, n, predicted, right in frame.iter_rows():
-        bins.setdefault(min(number // SHOWN, SHOWN - 1), []).append((n, predicted, right))
+    bins = frame.with_columns((pl.col("bin") // SHOWN).clip(upper_bound=SHOWN - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))
-    for number, points in sorted(bins.items()):
-        n = sum(links for links, _, _ in points)
-        predicted = sum(links * chance for links, chance, _ in points) / n
-        right = sum(links * share for links, _, share in points) / n
+    for number, n, predicted, right in pooled(bins, "bin").iter_rows():
         low, high = SHOWN * number, SHOWN * (number + 1) - (number < SHOWN - 1)
         chance = said("{low} to {high}", low=low, high=f"{high} %")
         table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))

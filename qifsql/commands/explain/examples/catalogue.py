@@ -7,18 +7,10 @@ is the measure itself.
 
 from collections.abc import Callable, Mapping
 
-from qifsql.commands.explain.examples import (
-    distribution,
-    levels,
-    linking,
-    noisy,
-    releases,
-    subsets,
-    success,
-)
+from qifsql.commands.explain.examples import distribution, levels, linking, noisy, subsets, success
 from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-MODULES = (success, distribution, subsets, levels, noisy, linking, releases)
+MODULES = (success, distribution, subsets, levels, noisy, linking)
 EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
     name: example
     for module in MODULES

@@ -1,26 +1,39 @@
-"""What a sweep costs in time, memory and disk, said before and refused if too much; its progress.
+"""The plan of a sweep: its passes over the data, and what they cost in time, memory and disk.
 
-All numbers are estimates from the benchmarks: they are to be right within a factor of two. Times of
-what is left are predicted from what was measured so far.
+A pass packs people. The first attribute of a table is a column of its own, ``entry``; the codes of
+those after it are packed in one number, ``rest``, the first of them highest. ``word_1``, ``word_2``
+... are numbers of 126 bits that hold the counts of one block: its people, and how many of them have
+each value of each secret of few values but the last. In a *valued* pass, for one secret of many
+values, the code of the secret stands in the lowest bits of ``rest`` instead; they are all ones
+where nobody else in the block has the same value, because then it does not matter which one it is.
+
+What it costs is said before, refused if too much, and told as it goes on. All numbers are estimates
+from the benchmarks: they are to be right within a factor of two. Times of what is left are
+predicted from what was measured so far.
 """
 
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from math import prod
 from pathlib import Path
 
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.workspace import Task
+from qifsql.counting.scales import Spread
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several
-from qifsql.query.microdata import records_plan
+from qifsql.query.microdata_steps import records_plan
+
+FEW = 8  # a secret with at most so many values is counted by one counter per value
+COUNTERS = 24  # and so many counters at most in one pass
+WORD = 126  # bits of a word that counters may fill
+NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
 
 PER_ROW = 80e-9  # seconds of one thread per row of a table of no attribute
 MORE = 1.43  # times as many for each attribute that is left
@@ -43,6 +56,183 @@ PLAN: dict[str, pl.DataType] = {
     "seconds": pl.Float64(),
 }
 """The plan of a sweep: what was expected of each stage, and what it was."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One pass: attributes by position, most distinguishing first, and the secrets it counts.
+
+    ``order`` are the numbers of the quasi-identifiers by position, ``values`` how many values each
+    has; ``secrets`` are the numbers of values of the secrets by their number. ``owners``: whose
+    record it is is answered by this pass, too.
+    """
+
+    order: tuple[int, ...]
+    values: tuple[int, ...]
+    people: int
+    secrets: Mapping[int, int]
+    valued: bool = False
+    owners: bool = True
+
+    @property
+    def n(self) -> int:
+        """How many attributes there are."""
+        return len(self.order)
+
+    @property
+    def every(self) -> int:
+        """The state's bits of all attributes."""
+        return (1 << self.n) - 1
+
+    @property
+    def secret_bits(self) -> int:
+        """Bits of ``rest`` that hold the code of the secret; all of them: nobody else has it."""
+        return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
+
+    def shift(self, position: int) -> int:
+        """Bits of ``rest`` below the code of the attribute at that position."""
+        return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
+
+    def field(self, position: int) -> int:
+        """The bits of ``rest`` that hold the code of the attribute at that position."""
+        return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
+
+    def fields(self, subset: int, *, entry: bool) -> int:
+        """The bits of a packed key that hold the codes of some attributes, and the secret.
+
+        A packed key is ``rest`` under ``entry``; whether to keep that is said apart, because it is
+        another attribute in each table.
+        """
+        code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
+        first = -1 << self.width if entry else 0
+        bits = self.rest_bits if self.key_type == self.rest_type else WIDE
+        return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
+
+    def lowest(self, position: int) -> int:
+        """The lowest bit of a packed key that holds the code of an attribute."""
+        return 1 << (self.width if position == 0 else self.shift(position))
+
+    @property
+    def key_type(self) -> str:
+        """The type that holds ``entry`` and ``rest`` together."""
+        entry = _bits(max(self.values))
+        return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
+
+    def later(self, position: int) -> int:
+        """The bits of ``rest`` after the attribute at that position."""
+        return (1 << self.shift(position)) - 1
+
+    @property
+    def width(self) -> int:
+        """Bits of ``rest``."""
+        return self.shift(0)
+
+    @property
+    def rest_type(self) -> str:
+        """The type of ``rest``."""
+        return "UBIGINT" if self.rest_bits == NARROW else "UHUGEINT"
+
+    @property
+    def rest_bits(self) -> int:
+        """Bits of the type of ``rest``: a shift by so many leaves nothing."""
+        return NARROW if self.width <= NARROW else WIDE
+
+    @property
+    def block_type(self) -> str:
+        """The type of a block's key: its state, and room for the numbers of 2^28 blocks."""
+        return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
+
+    @property
+    def word_type(self) -> str:
+        """The type of a word: of many counters, or of one."""
+        return "BIGINT" if self.valued else "HUGEINT"
+
+    @property
+    def counter_bits(self) -> int:
+        """Bits of one counter."""
+        return self.people.bit_length()
+
+    @property
+    def counters(self) -> tuple[tuple[int, int], ...]:
+        """The counted values, as numbers of secret and code, after the count of people."""
+        if self.valued:
+            return ()
+        return tuple((j, code) for j, values in self.secrets.items() for code in range(values - 1))
+
+    @property
+    def words(self) -> int:
+        """How many words hold the counters."""
+        return self.place(len(self.counters))[0]
+
+    def place(self, counter: int) -> tuple[int, int]:
+        """The word that holds a counter (0: people), and the bits below it there."""
+        in_one = WORD // self.counter_bits
+        return counter // in_one + 1, counter % in_one * self.counter_bits
+
+    def state(self, *, subset: int = 0, undecided: int = 0) -> int:
+        """A state from its two sets of attributes."""
+        return subset << self.n | undecided
+
+
+def passes(
+    qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
+) -> tuple[Layout, ...]:
+    """The passes over the data that answer everything.
+
+    One counts whose record it is and all secrets of few values; each other secret has its own.
+    """
+    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
+    values = tuple(qids[i].values for i in order)
+    few: dict[int, int] = {}
+    for j, spread in secrets.items():
+        if spread.values <= FEW and sum(few.values()) - len(few) + spread.values <= COUNTERS:
+            few[j] = spread.values
+    many = {j: spread.values for j, spread in secrets.items() if j not in few}
+    layouts: list[Layout] = []
+    if few or not many:
+        layouts.append(Layout(order, values, people, few))
+    for j, v in many.items():
+        layouts.append(Layout(order, values, people, {j: v}, valued=True, owners=not layouts))
+    return tuple(layouts)
+
+
+def fits(layouts: Sequence[Layout]) -> bool:
+    """Whether the codes of each person fit in a key."""
+    return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
+
+
+def _bits(values: int) -> int:
+    """Bits that tell so many values apart."""
+    return max(0, values - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to do with the rows of a coded table whose ``entry`` is in a range.
+
+    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: the rows of one
+    value are too many for one walk, they get a table of their own. ``drop``: make the table without
+    the attribute. ``group``: settle the one subset that ``state`` has taken.
+    """
+
+    number: int
+    number_of_pass: int
+    kind: str
+    source: str
+    position: int
+    state: int
+    least: int
+    greatest: int
+    rows: int
+
+    def first(self, n: int) -> int:
+        """The first attribute, of n, of the subsets that the task settles."""
+        return first(self.state >> n | 1 << self.position)
+
+
+def first(subset: int) -> int:
+    """The first attribute of a subset, by position."""
+    return (subset & -subset).bit_length() - 1
 
 
 @dataclass
@@ -133,14 +323,11 @@ class Progress:
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
         for stage in self.stages.values():
-            rate = stage.rate
-            if rate is None and reference is None:
-                rate = stage.pace
-            elif rate is None and reference is not None:
-                rate = _scaled(reference, stage)
-            if stage.rate is not None:
+            if (rate := stage.rate) is not None:
                 reference = stage
-            total += stage.remaining * (rate or 0.0)
+            else:
+                rate = stage.pace if reference is None else _scaled(reference, stage)
+            total += stage.remaining * rate
         return total / self.threads
 
     def describe(self) -> str:
@@ -211,10 +398,7 @@ def _scaled(reference: Stage, stage: Stage) -> float:
 
 def _at_most(layout: Layout, position: int) -> float:
     """No more different people than there are people, or combinations of values."""
-    combinations = 1.0
-    for values in layout.values[position:]:
-        combinations = min(combinations * values, float(layout.people))
-    return combinations
+    return float(min(prod(layout.values[position:]), layout.people))
 
 
 def memory() -> int:
@@ -251,7 +435,9 @@ def streams(engine: Engine) -> int:
 
 def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
     """Refuse a sweep for which there is no room; EngineError says how much it needs."""
-    ((records,),) = engine.rows(records_plan(bound), "counting records", bound.dataset.name)
+    ((records,),) = engine.rows(
+        records_plan(bound.microdata), "counting records", bound.microdata.dataset.name
+    )
     need = records * PER_RECORD
     for place, option in ((workspace, "--workspace"), (engine.scratch, "--temp")):
         if place is None:
@@ -264,9 +450,9 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
             )
 
 
-def preflight(layouts: Sequence[Layout], progress: Progress, threads: int, limit: int) -> str:
+def preflight(progress: Progress, limit: int) -> str:
     """About how long it will take, and what it will need."""
-    people = layouts[0].people
+    threads, people = progress.threads, progress.layouts[0].people
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (

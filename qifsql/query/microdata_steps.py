@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import SOURCE, read, with_one_missing
 from qifsql.data.relation import openings, relation
@@ -18,7 +18,7 @@ from qifsql.query.plan import Plan, Step
 RECORD = "record"  # the position of a record in the input, from 1
 
 
-def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
+def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     """The generated step: one row per individual, everything under names of our own.
 
     NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: a floating weight is
@@ -26,56 +26,54 @@ def microdata(attack: BoundAttack, *, key: bool = False) -> list[Step]:
     """
     columns = [
         exp.alias_(normal(a), f"{role}_{i}")
-        for role, attributes in (("qid", attack.qids), ("secret", attack.secrets))
+        for role, attributes in (("qid", microdata.qids), ("secret", microdata.secrets))
         for i, a in enumerate(attributes, 1)
     ]
     steps: list[Step] = []
-    if attack.weight is not None:
-        w = attack.weight.expression.copy()
-        if attack.weight.floating:
-            steps.append(_weight_scale(attack, w))
+    if microdata.weight is not None:
+        w = microdata.weight.expression.copy()
+        if microdata.weight.floating:
+            steps.append(_weight_scale(microdata, w))
             scale = exp.select("scale").from_("weight_scale").subquery()
             w = exp.Mul(this=exp.cast(_wrapped(w), "DOUBLE"), expression=scale)
-        if attack.weight.type.startswith("DECIMAL"):  # its digits, without the point
-            digits = exp.func(
-                "replace", exp.cast(w, "VARCHAR"), *map(exp.Literal.string, (".", ""))
-            )
-            w = digits
+        if microdata.weight.type.startswith("DECIMAL"):  # its digits, without the point
+            marks = map(exp.Literal.string, (".", ""))
+            w = exp.func("replace", exp.cast(w, "VARCHAR"), *marks)
         columns.append(exp.alias_(exp.cast(w, "HUGEINT"), "weight"))
-    if key and attack.key is not None:
-        columns.append(exp.alias_(normal(attack.key), "key"))
-    if attack.by is not None:
-        columns.append(exp.alias_(normal(attack.by), "member_of"))
-    query = _from_source(attack, columns, people=True)
+    if key and microdata.key is not None:
+        columns.append(exp.alias_(normal(microdata.key), "key"))
+    if microdata.by is not None:
+        columns.append(exp.alias_(normal(microdata.by), "member_of"))
+    query = _from_source(microdata, columns, people=True)
     return [*steps, Step("microdata", "One row per individual.", query)]
 
 
-def everybody(attack: BoundAttack) -> Step:
+def everybody(microdata: Microdata) -> Step:
     """One row per record, those of weight 0 too (``counts`` is false for them)."""
-    counts: exp.Expr = exp.true()
-    if attack.weight is not None:
-        zero = exp.Literal.number(0)
-        counts = exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero)
-    conditions = [attack.where.copy()] if attack.where is not None else []
-    conditions += nothing_missing(attack) if attack.null == "drop" else []
+    counts = exp.true() if microdata.weight is None else _weighs(microdata.weight)
+    conditions = [microdata.where.copy()] if microdata.where is not None else []
+    conditions += nothing_missing(microdata) if microdata.null == "drop" else []
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
-        *(exp.alias_(_where_kept(attack, a), f"qid_{i}") for i, a in enumerate(attack.qids, 1)),
-        *([exp.alias_(normal(attack.key), "key")] if attack.key else []),
+        *(
+            exp.alias_(_where_kept(microdata, a), f"qid_{i}")
+            for i, a in enumerate(microdata.qids, 1)
+        ),
+        *([exp.alias_(normal(microdata.key), "key")] if microdata.key else []),
         exp.alias_(counts, "counts"),
         exp.alias_(exp.and_(*conditions) if conditions else exp.true(), "kept"),
     ]
-    numbered = _from_source(attack, columns, filtered=False)
+    numbered = _from_source(microdata, columns, filtered=False)
     query = exp.select("*").from_(numbered.subquery("numbered")).where("kept")
     return Step("everybody", "One row per record, by its position in the input.", query)
 
 
-def _where_kept(attack: BoundAttack, attribute: Attribute) -> exp.Expr:
+def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
     """The attribute, not evaluated on records that the filter leaves out: it may fail there."""
     tree = normal(attribute)
-    if attack.where is None or isinstance(attribute.expression, exp.Column):
+    if microdata.where is None or isinstance(attribute.expression, exp.Column):
         return tree
-    return exp.Case().when(attack.where.copy(), tree)
+    return exp.Case().when(microdata.where.copy(), tree)
 
 
 def normal(attribute: Attribute) -> exp.Expr:
@@ -95,22 +93,27 @@ def _value(attribute: Attribute) -> exp.Expr:
     return with_one_missing(tree) if attribute.floating else tree
 
 
+def _weighs(weight: Attribute) -> exp.Expr:
+    """Whether the weight of a record is above 0."""
+    return exp.GT(this=_wrapped(weight.expression.copy()), expression=exp.Literal.number(0))
+
+
 def _wrapped(tree: exp.Expr) -> exp.Expr:
     return tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
 
 
-def _weight_scale(attack: BoundAttack, weight: exp.Expr) -> Step:
+def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:
     """The power of two that makes every weight a whole number: 53 bits below the least one."""
     log = exp.Anonymous(this="log2", expressions=[exp.Min(this=weight.copy())])
     power = exp.Sub(this=exp.Literal.number(53), expression=exp.func("floor", log))
     scale = exp.alias_(exp.func("pow", exp.Literal.number("2.0"), power), "scale")
-    query = _from_source(attack, [scale], people=True)
+    query = _from_source(microdata, [scale], people=True)
     doc = "One row: the power of two that makes every weight a whole number."
     return Step("weight_scale", doc, query, materialized=True)
 
 
 def _from_source(
-    attack: BoundAttack,
+    microdata: Microdata,
     columns: Sequence[exp.Expr],
     *,
     people: bool = False,
@@ -122,29 +125,30 @@ def _from_source(
     quasi-identifiers and secrets where these are dropped.
     """
     query = exp.select(*columns)
-    if filtered and attack.where is not None:
-        query = query.where(exp.paren(attack.where))
-    if people and attack.weight is not None:
-        zero = exp.Literal.number(0)
-        query = query.where(exp.GT(this=_wrapped(attack.weight.expression.copy()), expression=zero))
-    if people and attack.null == "drop":
-        query = query.where(*nothing_missing(attack))
-    rows = relation(attack.dataset, read(query))
+    if filtered and microdata.where is not None:
+        query = query.where(exp.paren(microdata.where))
+    if people and microdata.weight is not None:
+        query = query.where(_weighs(microdata.weight))
+    if people and microdata.null == "drop":
+        query = query.where(*nothing_missing(microdata))
+    rows = relation(microdata.dataset, read(query))
     return query.from_(exp.alias_(rows, SOURCE, table=True))
 
 
-def complete(attack: BoundAttack) -> BoundAttack:
+def complete(microdata: Microdata) -> Microdata:
     """Return the same attack on records that miss nothing, whatever quasi-identifiers it keeps."""
-    if attack.null != "drop":
-        return attack
-    conditions = [exp.paren(attack.where.copy())] if attack.where is not None else []
-    return replace(attack, where=exp.and_(*conditions, *nothing_missing(attack)), null="distinct")
+    if microdata.null != "drop":
+        return microdata
+    conditions = [exp.paren(microdata.where.copy())] if microdata.where is not None else []
+    return replace(
+        microdata, where=exp.and_(*conditions, *nothing_missing(microdata)), null="distinct"
+    )
 
 
-def nothing_missing(attack: BoundAttack) -> list[exp.Expr]:
+def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
     """Return that no quasi-identifier and no secret is missing; who is absent misses none."""
     conditions: list[exp.Expr] = []
-    for attribute in (*attack.qids, *attack.secrets):
+    for attribute in (*microdata.qids, *microdata.secrets):
         there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
         if attribute.there is not None:
             there = exp.paren(exp.or_(there, exp.not_(attribute.there.copy())))
@@ -176,49 +180,46 @@ def agreement(attack: BoundAttack) -> Step:
 def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
     """For each quasi-identifier, whether it is that of the target."""
     same: list[exp.Expr] = []
-    for i, qid in enumerate(attack.qids, 1):
+    for i, qid in enumerate(attack.microdata.qids, 1):
         text = attack.target[qid.name]
         value: exp.Expr = exp.null()
         if text is not None and text is not ABSENT:
             value = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
             value = with_one_missing(value) if qid.floating else value
         if qid.there is not None and text is not ABSENT:
-            typed = exp.cast(value, qid.type, dialect="duckdb")
-            value = exp.Array(expressions=[typed])
+            value = exp.Array(expressions=[exp.cast(value, qid.type, dialect="duckdb")])
         same.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=value))
     return same
 
 
-def weights_plan(attack: BoundAttack) -> Plan:
+def weights_plan(microdata: Microdata) -> Plan:
     """One row about the weights: records, how many are unusable, the least above 0, the most."""
-    assert attack.weight is not None  # noqa: S101 - asked only of attacks with weights
-    w = _wrapped(attack.weight.expression.copy())
-    zero = exp.Literal.number(0)
-    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), exp.LT(this=w.copy(), expression=zero))
-    if attack.weight.floating:
+    assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
+    w = _wrapped(microdata.weight.expression.copy())
+    negative = exp.LT(this=w.copy(), expression=exp.Literal.number(0))
+    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), negative)
+    if microdata.weight.floating:
         finite = exp.Anonymous(this="isfinite", expressions=[w.copy()])
         unusable = exp.or_(unusable, exp.not_(finite))
-    above = exp.Where(this=exp.GT(this=w.copy(), expression=zero.copy()))
-    counted = [
-        exp.alias_(exp.Count(this=exp.Star()), "records"),
-        exp.alias_(
-            exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=unusable)),
-            "unusable",
-        ),
-        exp.alias_(exp.Filter(this=exp.Min(this=w.copy()), expression=above), "least"),
-        exp.alias_(exp.Max(this=w.copy()), "most"),
-    ]
-    return plan(attack, (), _from_source(attack, counted))
+    records, refused = exp.Count(this=exp.Star()), exp.Where(this=unusable)
+    above = exp.Where(this=_weighs(microdata.weight))
+    counted = {
+        "records": records,
+        "unusable": exp.Filter(this=records.copy(), expression=refused),
+        "least": exp.Filter(this=exp.Min(this=w.copy()), expression=above),
+        "most": exp.Max(this=w.copy()),
+    }
+    columns = [exp.alias_(tree, name) for name, tree in counted.items()]
+    return plan(microdata, (), _from_source(microdata, columns))
 
 
-def records_plan(attack: BoundAttack, *, people: bool = False) -> Plan:
+def records_plan(microdata: Microdata, *, people: bool = False) -> Plan:
     """How many records the dataset has; ``people``: how many count as individuals."""
-    counted = [exp.alias_(exp.Count(this=exp.Star()), "records")]
-    query = _from_source(attack, counted, people=people)
-    return plan(attack, (), query)
+    counted = exp.alias_(exp.Count(this=exp.Star()), "records")
+    return plan(microdata, (), _from_source(microdata, [counted], people=people))
 
 
-def plan(attack: BoundAttack, steps: Sequence[Step], result: exp.Query) -> Plan:
+def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan:
     """The steps and their result, with what must be opened first."""
-    zone = ["SET TimeZone = 'UTC'"] if attack.zoned else []
-    return Plan(tuple(steps), result, (*openings(attack.dataset), *zone))
+    zone = ["SET TimeZone = 'UTC'"] if microdata.zoned else []
+    return Plan(tuple(steps), result, (*openings(microdata.dataset), *zone))

@@ -1,0 +1,168 @@
+"""What can be asked of a release in the making."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Required, TypedDict, get_args
+
+from qifsql.adversary import options
+from qifsql.counting.constraints import Number, Wishes
+from qifsql.data.option import (
+    DETAILS,
+    FLAG,
+    NAMES,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Form,
+    Option,
+    as_tuple,
+    one_of,
+)
+from qifsql.errors import InputError, did_you_mean, quoted
+
+METHODS = ("mondrian", "mdav")
+Shape = Literal["interval", "centroid"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+
+def _limit(form: Form, text: str) -> Option:
+    return Option(form, text, panel="Limits that every class keeps")
+
+
+class AnonymiseOptions(TypedDict, total=False):
+    """What every class keeps, and what the release looks like.
+
+    ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
+    (``qifsql.commands.anonymise.mdav``). ``k``, ``l`` and so on: see
+    ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``cells``: ``interval``
+    writes intervals and sets that contain the values of all members of a class, ``centroid`` the
+    mean of numbers and the median of all else. Other columns stay as they are, but for those to
+    ``drop`` and those that a named expression of ``qids`` reads, because the expression takes their
+    place. ``suppress``: records in classes that break a limit on a secret get ``*`` for every
+    quasi-identifier; only ``mdav``, which looks at k alone, makes such classes. ``within``:
+    ``mdav`` looks at so many different people at once (0: 1,000).
+    """
+
+    method: Annotated[
+        Required[str],
+        _limit(TEXT, "mondrian (cut at medians) or mdav (microaggregation in groups of k)."),
+    ]
+    k: Annotated[Required[int], _limit(WHOLE, "Records, at least.")]
+    l: Annotated[  # noqa: E741 - it is called l
+        int | None, _limit(WHOLE, "Different values of each secret, at least.")
+    ]
+    l_entropy: Annotated[
+        Number | None,
+        _limit(NUMBER, "Entropy l-diversity: exp of the entropy of each secret, at least."),
+    ]
+    l_recursive: Annotated[
+        str | Sequence[Number] | None,
+        _limit(
+            TEXT,
+            "Recursive (c,l)-diversity as C,L: the most frequent value is rarer than c times "
+            "all from the l-th on.",
+        ),
+    ]
+    t: Annotated[
+        Number | None,
+        _limit(
+            NUMBER, "t-closeness, 0 to 1: distance of each secret to the whole release, at most."
+        ),
+    ]
+    t_ordered: Annotated[
+        Number | None,
+        _limit(NUMBER, "The same with the ordered distance, for numbers, dates and times."),
+    ]
+    cells: Annotated[
+        str,
+        Option(
+            one_of(*SHAPES),
+            "interval (and sets: what contains every member) or centroid (mean or median).",
+            panel=DETAILS,
+        ),
+    ]
+    drop: Annotated[
+        str | Sequence[str], Option(NAMES, "Columns to leave out. Repeatable.", panel=DETAILS)
+    ]
+    suppress: Annotated[
+        bool,
+        Option(FLAG, "mdav: replace records of classes that break l or t by *.", panel=DETAILS),
+    ]
+    within: Annotated[
+        int,
+        Option(
+            WHOLE,
+            "mdav: so many different people at once; more are first cut at medians (0: 1,000).",
+            panel=DETAILS,
+            usual=0,
+        ),
+    ]
+    qids: Annotated[
+        Required[str | Sequence[str]],
+        options.qids_option("Quasi-identifiers to generalise, as in attack."),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        options.secret_option("The secrets that l and t are about, as in attack."),
+    ]
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a release is made: by which method, with which limits, cells and columns."""
+
+    method: str
+    wishes: Wishes
+    cells: Shape
+    drop: tuple[str, ...] = ()
+    suppress: bool = False
+    within: int = 0
+
+    @classmethod
+    def of(cls, options: AnonymiseOptions) -> "Request":
+        """The request of complete options; InputError where they do not go together."""
+        wishes = Wishes.of(
+            options["k"],
+            l=options["l"],
+            l_entropy=options["l_entropy"],
+            l_recursive=options["l_recursive"],
+            t=options["t"],
+            t_ordered=options["t_ordered"],
+        )
+        method, cells = options["method"], options["cells"]
+        if method not in METHODS:
+            hint = did_you_mean(method, METHODS)
+            raise InputError(f"there is no method {quoted(method)}{hint}")
+        shape = next((s for s in SHAPES if s == cells), None)
+        if shape is None:
+            raise InputError(f"cells cannot be {quoted(cells)}; use {' or '.join(SHAPES)}")
+        drop, suppress = as_tuple(options["drop"]), options["suppress"]
+        request = cls(method, wishes, shape, drop, suppress, options["within"])
+        request.check(secret=bool(options["secret"]))
+        return request
+
+    def check(self, *, secret: bool) -> None:
+        """Refuse wishes that do not go together."""
+        if self.wishes.of_secret and not secret:
+            raise InputError("l and t are about a secret; name one with --secret")
+        if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
+            raise InputError(
+                "mdav makes classes by their size alone; to have the records of classes that "
+                "break a limit on the secret replaced by *, add --suppress, or use mondrian"
+            )
+        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
+            raise InputError(
+                "only mdav makes classes to suppress, where a limit is about a secret; leave "
+                "suppress out"
+            )
+        if self.within and self.method != "mdav":
+            raise InputError("within is for mdav alone; leave it out")
+
+    def remarks(self, *, secret: bool) -> list[str]:
+        """What of the wishes changes nothing."""
+        if secret and not self.wishes.of_secret:
+            return [
+                "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
+                "--l-recursive, --t, --t-ordered)"
+            ]
+        return []

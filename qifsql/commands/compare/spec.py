@@ -1,0 +1,31 @@
+"""What can be asked of releases beside the original."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Required, TypedDict
+
+from qifsql.adversary import options
+from qifsql.adversary.options import HIERARCHY, PLAIN, SECRET
+
+
+class CompareOptions(TypedDict, total=False):
+    """What is attacked in every file.
+
+    ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
+    ``2:age=AGE``: files are numbered as they are named, and the original is 1. A release may lack
+    some: nothing is told of them there. ``secret``: one or several, in all files
+    (``2:disease=CONDITION``); without one only re-identification is attacked. ``hierarchies``:
+    quasi-identifier -> file; ``plain``: quasi-identifiers whose cells are values as they stand
+    (``qifsql.data.cells`` says how others are read).
+    """
+
+    qids: Annotated[
+        Required[str | Sequence[str]],
+        options.qids_option(
+            "The original's quasi-identifiers, as in attack; where a release (the first is "
+            "file 2) has another name: 2:age=AGE. Repeatable."
+        ),
+    ]
+    secret: Annotated[str | Sequence[str], SECRET]
+    hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
+    plain: Annotated[str | Sequence[str], PLAIN]

@@ -1,0 +1,120 @@
+"""What can be asked of a composition."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Required, TypedDict
+
+from qifsql.adversary.options import Where, qids_option, secret_option
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import (
+    DATA,
+    DETAILS,
+    FILE,
+    FLAG,
+    HIERARCHIES,
+    NAMES,
+    NUMBERS,
+    TEXT,
+    Option,
+    one_of,
+)
+
+
+class ComposeOptions(TypedDict, total=False):
+    """The people, what is known of them, how cells are read, and what is told besides.
+
+    ``people``: one row per person, all of whom are taken to be in every release; with ``key``
+    (one name, or that of the people and one per release) only those whose key is in all.
+    ``qids``: the people's quasi-identifiers; where a release calls one otherwise,
+    ``2:age=AGE``. ``secret``: the column that all releases share, as well. Cells of releases are
+    values, or stand for several (``qifsql.data.cells``); ``hierarchies``: quasi-identifier ->
+    file of its hierarchy; ``plain``: quasi-identifiers whose cells are values as they stand.
+    Records with every cell ``suppressed`` are ``candidates`` (they may be anybody's) or
+    ``ignored``. ``strict``: refuse people in no class or in several. A missing secret is a value of
+    its own; of several classes the union is taken. ``truth``: the people's column of their true
+    secret. ``where``: people under a condition. ``confidence``: levels of the curve, in (0, 1].
+    ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
+    row per person, in the order of the input.
+    """
+
+    people: Required[
+        Annotated[
+            str | Path | Dataset,
+            Option(
+                form=TEXT, help="A row per person in all releases, with raw values.", panel=DATA
+            ),
+        ]
+    ]
+    qids: Required[
+        Annotated[
+            str | Sequence[str],
+            qids_option(
+                "The people's quasi-identifiers, as in attack; where a release has another name: "
+                "2:age=AGE. Repeatable."
+            ),
+        ]
+    ]
+    secret: Required[
+        Annotated[
+            str | Sequence[str],
+            secret_option(
+                "The secret, a column of every release; another name there: 2:disease=CONDITION."
+            ),
+        ]
+    ]
+    where: Where
+    key: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            form=NAMES,
+            help="Only people whose key is in every release: one name, or that of the people and "
+            "one per release.",
+            panel=DATA,
+        ),
+    ]
+    hierarchies: Annotated[
+        Mapping[str, str | Path],
+        Option(
+            form=HIERARCHIES,
+            help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+            flags=("--hierarchy",),
+        ),
+    ]
+    plain: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES, help="Quasi-identifiers whose cells are values as they stand.", panel=DATA
+        ),
+    ]
+    suppressed: Annotated[
+        str,
+        Option(
+            form=one_of("candidates", "ignored"),
+            help="Records of which every cell is *: candidates (may be anybody's) or ignored.",
+        ),
+    ]
+    strict: Annotated[bool, Option(form=FLAG, help="Refuse people in no class or several.")]
+    truth: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="The people's column of their true secret: how often is she right?",
+            panel=DETAILS,
+        ),
+    ]
+    confidence: Annotated[
+        float | str | Sequence[float | str],
+        Option(
+            form=NUMBERS, help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).", panel=DETAILS
+        ),
+    ]
+    progressive: Annotated[
+        bool,
+        Option(
+            form=FLAG, help="A row for the first release, the first two, and so on.", panel=DETAILS
+        ),
+    ]
+    records: Annotated[
+        str | Path | None,
+        Option(form=FILE, help="Write one row per person: .parquet or .csv.", panel=DETAILS),
+    ]

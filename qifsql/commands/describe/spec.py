@@ -1,0 +1,31 @@
+"""What can be asked of the columns of a dataset."""
+
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
+
+
+class DescribeOptions(TypedDict, total=False):
+    """Which columns, and which of their values.
+
+    ``columns``: only these. So many of the most frequent ``values`` of each column are listed, but
+    not those that fewer than 10 records have, unless ``rare``.
+    """
+
+    columns: Annotated[
+        str | Sequence[str], Option(form=NAMES, help="Only these columns.", panel=OPTIONS)
+    ]
+    values: Annotated[
+        int,
+        Option(
+            form=WHOLE,
+            help="List so many of the most frequent values of each column, of 10 records or more.",
+            usual=0,
+            least=0,
+            panel=OPTIONS,
+        ),
+    ]
+    rare: Annotated[
+        bool, Option(form=FLAG, help="With --values: values of fewer records, too.", panel=OPTIONS)
+    ]

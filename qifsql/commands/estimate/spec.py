@@ -1,0 +1,66 @@
+"""What can be asked of a sample."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Required, TypedDict
+
+from qifsql.adversary.options import Null
+from qifsql.data.option import CHANCE, DATA, FILE, NAMES, RUN, TEXT, WHOLE, Option
+
+
+class EstimateOptions(TypedDict, total=False):
+    """What is known of everybody, and how the sample was drawn.
+
+    One of three says how: its ``fraction`` of the population, in (0, 1] (``0.01``, ``1/100``); the
+    people of the population (``population_size``); or the ``weight`` of each record, the number of
+    people that it stands for. A missing value is a value (``null="distinct"``), or the record is
+    left out (``drop``). ``records`` is a Parquet or CSV file that gets the risk of every record, in
+    the order of the input: ``record`` (from 1), the ``key`` under its name, ``block_size``,
+    ``population_block`` (expected people of the population who look like it) and ``risk``,
+    E(1/F | f).
+    """
+
+    fraction: Annotated[
+        float | str | Fraction | None,
+        Option(
+            form=CHANCE,
+            help="The share of the population that the file is: 0.01 or 1/100.",
+            panel=DATA,
+        ),
+    ]
+    population_size: Annotated[
+        int | None, Option(form=WHOLE, help="Or: how many people the population has.", panel=DATA)
+    ]
+    weight: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="Or: sampling weights, how many people each record stands for.",
+            panel=DATA,
+        ),
+    ]
+    qids: Required[
+        Annotated[
+            str | Sequence[str],
+            Option(
+                form=NAMES,
+                help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+                "NAME=EXPRESSION. Repeatable.",
+                flags=("--qids", "-q"),
+            ),
+        ]
+    ]
+    null: Null
+    key: Annotated[
+        str | None,
+        Option(form=TEXT, help="With --records: the column that identifies a person.", panel=RUN),
+    ]
+    records: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="Write the risk of every record, in input order: .parquet or .csv.",
+            panel=RUN,
+        ),
+    ]

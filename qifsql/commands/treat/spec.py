@@ -1,0 +1,26 @@
+"""What can be asked of a treatment."""
+
+from collections.abc import Sequence
+from typing import Annotated, Required, TypedDict
+
+from qifsql.adversary import options
+from qifsql.data.option import DATA, TEXT, Option
+
+
+class TreatOptions(TypedDict, total=False):
+    """Who is who, and what an adversary is taken to know.
+
+    ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
+    person of its own. ``qids`` and ``secret``: compare what an adversary who knows these gains
+    before and after (models CRS, and CAS with a secret).
+    """
+
+    key: Annotated[Required[str], Option(TEXT, "The column that identifies a person.", panel=DATA)]
+    qids: Annotated[
+        str | Sequence[str],
+        options.qids_option("Compare the risk before and after: quasi-identifiers, as in attack."),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        options.secret_option("With --qids: the secret that is inferred, as in attack."),
+    ]

@@ -1,0 +1,51 @@
+"""What can be asked of changes to a release."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from qifsql.adversary import options
+from qifsql.adversary.options import HIERARCHY, SECRET
+from qifsql.data.option import TEXT, TEXTS, Option
+
+
+class WhatIfOptions(TypedDict, total=False):
+    """What would be changed, and how far.
+
+    ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
+    ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
+    Those of one quasi-identifier are made one after the other. ``until``: bounds such as
+    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of
+    ``qifsql.study.policy`` whose rules are bounds, and whose adversary is taken where none is
+    named here. With bounds the smallest change that keeps them all is looked for
+    (``qifsql.commands.what_if.smallest_change``); changes that are named then are the rungs of
+    ladders, each made to the values as they are, finest first. ``hierarchies``: quasi-identifier ->
+    file.
+    """
+
+    qids: Annotated[
+        str | Sequence[str], options.qids_option("Quasi-identifiers, as in attack. Repeatable.")
+    ]
+    secret: Annotated[str | Sequence[str], SECRET]
+    change: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            "drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
+            "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable, one each time.",
+            flags=("--change", "-c"),
+        ),
+    ]
+    until: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            "Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
+            "crs.deterministic<=0.05, k>=5, l>=2. Repeatable. Named changes are then the only "
+            "candidates.",
+        ),
+    ]
+    policy: Annotated[
+        str | Path | None, Option(TEXT, "The same for the rules of a policy, as in check.")
+    ]
+    hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]

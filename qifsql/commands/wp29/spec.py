@@ -1,0 +1,76 @@
+"""What can be asked of a release in the words of the Article 29 Working Party."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from qifsql.adversary.options import Null, RegisterWhere, Truth
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import COUNTS, DATA, NAMES, NUMBER, TEXT, WHOLE, Option
+
+Source = str | Path | Dataset
+
+
+class Wp29Options(TypedDict, total=False):
+    """What somebody may know and want, and what records may be linked with.
+
+    ``qids`` and each ``secret`` are those of ``attack``; with a register ``qids`` are those of
+    ``link``, ``1:zip,2:plz`` where names differ. ``register`` is one of names or another release,
+    with ``truth`` and ``register_where`` as in ``link``; ``key`` is the pseudonym of a log with
+    several records of one person, ``points`` and ``draws`` are those of ``unicity``. A missing
+    value is one (``null``: ``drop`` leaves the record out), but links nobody. Without a
+    ``threshold`` in (0, 1] the answer is for whom it is possible for certain; with one it is yes
+    where somebody's chance is at least that.
+    """
+
+    qids: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="What somebody may know: quasi-identifiers, as in attack; with a register as in "
+            'link, "1:zip,2:plz". Repeatable.',
+            flags=("--qids", "-q"),
+        ),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable.",
+            flags=("--secret", "-s"),
+        ),
+    ]
+    threshold: Annotated[
+        float | str | None,
+        Option(
+            form=NUMBER,
+            help="Answer yes or no: yes where somebody's chance is at least this, such as 0.2.",
+        ),
+    ]
+    null: Null
+    register: Annotated[
+        Source | None,
+        Option(
+            form=TEXT,
+            help="Linkability: a register of names, or another release, as in link.",
+            panel=DATA,
+        ),
+    ]
+    register_where: RegisterWhere
+    truth: Truth
+    key: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="Linkability: the pseudonym that all records of a person share, as in unicity.",
+            panel=DATA,
+        ),
+    ]
+    points: Annotated[
+        int | Sequence[int] | None,
+        Option(
+            form=COUNTS,
+            help="With a key: how many records of a person are known (default: 1,2,3,4).",
+        ),
+    ]
+    draws: Annotated[int | None, Option(form=WHOLE, typed=False)]
