@@ -1,10 +1,10 @@
 """Run the code blocks of the pages, and write what they print, or compare it.
 
-``python docs/pages.py`` writes the output of every block anew; a test compares. The blocks of a page
-run one after another in a folder of their own, in which ``data-samples`` is the folder of the
+``python docs/pages.py`` writes the output of every block anew; a test compares. The blocks of a
+page run one after another in a folder of their own, in which ``data-samples`` is that of the
 samples:
 
-- ``console``: lines after ``$ `` are run by a shell, what follows is what they print;
+- ``console``: lines after ``$ `` are run by bash, what follows is what they print;
 - ``python``: runs; a block ``text`` directly after it is what it prints;
 - ``toml`` with a title: the file of that name.
 
@@ -116,7 +116,7 @@ def _run(command: str, folder: Path) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("QIFSQL")}
     environment |= {"COLUMNS": WIDTH, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
     ran = subprocess.run(
-        ["/bin/sh", "-c", command],
+        ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -159,12 +159,23 @@ def _policies() -> str:
     return f"# Policies\n\n{inspect.cleandoc(policies.__doc__ or '')}\n"
 
 
+def overview() -> str:
+    """Return ``llms.txt``: all pages by their titles, for programs that read the documentation."""
+    lines = ["# qifsql", "", "> How much a release of personal records gives away, in numbers.", ""]
+    for page in sorted(HERE.parent.rglob("*.md")):
+        title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.M)
+        place = page.relative_to(HERE.parent).as_posix()
+        lines.append(f"- [{title[1] if title else place}]({place})")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    """Write all pages."""
+    """Write all pages, and the overview of them."""
     for name, text in pages().items():
         place = HERE / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
+    (HERE.parent / "llms.txt").write_text(overview(), "utf-8")
 
 
 if __name__ == "__main__":

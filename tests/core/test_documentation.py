@@ -46,6 +46,7 @@ def test_the_reference_says_what_the_code_says() -> None:
     there = {p.relative_to(folder).as_posix(): p.read_text("utf-8") for p in folder.rglob("*.md")}
     stale = [name for name in made.keys() | there.keys() if made.get(name) != there.get(name)]
     assert not stale, f"run python docs/reference.py: {stale}"
+    assert module("reference").overview() == (DOCS / "llms.txt").read_text("utf-8")
 
 
 def test_the_readme_is_a_door() -> None:
