@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -75,6 +77,23 @@ class _Links(HTMLParser):
 
 
 @pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a network."""
+    wanted = "install playwright and axe-playwright-python to open the documentation in a browser"
+    driver = pytest.importorskip("playwright.sync_api", reason=wanted)
+    pytest.importorskip("axe_playwright_python.sync_playwright", reason=wanted)
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("there is no chromium here to open the documentation in")
+    with driver.sync_playwright() as started:
+        chromium = started.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield chromium.new_context(offline=True)
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as ``make docs`` builds it."""
     if find_spec("zensical") is None:
@@ -112,3 +131,26 @@ def test_the_site_loads_nothing_from_elsewhere_and_leads_where_it_says(site: Pat
                 wrong.append((page.name, url))
     assert len(read) > 30
     assert not wrong
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_readable_on_phones_and_desks_by_everybody(
+    site: Path, browser: Any, width: int, scheme: str
+) -> None:
+    """Nothing is asked of a network, no page scrolls sideways, axe finds nothing."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    names = ("index", "guides/which_columns", "mathematics/attacks", "reference/commands/attack")
+    for name in names:
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        page.goto((site / f"{name}.html").as_uri())
+        assert not [url for url in asked if not url.startswith(("file:", "data:"))]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        violations = [v["id"] for v in Axe().run(page).response["violations"]]
+        assert not violations, (name, violations)
+        page.close()
