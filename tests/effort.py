@@ -5,7 +5,7 @@
 
 import os
 
-SHARE = {"quick": 0.1, "usual": 0.35, "many": 2.0}
+SHARE = {"quick": 0.1, "usual": 0.3, "many": 2.0}
 EFFORT = os.environ.get("QIFSQL_EFFORT", "usual")
 
 
