@@ -636,7 +636,7 @@ def test_an_interruption_while_records_are_written_leaves_nothing(
         if what == "writing records":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("qifsql.engine.duckdb.POLL", 1e-6)
+    monkeypatch.setattr("qifsql.engine.threads.POLL", 1e-6)
     with pytest.raises(Interrupted):
         qifsql.treat(
             source, tmp_path / "out.parquet", key="key", settings=Settings(progress=stopped)
