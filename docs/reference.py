@@ -78,6 +78,7 @@ def _python() -> str:
         thing = getattr(qifsql, name)
         try:
             signature = re.sub(r"qifsql\.[\w.]*\.(\w+)", r"\1", str(inspect.signature(thing)))
+            signature = re.sub(r"<function (\w+) at 0x\w+>", r"\1", signature)
         except ValueError:
             signature = ""
         parts.append(f"## {name}\n\n```python norun\nqifsql.{name}{signature}\n```\n")

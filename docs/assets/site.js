@@ -6,6 +6,9 @@ const mend = () => {
   for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) {
     table.tabIndex = 0; // wide tables scroll
   }
+  for (const equation of document.querySelectorAll("math[display=block]")) {
+    equation.parentElement.tabIndex = 0; // so do wide equations
+  }
   document.querySelectorAll(".md-code__nav").forEach((nav, i) => {
     nav.setAttribute("aria-label", `Code block ${i + 1}`);
   });
