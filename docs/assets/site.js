@@ -7,7 +7,12 @@ const mend = () => {
     table.tabIndex = 0; // wide tables scroll
   }
   for (const equation of document.querySelectorAll("math[display=block]")) {
-    equation.parentElement.tabIndex = 0; // so do wide equations
+    if (equation.parentElement.className === "equation") continue;
+    const box = document.createElement("div");
+    box.className = "equation";
+    box.tabIndex = 0; // wide equations scroll, too
+    equation.replaceWith(box);
+    box.append(equation);
   }
   document.querySelectorAll(".md-code__nav").forEach((nav, i) => {
     nav.setAttribute("aria-label", `Code block ${i + 1}`);
