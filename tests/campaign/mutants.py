@@ -202,11 +202,14 @@ def tests(mutant: Mutant) -> list[str]:
     """Return the tests that are about the file, the quickest first."""
     file = Path(mutant.file)
     if file.parts[1] == "measures":
-        name = f"qifsql.measures.{file.stem}"
-        rooms = sorted((ROOT / "qifsql/commands").iterdir())
-        users = [r.name for r in rooms if r.is_dir() and _uses(r, name, file.stem)]
-        first = ["tests/core/test_measures.py", "tests/core/test_every_command.py"]
-        commands = [*users, "attack", "sweep", "levels"]
+        rooms = sorted(r for r in (ROOT / "qifsql/commands").iterdir() if r.is_dir())
+        measures = _with_importers(file.stem)
+        shared = [ROOT / "qifsql" / name for name in ("counting", "results", "presentation")]
+        users = [r.name for r in rooms if any(_uses(r, name) for name in measures)]
+        if any(_uses(room, name) for room in shared for name in measures):
+            users.append("attack")
+        first = ["tests/core/test_measures.py", "tests/oracles", "tests/core/test_every_command.py"]
+        commands = [*dict.fromkeys(users)]
     elif file.parts[0] == "sql":
         stem = file.parts[1].removesuffix(".sql")
         first, commands = ["tests/core/test_every_command.py"], COMMANDS.get(stem, (stem,))
@@ -217,10 +220,26 @@ def tests(mutant: Mutant) -> list[str]:
     return first + [str(t.relative_to(ROOT)) for t in more if t.name not in TEXTS]
 
 
-def _uses(room: Path, name: str, stem: str) -> bool:
+def _with_importers(stem: str) -> set[str]:
+    """Return a measure's module and those of measures that import it, at any remove."""
+    names = {stem}
+    while True:
+        files = (ROOT / "qifsql/measures").glob("*.py")
+        more = {f.stem for f in files if any(_imports(f, name) for name in names)} | names
+        if more == names:
+            return names
+        names = more
+
+
+def _uses(room: Path, stem: str) -> bool:
     """Return whether a room imports a measure."""
-    texts = [file.read_text() for file in room.rglob("*.py")]
-    return any(name in t or re.search(rf"measures import [^\n]*\b{stem}\b", t) for t in texts)
+    return any(_imports(file, stem) for file in room.rglob("*.py"))
+
+
+def _imports(file: Path, stem: str) -> bool:
+    """Return whether a file imports a measure."""
+    pattern = rf"qifsql\.measures\.{stem}\b|qifsql\.measures import [^\n]*\b{stem}\b"
+    return re.search(pattern, file.read_text()) is not None
 
 
 def _size(file: Path) -> int:
