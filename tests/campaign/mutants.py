@@ -205,9 +205,14 @@ def tests(mutant: Mutant) -> list[str]:
         rooms = sorted(r for r in (ROOT / "qifsql/commands").iterdir() if r.is_dir())
         measures = _with_importers(file.stem)
         shared = [ROOT / "qifsql" / name for name in ("counting", "results", "presentation")]
-        users = [r.name for r in rooms if any(_uses(r, name) for name in measures)]
-        if any(_uses(room, name) for room in shared for name in measures):
-            users.append("attack")
+        between = [
+            f"{folder.name}.{module.stem}"
+            for folder in shared
+            for module in folder.glob("*.py")
+            if any(_imports(module, f"measures.{name}") for name in measures)
+        ]
+        modules = [*(f"measures.{name}" for name in measures), *between]
+        users = [room.name for room in rooms if any(_uses(room, name) for name in modules)]
         first = ["tests/core/test_measures.py", "tests/oracles", "tests/core/test_every_command.py"]
         commands = [*dict.fromkeys(users)]
     elif file.parts[0] == "sql":
@@ -225,20 +230,23 @@ def _with_importers(stem: str) -> set[str]:
     names = {stem}
     while True:
         files = (ROOT / "qifsql/measures").glob("*.py")
-        more = {f.stem for f in files if any(_imports(f, name) for name in names)} | names
+        more = {
+            f.stem for f in files if any(_imports(f, f"measures.{name}") for name in names)
+        } | names
         if more == names:
             return names
         names = more
 
 
-def _uses(room: Path, stem: str) -> bool:
-    """Return whether a room imports a measure."""
-    return any(_imports(file, stem) for file in room.rglob("*.py"))
+def _uses(room: Path, module: str) -> bool:
+    """Return whether a room imports a module, such as ``measures.bayes``."""
+    return any(_imports(file, module) for file in room.rglob("*.py"))
 
 
-def _imports(file: Path, stem: str) -> bool:
-    """Return whether a file imports a measure."""
-    pattern = rf"qifsql\.measures\.{stem}\b|qifsql\.measures import [^\n]*\b{stem}\b"
+def _imports(file: Path, module: str) -> bool:
+    """Return whether a file imports a module."""
+    home, _, stem = module.rpartition(".")
+    pattern = rf"qifsql\.{home}\.{stem}\b|qifsql\.{home} import [^\n]*\b{stem}\b"
     return re.search(pattern, file.read_text()) is not None
 
 
