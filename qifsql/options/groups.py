@@ -12,11 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.adversary.options import Knowledge
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, RUN
 from qifsql.engine.settings import Settings
-from qifsql.options.grouping import described
 
 
 def option(text: str, *flags: str, panel: str = RUN) -> Any:
@@ -31,7 +29,6 @@ Model = Annotated[
         help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
     ),
 ]
-Null = Annotated[str, described(Knowledge, "null")]
 AllVarchar = Annotated[bool, option("CSV: every column is text.", "--all-varchar", panel=DATA)]
 Delimiter = Annotated[str | None, option("CSV: what separates fields.", "--delimiter", panel=DATA)]
 Encoding = Annotated[

@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Null
-from qifsql.data.option import CHANCE, DATA, FILE, NAMES, RUN, TEXT, WHOLE, Option
+from qifsql.adversary.options import Null, qids_option
+from qifsql.data.option import CHANCE, DATA, FILE, RUN, TEXT, WHOLE, Option
 
 
 class EstimateOptions(TypedDict, total=False):
@@ -43,11 +43,9 @@ class EstimateOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help='Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-                "NAME=EXPRESSION. Repeatable.",
-                flags=("--qids", "-q"),
+            qids_option(
+                'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
+                "NAME=EXPRESSION. Repeatable."
             ),
         ]
     ]

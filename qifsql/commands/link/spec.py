@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import RegisterWhere, Truth
-from qifsql.data.option import NAMES, Option
+from qifsql.adversary.options import RegisterWhere, Truth, qids_option
 
 
 class LinkOptions(TypedDict, total=False):
@@ -19,11 +18,8 @@ class LinkOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help="What both have: a,b; zip:3; NAME=EXPRESSION; "
-                '"1:zip,2:plz" where names differ.',
-                flags=("--qids", "-q"),
+            qids_option(
+                'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
             ),
         ]
     ]

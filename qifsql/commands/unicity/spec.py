@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
 
-from qifsql.data.option import COUNTS, DATA, NAMES, TEXT, WHOLE, Option
+from qifsql.adversary.options import qids_option
+from qifsql.data.option import COUNTS, DATA, TEXT, WHOLE, Option
 
 POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
 DRAWS = 10_000
@@ -29,11 +30,8 @@ class UnicityOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            Option(
-                form=NAMES,
-                help="What is known of a record: a,b; coarser, as in time:hour,place:3; "
-                "NAME=EXPRESSION.",
-                flags=("--qids", "-q"),
+            qids_option(
+                "What is known of a record: a,b; coarser, as in time:hour,place:3; NAME=EXPRESSION."
             ),
         ]
     ]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from qifsql.adversary.options import Null, RegisterWhere, Truth
+from qifsql.adversary.options import Null, RegisterWhere, Truth, qids_option, secret_option
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import COUNTS, DATA, NAMES, NUMBER, TEXT, WHOLE, Option
+from qifsql.data.option import COUNTS, DATA, NUMBER, TEXT, WHOLE, Option
 
 Source = str | Path | Dataset
 
@@ -25,19 +25,15 @@ class Wp29Options(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="What somebody may know: quasi-identifiers, as in attack; with a register as in "
-            'link, "1:zip,2:plz". Repeatable.',
-            flags=("--qids", "-q"),
+        qids_option(
+            "What somebody may know: quasi-identifiers, as in attack; with a register as in "
+            'link, "1:zip,2:plz". Repeatable.'
         ),
     ]
     secret: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable.",
-            flags=("--secret", "-s"),
+        secret_option(
+            "Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable."
         ),
     ]
     threshold: Annotated[
