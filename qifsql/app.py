@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,6 +15,9 @@ from qifsql.errors import INTERRUPTED, Interrupted, unwritable
 from qifsql.options.grouping import grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
 
+LITERAL = r"\["
+"""A bracket that is no markup."""
+
 
 def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
     """Return the command line with these commands."""
@@ -26,10 +29,24 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback(invoke_without_command=True)(_options)
-    for name in names:
-        module = import_module(f"qifsql.commands.{name}.cli")
-        app.command()(grouped(getattr(module, name)))
+    for job, members in commands.JOBS.items():
+        for name in members:
+            if name in names:
+                module = import_module(f"qifsql.commands.{name}.cli")
+                command = app.command(
+                    rich_help_panel=job, epilog=_examples(getattr(module, "EXAMPLES", {}))
+                )
+                command(grouped(getattr(module, name)))
     return app
+
+
+def _examples(examples: Mapping[str, str]) -> str:
+    """Return examples as the end of a help text: a question, and the command that answers it."""
+    lines = [
+        f"{question}\n\n[bold]$ {command.replace('[', LITERAL)}[/bold]"
+        for question, command in examples.items()
+    ]
+    return "\n\n".join(["Examples:", *lines])
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:

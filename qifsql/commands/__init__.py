@@ -2,18 +2,18 @@
 
 A room holds all that is its own command's: ``<name>.py`` with the function ``<name>``, which is
 also ``qifsql.<name>``; ``cli.py``, how it is asked on the command line; ``view.py`` and
-``charts.py``, how the answer is shown. The line here is the registration of a command.
+``charts.py``, how the answer is shown. The word here is the registration of a command.
 """
 
-NAMES = (
-    *("demo", "describe", "treat", "anonymise"),
-    *("attack", "sweep", "check", "levels"),
-    *("run", "init", "report"),
-    *("blocks", "hyper", "records"),
-    *("link", "unhash", "unicity", "estimate", "wp29"),
-    *("receipt", "refines"),
-    *("dp", "dit"),
-    *("compose", "compare", "what_if"),
-    *("explain", "sql", "shell"),
-)
-"""All commands in the order of ``qifsql --help``; ``-`` is ``_`` here."""
+JOBS = {
+    "Measure": ("attack", "sweep", "levels", "estimate"),
+    "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
+    "Inspect": ("describe", "blocks", "hyper", "records", "receipt", "refines"),
+    "Protect": ("treat", "anonymise", "what_if", "compare", "dp", "dit"),
+    "Decide and report": ("check", "run", "init", "report"),
+    "Learn and verify": ("demo", "explain", "sql", "shell"),
+}
+"""The commands by job, in the order of ``qifsql --help``; ``-`` is ``_`` here."""
+
+NAMES = tuple(name for names in JOBS.values() for name in names)
+"""All commands."""

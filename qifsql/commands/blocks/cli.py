@@ -8,6 +8,17 @@ from qifsql.adversary.options import Joining, Knowledge
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Others, Output, named
 
+EXAMPLES = {
+    "Show the ten smallest blocks of pupils with the same school, sex and year of birth.": (
+        "qifsql blocks data-samples/school_census_2018.parquet "
+        "-q CO_ENTIDADE,TP_SEXO,NU_ANO --smallest 10"
+    ),
+    "Which blocks say most about who goes to school by public transport?": (
+        "qifsql blocks data-samples/school_census_2018.parquet "
+        "-q CO_MUNICIPIO_END,TP_SEXO,NU_ANO -s IN_TRANSPORTE_PUBLICO --revealing 5"
+    ),
+}
+
 
 def blocks(
     data: Data,
