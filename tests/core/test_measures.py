@@ -152,3 +152,18 @@ def test_the_examples_of_leakage_of_the_thesis() -> None:
     assert bayes.multiplicative(F(1, 7), F(1, 2)) == F(7, 2)
     assert bayes.additive(F(1, 7), F(1, 2)) == F(5, 14)
     assert bayes.min_entropy_leakage(F(1, 4), F(1, 1)) == 2
+
+
+def test_success_below_the_prior_by_the_last_digit_of_a_float_is_the_prior() -> None:
+    """Sums of floats may differ in their last digit; a real difference stays."""
+    prior = bayes.Success(F(0), F(1, 3), 1 / 3, 0)
+    for difference, expected in [
+        (F(1, 10**16), F(1, 3)),
+        (F(-1, 10**16), F(1, 3)),
+        (F(-1, 10**14), F(1, 3) - F(1, 10**14)),
+        (F(1, 10), F(13, 30)),
+    ]:
+        posterior = bayes.Success(F(1, 7), F(1, 3) + difference, 0.5, 2)
+        adjusted = posterior.not_below(prior)
+        assert adjusted.probabilistic == expected
+        assert (adjusted.deterministic, adjusted.worst_case, adjusted.certain) == (F(1, 7), 0.5, 2)
