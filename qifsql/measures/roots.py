@@ -20,8 +20,6 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
     for _ in range(STEPS):
         middle = (low + high) / 2
         at_middle = f(middle)
-        if at_middle == 0 or middle in (low, high):
-            return middle
         slope = math.sqrt(at_middle * at_middle - at_low * at_high)
         if slope == 0:  # too small to be told from 0
             return middle

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qifsql.measures import bayes
+from qifsql.measures import bayes, syntactic
 from qifsql.measures.profile import Profile
 
 COUNTS = ("size", "mode", "values", "blocks")
@@ -167,3 +167,14 @@ def test_success_below_the_prior_by_the_last_digit_of_a_float_is_the_prior() -> 
         adjusted = posterior.not_below(prior)
         assert adjusted.probabilistic == expected
         assert (adjusted.deterministic, adjusted.worst_case, adjusted.certain) == (F(1, 7), 0.5, 2)
+
+
+@pytest.mark.parametrize("factor", [1, 10**6], ids=["whole numbers", "digits"])
+@given(counts=st.lists(st.integers(1, 9), min_size=2, max_size=6))
+def test_entropy_l_diversity_is_met_up_to_its_value(factor: int, counts: list[int]) -> None:
+    """Just below exp(entropy) it holds, just above it does not: in small blocks and in large."""
+    block = [n * factor + i for i, n in enumerate(counts)]
+    value = F(syntactic.entropy_l(block))
+    assert syntactic.meets_entropy(block, value * (1 - F(1, 10**12)))
+    assert not syntactic.meets_entropy(block, value * (1 + F(1, 10**12)))
+    assert (sum(block) * sum(block).bit_length() > syntactic.BITS) == (factor > 1)
