@@ -22,6 +22,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 from polars.testing import assert_frame_equal
 from strategies import NAMES, VALUES, Table, tables, to_arrow
 from test_reference import INEP_PRIORS, adult, reference, subsets
@@ -767,3 +768,11 @@ def test_the_answers_agree_with_the_rows(swept_adult: qifsql.Sweep) -> None:
             assert row["posterior"] == rows[row["subset"], row["secret"]][posterior]
     plan = details["plan"]
     assert plan.filter(pl.col("pass") == 1)["subsets"].sum() == 255
+
+
+def test_the_spec_records_which_subsets_were_swept() -> None:
+    data, options = SAMPLES / "popets_table_2a.csv", {"qids": ["language", "gender", "age"]}
+    everything = {"sizes": None, "subsets": None, "threshold": None, "search": None, "sample": None}
+    for choice in ({}, {"sizes": "1-2"}, {"subsets": ["age+gender"]}, {"threshold": 0.5}):
+        spec = qifsql.sweep(data, **options, **choice).spec
+        assert {name: spec[name] for name in everything} == everything | choice
