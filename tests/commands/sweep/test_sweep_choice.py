@@ -1,9 +1,13 @@
 """Which way chunks go: by what the chunks before them took."""
 
 import math
+import time
 
 import pytest
+from places import SAMPLES
 
+import qifsql
+from qifsql.commands.sweep.plan import Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
 
 ROWS = 100_000
@@ -61,3 +65,19 @@ def test_only_a_walk_heeds_sizes() -> None:
     chosen = Choice(LEFT, may_roll=False, valued=False)
     assert walked(chosen, *[9.0] * 5).walks()
     assert chosen.enough(ROWS) == math.inf
+
+
+def test_the_seconds_of_tasks_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time that is left is predicted from them."""
+    seconds: list[float] = []
+    done = Progress.done
+
+    def counted(self: Progress, task: Task, took: float, *others: object) -> None:
+        seconds.append(took)
+        done(self, task, took, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Progress, "done", counted)
+    began = time.perf_counter()
+    qifsql.sweep(SAMPLES / "popets_table_2a.csv", qids=["language", "gender", "age"])
+    assert seconds
+    assert all(0 <= took <= time.perf_counter() - began for took in seconds)
