@@ -20,6 +20,7 @@ from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
+from qifsql.data.frames import digest_of
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -158,7 +159,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
 
 def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
     """The size and digest of each file, by its path or without its folder."""
-    files = [_digest(Path(p)) for p in paths]
+    files = [_digest(p) for p in paths]
     return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
 
 
@@ -289,10 +290,12 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(note, indent=2, default=str) + "\n", "utf-8")
 
 
-def _digest(path: Path) -> dict[str, Any]:
-    with path.open("rb") as f:
+def _digest(path: str) -> dict[str, Any]:
+    if (of_frame := digest_of(path)) is not None:
+        return {"path": "frame", "bytes": 0, "sha256": of_frame}
+    with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
-    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}
+    return {"path": path, "bytes": Path(path).stat().st_size, "sha256": digest}
 
 
 def _umask() -> int:
