@@ -44,7 +44,7 @@ class Outcome:
     result: Result | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult(Result):
     """What a study found.
 
