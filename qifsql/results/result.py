@@ -100,6 +100,11 @@ class Result:
         """What was asked for, as plain data."""
         return self.origin.spec
 
+    @property
+    def parts(self) -> "Mapping[str, Result]":
+        """The results that it consists of, by name: itself, but for a study."""
+        return {self.kind: self}
+
     def rows(self) -> list[dict[str, Any]]:
         """Return the table of results as plain dictionaries."""
         return self.frame.to_dicts()

@@ -57,6 +57,11 @@ class StudyResult(Result):
     results: Mapping[str, Result]
     files: tuple[Path, ...] = ()
 
+    @property
+    def parts(self) -> Mapping[str, Result]:
+        """The results of the entries by name."""
+        return self.results
+
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
         """All outcomes together."""
