@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from io import BytesIO
+from typing import Any
 
 import polars as pl
 from polars.selectors import float as floats
@@ -16,7 +17,7 @@ ROWS, NAME = 1_048_575, 31
 EXACT = 10**15
 """Whole numbers from here on would lose digits: a sheet keeps 15."""
 
-FORMATS = {(pl.Float64, pl.Float32): "General"}
+FORMATS: dict[Any, str] = {pl.Float64: "General"}
 """Of numbers: as many digits as there are."""
 
 OPTIONS = {
@@ -56,7 +57,7 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
     inexact = [
         name
         for name in frame.select(integer()).columns
-        if (frame[name] >= EXACT).any() or (frame[name] <= -EXACT).any()
+        if (frame[name].cast(pl.Int128).abs() >= EXACT).any()
     ]
     infinite = [name for name in frame.select(floats()).columns if frame[name].is_infinite().any()]
     decimal = [name for name, kind in kinds.items() if kind.is_decimal()]

@@ -90,8 +90,6 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
 
 def _of(name: str, result: Result) -> Stored:
     """A result as it would be read after it was stored."""
-    if kind_of(result.kind) is None:
-        raise DatasetError(f"a result of {result.kind} has no place in a report")
     origin = replace(result.origin, notes=result.notes)
     note = json.loads(json.dumps(manifest(origin), default=str))
     return Stored(name, result.kind, result.frame, result.details, note)
