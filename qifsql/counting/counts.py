@@ -17,6 +17,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset
+from qifsql.data.frames import digest_of
 from qifsql.data.relation import LOADED, STORE, attaching
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -255,7 +256,8 @@ class Counts:
 
     def _question(self) -> Mapping[str, Any]:
         bound = self.bound
-        stats = [Path(p).stat() for p in bound.microdata.dataset.paths]
+        files = [p for p in bound.microdata.dataset.paths if digest_of(p) is None]
+        stats = [Path(p).stat() for p in files]
 
         def shown(tree: exp.Expr | None) -> str | None:
             return None if tree is None else render.render(tree)

@@ -2,14 +2,15 @@
 
 import glob
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from qifsql.data.files import check_file, path_text, several_paths
+from qifsql.data.frames import arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
-Format = Literal["parquet", "csv", "duckdb"]
+Format = Literal["parquet", "csv", "duckdb", "frame"]
 Writing = Literal["", "unusual", "several"]
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
@@ -78,6 +79,7 @@ class Dataset:
     once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is
     opened). ``statement`` is the statement that puts the rows in a table of the engine's own.
     ``wave`` are a column and a value as text: only records with that value belong to the dataset.
+    Of a data frame ``frame`` is the Arrow table, and ``paths`` hold its digest.
     ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV; ``texts`` are its columns
     that stay text because a type would round their fields.
     """
@@ -95,6 +97,7 @@ class Dataset:
     delimiter: str | None = None
     encoding: str | None = None
     texts: tuple[str, ...] = ()
+    frame: Any = field(default=None, compare=False, repr=False)
 
     @property
     def csv(self) -> dict[str, object] | None:
@@ -110,14 +113,34 @@ class Dataset:
         all_varchar: bool = False,
         delimiter: str | None = None,
         encoding: str | None = None,
+        table: str = "",
+        name: str = "",
     ) -> "Dataset":
-        """Find the files behind ``source``: a file, glob, folder or ``table@file.duckdb``.
+        """Find what is behind ``source``; rows are not read.
 
-        Raises DatasetError where there is nothing, or nothing of a known kind, TypeError for an
-        object that is no path.
+        Args:
+            source: A file, a glob, a folder of Parquet, ``table@file.duckdb``; or a data frame: an
+                object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB relation), a
+                Polars LazyFrame, or a DuckDB connection together with ``table``. A frame that is
+                Arrow already is not copied.
+            all_varchar: CSV: every column is text.
+            delimiter: CSV: what separates fields; by default what splits the first line most often.
+            encoding: CSV: such as latin-1; by default UTF-8.
+            table: The table or view to read through a DuckDB connection.
+            name: What to call a data frame in results; by default "frame".
+
+        Returns:
+            The dataset. That of a data frame keeps the frame, and has its SHA-256 digest as a path.
+
+        Raises:
+            DatasetError: There is nothing, or nothing of a known kind.
+            TypeError: The object is neither a path nor a data frame.
+
         """
         if isinstance(source, Dataset):
             return source
+        if (frame := arrow_table(source, table)) is not None:
+            return cls(name or "frame", "frame", (path_of(frame),), frame=frame)
         text = path_text(source)
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")

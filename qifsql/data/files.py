@@ -20,8 +20,8 @@ def path_text(source: object) -> str:
     if isinstance(source, str):
         return source
     raise TypeError(
-        f"expected a path (str or Path), not {type(source).__name__}; write a data frame to a "
-        "Parquet file and name that file"
+        f"expected a path (str or Path), not {type(source).__name__}; write it to a file and name "
+        "that file"
     )
 
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection, tagged
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.frames import view_name
 
 CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
     "BIGINT",
@@ -44,6 +45,8 @@ def relation(
 
 
 def _rows(dataset: Dataset) -> exp.Table:
+    if dataset.format == "frame":
+        return exp.table_(identifier(view_name(dataset.paths[0])))
     if dataset.format == "duckdb":
         return exp.table_(
             identifier(dataset.table),

@@ -51,7 +51,7 @@ def _paths(source: Source) -> Iterable[str]:
     for dataset in datasets_of([source]):
         if dataset.format == "duckdb":
             databases += dataset.paths
-        else:
+        elif dataset.format != "frame":
             names += [name for path in dataset.paths for name in (path, escaped(path))]
     return [*names, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
 

@@ -180,6 +180,8 @@ def _read_schema(
             if mentions is None or mentions(name)
         ]
         dataset, writings = read_writings(engine, dataset, used)
+    if dataset.frame is not None:
+        names = list(dataset.frame.column_names)
     names += [source for source, _ in described[len(names) :]]  # of folders: they have no other
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(

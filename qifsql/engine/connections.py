@@ -5,7 +5,7 @@ each part needs stays in the cache of its core.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -23,9 +23,14 @@ class Stream:
     """One connection. Its temporary tables, macros and variables are its own."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, settings: Settings, where: str = WHERE
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        settings: Settings,
+        where: str = WHERE,
+        frames: Mapping[str, Any] | None = None,
     ) -> None:
         self._cursor = connection.cursor()
+        register(self._cursor, frames or {})
         self._settings = settings
         self._where = where
 
@@ -66,6 +71,12 @@ class Stream:
     def close(self) -> None:
         """Close the connection: what is its own goes."""
         self._cursor.close()
+
+
+def register(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, Any]) -> None:
+    """Let a connection read data frames under these names; each connection has its own."""
+    for name, frame in frames.items():
+        connection.register(name, frame)
 
 
 def together(

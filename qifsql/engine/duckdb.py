@@ -15,10 +15,11 @@ from sqlglot import exp
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
+from qifsql.data.frames import view_name
 from qifsql.data.relation import STORE, attaching, loading, openings
 from qifsql.engine.access import Source, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
-from qifsql.engine.connections import WHERE, Stream, together
+from qifsql.engine.connections import WHERE, Stream, register, together
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.threads import POLL, in_threads
@@ -68,7 +69,9 @@ class DuckDB:
         self.ordered = ordered
         self.written: dict[tuple[str, str], Writing] = {}  # how fields in use are written, if oddly
         self._attached: set[str] = set()
-        self._kinds = {p: d.format for d in datasets_of(self.sources) for p in d.paths}
+        datasets = datasets_of(self.sources)
+        self._kinds = {p: d.format for d in datasets if d.frame is None for p in d.paths}
+        self._frames = {view_name(d.paths[0]): d.frame for d in datasets if d.frame is not None}
         self._inputs = identities(self._kinds)
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
@@ -96,6 +99,7 @@ class DuckDB:
             self._connection.execute("SET enable_progress_bar_print = false")
             for statement_ in lock(self.sources, files, [self.scratch, *folders]):
                 self._connection.execute(statement_)
+            register(self._connection, self._frames)
         except BaseException as e:  # an interruption, too, leaves nothing behind
             self._folder.remove()
             if not isinstance(e, duckdb.Error):
@@ -247,7 +251,7 @@ class DuckDB:
 
     def stream(self, where: str = WHERE) -> Stream:
         """A connection of its own to the same database, for one thread; ``where`` it reads."""
-        return Stream(self._connection, self.settings, where)
+        return Stream(self._connection, self.settings, where, self._frames)
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:

@@ -5,7 +5,10 @@ told to run the scripts of the page and no others.
 """
 
 import json
+from base64 import b64encode
+from collections.abc import Iterable
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,18 @@ from qifsql import __version__
 from qifsql.errors import printable
 from qifsql.presentation.figures import digests, vector
 from qifsql.presentation.language import said, spoken
-from qifsql.presentation.parts import Bad, Document, Figure, Fold, Heading, Paragraph, Part, Section
-from qifsql.presentation.theme import extra
+from qifsql.presentation.parts import (
+    Bad,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from qifsql.presentation.theme import Chart, extra
 from qifsql.results.storage import Origin
 
 PAGE = Path(__file__).resolve().parent / "page"
@@ -38,19 +51,48 @@ def imprint(when: str) -> str:
     return said(message, version=__version__, when=when)
 
 
-def page(document: Document) -> str:
-    """The document as HTML."""
-    figures = [p for s in document.sections for p in s.parts if isinstance(p, Figure)]
-    scripts = _scripts() if figures else []
-    environment = Environment(
+def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
+    """The parts for a page of somebody else, such as a notebook: its colours, and no scripts."""
+    macros: Any = _macros(_environment())
+    drawn = [
+        macros.table(part, said("Table"))
+        if isinstance(part, Table)
+        else getattr(macros, type(part).__name__.casefold())(part)
+        for part in parts
+        if not isinstance(part, Figure)
+    ]
+    picture = []
+    if chart is not None:
+        svg = b64encode(vector(chart.to_dict()).encode()).decode()
+        words = escape(chart.to_dict()["description"])
+        source = f"data:image/svg+xml;base64,{svg}"
+        picture = [f'<p><img alt="{words}" src="{source}" style="background: #fff"></p>']
+    style = (PAGE / "fragment.css").read_text("utf-8")
+    return "\n".join([f'<style>{style}</style><div class="qifsql">', *drawn, *picture, "</div>"])
+
+
+def _environment() -> Environment:
+    return Environment(
         loader=FileSystemLoader(PAGE),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
     )
-    numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
+
+
+def _macros(environment: Environment) -> Any:
+    """What draws parts."""
     template = environment.get_template("parts.html")
-    macros: Any = template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
+    return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
+
+
+def page(document: Document) -> str:
+    """The document as HTML."""
+    figures = [p for s in document.sections for p in s.parts if isinstance(p, Figure)]
+    scripts = _scripts() if figures else []
+    environment = _environment()
+    numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
+    macros = _macros(environment)
 
     def drawn(part: Part) -> Markup:
         macro = getattr(macros, type(part).__name__.casefold())

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from qifsql.presentation import markdown
 from qifsql.presentation.parts import Part, View
 from qifsql.results.kinds import view_of
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, inert, write
+from qifsql.results.storage import Content, Origin, inert, write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ def save(shown: Shown, out: Path) -> None:
     write(contents(shown, out), shown.origin)
 
 
-def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
+def contents(shown: Shown, out: Path) -> dict[Path, Content]:
     """What stands in the files of a result, by their paths; the ending of ``out`` says how."""
     ending = out.suffix.casefold()
     if ending == ".html":
@@ -63,6 +64,13 @@ def contents(shown: Shown, out: Path) -> dict[Path, pl.DataFrame | str]:
         return {out: html.of_result(shown.title, shown.parts, shown.origin)}
     if ending in (".json", ".md"):
         return {out: text(shown, "json" if ending == ".json" else "markdown")}
+    if ending == ".xlsx":
+        from qifsql.presentation import spreadsheet
+
+        tables = {shown.result.kind: shown.result.frame, **shown.result.details}
+        made = datetime.fromisoformat(shown.origin.started)
+        flat = {name: flattened(frame) for name, frame in tables.items()}
+        return {out: spreadsheet.workbook(flat, made)}
     tables_of = {out: shown.result.frame}
     tables_of |= {beside(out, name): frame for name, frame in shown.result.details.items()}
     return {

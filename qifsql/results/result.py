@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -9,7 +12,7 @@ import polars as pl
 from qifsql.results.storage import Origin
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
     """The result of a command; a command that has more to say adds to it in its ``result.py``.
 
@@ -30,6 +33,59 @@ class Result:
     met: bool | None = None
     written: int = 0
 
+    def __repr__(self) -> str:
+        """Return what it is of and how large it is, in a few lines without any value."""
+        tables = [f"{name} ({table.height} rows)" for name, table in self.details.items()]
+        lines = [
+            f"<qifsql {self.kind} of {self.spec.get('dataset') or 'data'}: "
+            f"{self.frame.height} rows, {self.frame.width} columns>",
+            f"  details: {', '.join(tables) or 'none'}; notes: {len(self.notes)}",
+            "  print() shows the tables; .frame .details .notes .sql .chart() .save(FILE)",
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        """Return what the terminal shows."""
+        shown: str = _display().text(self)
+        return shown
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the tables of the terminal and the first chart."""
+        shown: str = _display().html(self)
+        return shown
+
+    @property
+    def sql(self) -> str:
+        """The SQL that ran, statement by statement."""
+        return self.origin.sql
+
+    def chart(self, name: str | None = None) -> Any:
+        """Return a chart of the result as an Altair chart, which a notebook draws.
+
+        Args:
+            name: Which chart; by default the first.
+
+        Raises:
+            InputError: The result has no charts, or none of that name.
+            OutputError: The packages of ``qifsql[charts]`` are missing.
+
+        """
+        return _display().chart(self, name)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the result to a file with its manifest; return where it is.
+
+        Args:
+            path: Ends in .parquet, .csv, .json, .md, .html or .xlsx. Parquet and CSV have a file
+                for each table of details beside them.
+
+        Raises:
+            OutputError: The file cannot be written, or its ending is unknown.
+
+        """
+        written: Path = _display().save(self, path)
+        return written
+
     def __bool__(self) -> bool:
         """Return False where something was required and does not hold."""
         return self.met is not False
@@ -44,6 +100,16 @@ class Result:
         """What was asked for, as plain data."""
         return self.origin.spec
 
+    @property
+    def parts(self) -> "Mapping[str, Result]":
+        """The results that it consists of, by name: itself, but for a study."""
+        return {self.kind: self}
+
     def rows(self) -> list[dict[str, Any]]:
         """Return the table of results as plain dictionaries."""
         return self.frame.to_dicts()
+
+
+def _display() -> ModuleType:
+    """Return what shows results: it lies above this room, so that it is found by its name."""
+    return import_module("qifsql.presentation.display")

@@ -12,21 +12,23 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
+from qifsql.data.frames import digest_of
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
 from qifsql.query import render
 from qifsql.query.plan import Plan
 
-ENDINGS = (".parquet", ".csv", ".json", ".md", ".html")
+ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
 ENDING = ".manifest.json"  # of the manifest beside a file
 BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
@@ -37,6 +39,8 @@ BLANKS = (  # white space, controls, and marks without width, which some spreads
 SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are as wide as ideographs
 FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
 NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
+Content: TypeAlias = pl.DataFrame | str | bytes
+"""What a file of a result holds: a table for Parquet, a text, or a workbook."""
 STREAMED = (".parquet", ".csv")  # for results with a row per record
 
 
@@ -158,7 +162,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
 
 def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
     """The size and digest of each file, by its path or without its folder."""
-    files = [_digest(Path(p)) for p in paths]
+    files = [_digest(p) for p in paths]
     return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
 
 
@@ -167,6 +171,8 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     if path.suffix.casefold() not in endings:
         name = str(path) if str(path).isprintable() else quoted(str(path))
         raise OutputError(f"{name} must end in one of {', '.join(endings)}")
+    if path.suffix.casefold() == ".xlsx" and find_spec("xlsxwriter") is None:
+        raise OutputError("Excel files need the extra: pip install 'qifsql[excel]'")
 
 
 def check_place(path: Path, sources: tuple[str, ...]) -> Path:
@@ -239,22 +245,28 @@ def whole(
             raise EngineError(f"{path} cannot be written; is the disk full?", detail=str(e)) from e
 
 
-def write(files: Mapping[Path, pl.DataFrame | str], origin: Origin) -> None:
-    """Write files of one result, all or none: frames as Parquet, texts with a manifest beside.
+def write(files: Mapping[Path, Content], origin: Origin) -> None:
+    """Write files of one result, all or none: frames as Parquet, others with a manifest beside.
 
     The manifest of Parquet is in its metadata ``qifsql``.
     """
     note = manifest(origin)
-    beside = {p: p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)}
+    beside = manifests_beside(files)
     with ExitStack() as stack:
         ready = {p: stack.enter_context(whole(p, origin)) for p in (*files, *beside.values())}
         for path, content in files.items():
-            if isinstance(content, str):
-                ready[path].write_text(content, encoding="utf-8", newline="")
-                _write_note(ready[beside[path]], note)
-            else:
+            if isinstance(content, pl.DataFrame):
                 metadata = {"qifsql": json.dumps(note, default=str)}
                 content.write_parquet(ready[path], metadata=metadata)
+                continue
+            _write_note(ready[beside[path]], note)
+            ready[path].write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:
+    """Return the manifest of each file that has none inside."""
+    plain = [path for path, content in files.items() if not isinstance(content, pl.DataFrame)]
+    return {path: path.with_name(path.name + ENDING) for path in plain}
 
 
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -289,10 +301,12 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(note, indent=2, default=str) + "\n", "utf-8")
 
 
-def _digest(path: Path) -> dict[str, Any]:
-    with path.open("rb") as f:
+def _digest(path: str) -> dict[str, Any]:
+    if (of_frame := digest_of(path)) is not None:
+        return {"path": "frame", "bytes": 0, "sha256": of_frame}
+    with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
-    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}
+    return {"path": path, "bytes": Path(path).stat().st_size, "sha256": digest}
 
 
 def _umask() -> int:

@@ -19,7 +19,8 @@ from qifsql.adversary.spec import ColumnRoles
 from qifsql.errors import DatasetError
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
-from qifsql.results.storage import ENDING
+from qifsql.results.result import Result
+from qifsql.results.storage import ENDING, manifest
 
 TYPES = SCHEMA | INDIVIDUAL | GAIN  # of columns that most results have
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
@@ -64,13 +65,17 @@ class Stored:
         return kind is not None and set(kind.columns) <= set(self.frame.columns)
 
 
-def read(places: Iterable[str | Path]) -> list[Stored]:
-    """The results in files and folders, in their order.
+def read(places: Iterable[str | Path | Result]) -> list[Stored]:
+    """The results in files and folders, in their order; a result itself is as if it were stored.
 
     Raises DatasetError where a file is not there, is no result, or a folder has none.
     """
     results: list[Stored] = []
-    for place in map(Path, places):
+    for source in places:
+        if isinstance(source, Result):
+            results += [_of(name, part) for name, part in source.parts.items()]
+            continue
+        place = Path(source)
         if place.is_dir():
             contents = _in_folder(place)
             if not contents:
@@ -81,6 +86,13 @@ def read(places: Iterable[str | Path]) -> list[Stored]:
         else:
             results.append(_read(place))
     return _told_apart(results)
+
+
+def _of(name: str, result: Result) -> Stored:
+    """A result as it would be read after it was stored."""
+    origin = replace(result.origin, notes=result.notes)
+    note = json.loads(json.dumps(manifest(origin), default=str))
+    return Stored(name, result.kind, result.frame, result.details, note)
 
 
 def _told_apart(results: Sequence[Stored]) -> list[Stored]:

@@ -1,15 +1,24 @@
-"""A data frame where a path belongs is refused by its type: its cells never stand in the error."""
+"""Data frames in place of files: read as files are, or refused by their type without a cell."""
 
+import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import qifsql
 from qifsql.data.collection import Collection
+from qifsql.errors import DatasetError, QifError
+from qifsql.results.storage import manifest
 
 CELL = "CELLVALUE"
 FILE = "data.csv"
@@ -30,8 +39,10 @@ class Printing:
 FRAMES: dict[str, Any] = {
     "polars": pl.DataFrame({"age": [CELL, CELL]}),
     "lazy": pl.LazyFrame({"age": [CELL, CELL]}),
-    "series": pl.Series([CELL]),
     "arrow": pa.table({"age": [CELL, CELL]}),
+}
+OTHERS: dict[str, Any] = {
+    "series": pl.Series([CELL]),
     "other": Printing(),
     "bytes": CELL.encode(),
     "dict": {"age": [CELL]},
@@ -108,13 +119,40 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("policy.toml").write_text(f'[adversary]\nqids = ["age"]\n{rule}')
 
 
+FILES = (
+    *("Study.load", "anonymise out", "attack prior", "attack store", "check policy"),
+    *("check baseline", "compare hierarchies", "compose hierarchies", "dit hierarchy"),
+    *("dit release", "estimate records", "init", "init path", "levels hierarchy", "records out"),
+    *("report", "run", "sweep workspace", "unhash candidates", "what_if policy"),
+    "what_if hierarchies",
+)
+"""Places of files: of a frame nothing can be read there, or nothing written."""
+
+
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("frame", OTHERS)
+def test_what_is_no_frame_is_named_by_its_type_alone(place: str, frame: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        PLACES[place](OTHERS[frame])
+    assert CELL not in str(caught.value)
+    assert type(OTHERS[frame]).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("place", FILES)
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_frame_in_place_of_a_path_is_named_by_its_type_alone(place: str, frame: str) -> None:
+def test_a_frame_in_place_of_a_file_is_named_by_its_type_alone(place: str, frame: str) -> None:
     with pytest.raises(TypeError) as caught:
         PLACES[place](FRAMES[frame])
     assert CELL not in str(caught.value)
     assert type(FRAMES[frame]).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("place", sorted(PLACES.keys() - {*FILES, "anonymise out"}))
+def test_a_frame_is_read_wherever_data_are(place: str) -> None:
+    """No error is about the type of the frame; a column or another file may still not suit."""
+    for frame in FRAMES.values():
+        with suppress(QifError):
+            PLACES[place](frame)
 
 
 LISTS = ("Collection.of", "Attack.of", "attack", "attack link", "compose", "report", "sweep")
@@ -122,8 +160,110 @@ LISTS = ("Collection.of", "Attack.of", "attack", "attack link", "compose", "repo
 
 @pytest.mark.parametrize("place", LISTS)
 def test_nor_in_a_list_of_paths(place: str) -> None:
-    for frame in FRAMES.values():
+    for frame in OTHERS.values():
         with pytest.raises(TypeError) as caught:
             PLACES[place]([frame, frame])
         assert CELL not in str(caught.value)
         assert type(frame).__name__ in str(caught.value)
+
+
+def forms(frame: pl.DataFrame) -> Iterator[Any]:
+    """The same rows as objects of several libraries."""
+    yield frame
+    yield frame.lazy()
+    yield frame.to_arrow()
+    yield frame.to_pandas()
+    yield pa.RecordBatchReader.from_batches(
+        frame.to_arrow().schema, frame.to_arrow().to_batches(max_chunksize=2)
+    )
+    connection = duckdb.connect()
+    connection.register("view_of_it", frame.to_arrow())
+    connection.execute("CREATE TABLE people AS SELECT * FROM view_of_it")
+    yield connection.table("people")
+    yield qifsql.Dataset.open(connection, table="people")
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["x", "y", "", None]),
+            st.sampled_from([0.5, -0.0, 0.0, None]),
+            st.integers(0, 2),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_frames_give_the_numbers_of_a_file(rows: list[tuple[Any, ...]]) -> None:
+    frame = pl.DataFrame(
+        rows, schema={"a": pl.String, "b": pl.Float64, "c": pl.Int64}, orient="row"
+    )
+    frame.write_parquet("rows.parquet")
+    options: dict[str, Any] = {"qids": ["a", "b"], "secret": "c"}
+    expected = qifsql.attack(["crs", "cas"], "rows.parquet", **options).frame.drop("seconds")
+    levels = qifsql.levels("rows.parquet", **options).frame
+    paths = set()
+    for each in forms(frame):
+        dataset = qifsql.Dataset.open(each)
+        paths.add(dataset.paths)
+        got = qifsql.attack(["crs", "cas"], dataset, **options).frame.drop("seconds")
+        assert got.equals(expected)
+        assert qifsql.levels(dataset, **options).frame.equals(levels)
+    if not frame["a"].null_count() and not frame["b"].null_count():
+        assert len(paths) == 1  # pandas has other types where values are missing
+
+
+def test_the_digest_is_of_the_values() -> None:
+    """Chunks, categories and the values behind missing ones do not count; a value does."""
+    frame = pl.DataFrame({"a": ["x", None, "y" * 40], "b": [1.5, None, 2.0]})
+    digests = {
+        qifsql.Dataset.open(same).paths
+        for same in (
+            frame,
+            pl.concat([frame[:1], frame[1:]], rechunk=False),
+            frame.with_columns(pl.col("a").cast(pl.Categorical)),
+            frame.with_columns(b=pl.when(pl.col("b") > 0).then(pl.col("b"))),
+        )
+    }
+    assert len(digests) == 1
+    for other in (frame[1:], frame.rename({"a": "c"}), frame.with_columns(pl.col("b") + 1)):
+        assert qifsql.Dataset.open(other).paths not in digests
+
+
+def test_the_manifest_has_the_digest_and_no_cell() -> None:
+    frame = pl.DataFrame({"age": [CELL, CELL, "b"], "sex": ["f", "f", "m"]})
+    result = qifsql.attack(["crs", "cas"], frame, qids="age", secret="sex")
+    note = manifest(result.origin)
+    (file,) = note["inputs"]
+    assert file["sha256"] == qifsql.Dataset.open(frame).paths[0].partition(":")[2]
+    assert CELL not in json.dumps(note)
+
+
+def test_a_collection_of_frames(tmp_path: Path) -> None:
+    frames = [
+        pl.DataFrame({"id": [1, 2, 3, 4], "a": [1, 1, 2, 2]}),
+        pl.DataFrame({"id": [1, 2, 3, 5], "a": [1, 2, 2, 2]}),
+    ]
+    files = [str(tmp_path / f"{i}.parquet") for i in range(2)]
+    for frame, file in zip(frames, files, strict=True):
+        frame.write_parquet(file)
+    options: dict[str, Any] = {"qids": "a", "key": "id"}
+    expected = qifsql.attack("crl", files, **options).frame.drop("seconds")
+    assert qifsql.attack("crl", frames, **options).frame.drop("seconds").equals(expected)
+
+
+def test_a_frame_with_columns_of_one_name_or_of_mixed_types_is_refused() -> None:
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    with pytest.raises(DatasetError, match="same name"):
+        qifsql.attack("crs", twice, qids="a")
+    mixed = pd.DataFrame({"a": [1, CELL]})
+    with pytest.raises(DatasetError, match="one type") as caught:
+        qifsql.attack("crs", mixed, qids="a")
+    assert CELL not in str(caught.value)
+
+
+def test_names_that_differ_in_case_are_told_apart() -> None:
+    frame = pl.DataFrame({"ID": [1, 1, 2], "id": [1, 2, 3]})
+    for name, singled_out in (("ID", 1), ("id", 3)):
+        assert qifsql.attack("crs", frame, qids=[name]).frame["singled_out"][0] == singled_out

@@ -33,7 +33,7 @@ the bounds in words, ``baseline`` the value of the last release (NULL where none
 whether the value is within all bounds."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):
     """Which levels of a policy are met, and which columns of the file no rule covers.
 

@@ -16,6 +16,7 @@ from qifsql.presentation import figures, html, markdown
 from qifsql.presentation.language import said, speaking
 from qifsql.presentation.parts import Document, Paragraph, Section
 from qifsql.presentation.result_files import comma_separated
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
 
@@ -23,7 +24,7 @@ ENDINGS = (".html", ".md", ".csv", ".parquet")
 
 
 def report(
-    results: str | Path | Iterable[str | Path],
+    results: str | Path | Result | Iterable[str | Path | Result],
     out: str | Path,
     *,
     lang: str = "en",
@@ -38,7 +39,8 @@ def report(
     """Write a report of stored results; the data are not needed.
 
     Args:
-        results: files that were stored with ``-o`` (Parquet or JSON), or folders of them.
+        results: Results, files in which results were stored (Parquet or JSON), or folders of
+            these.
         out: ends in .html (one page that loads nothing), .md, or .csv or .parquet (a file for each
             table).
         lang: ``en`` or ``pt-BR``.
@@ -61,7 +63,7 @@ def report(
         figures.check(Path(charts), chart_format)
     if minimum < 1:
         raise InputError("the least size of a group is at least 1")
-    places = [path_text(place) for place in several_paths(results)]
+    places = [p if isinstance(p, Result) else path_text(p) for p in several_paths(results)]
     stored = read(places)
     files = tuple(file for result in stored for file in result.files)
     origin = Origin.now(kind="report").about({"results": [s.name for s in stored]}, files)

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
-from qifsql.results.storage import ENDING, Origin, digests, whole, write
+from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
 from qifsql.study.entry import Entry
 
 LIST = "written.json"
@@ -38,15 +36,14 @@ class Outputs:
         name: str,
         digest: str,
         shown: Shown,
-        cache_files: Mapping[Path, pl.DataFrame | str] | None = None,
+        cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
         """Write the tables of a name, together with ``cache_files``; files of before go."""
-        files: dict[Path, pl.DataFrame | str] = {}
+        files: dict[Path, Content] = {}
         for kind in self.formats:
             files |= contents(shown, self.folder / f"{name}.{kind}")
         write({**(cache_files or {}), **files}, shown.origin)
-        paths = list(files)
-        paths += [p.with_name(p.name + ENDING) for p, c in files.items() if isinstance(c, str)]
+        paths = [*files, *manifests_beside(files).values()]
         hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
         for old, sha in self.written.get(name, {}).get("files", {}).items():
             if old not in hashes and self._is_ours(old, sha):

@@ -44,7 +44,7 @@ class Outcome:
     result: Result | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult(Result):
     """What a study found.
 
@@ -56,6 +56,11 @@ class StudyResult(Result):
 
     results: Mapping[str, Result]
     files: tuple[Path, ...] = ()
+
+    @property
+    def parts(self) -> Mapping[str, Result]:
+        """The results of the entries by name."""
+        return self.results
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":

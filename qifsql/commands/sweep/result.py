@@ -63,7 +63,7 @@ DROP_FIRST = QUESTION | {
 1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep(Result):
     """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
 

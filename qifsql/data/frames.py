@@ -1,0 +1,103 @@
+"""Data frames as datasets: their rows stay where they are, and a digest stands for their path."""
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+from qifsql.errors import DatasetError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PREFIX = "frame:"
+"""The path of a data frame is this and the SHA-256 digest of its Arrow data."""
+
+_PATH = re.compile(rf"{PREFIX}([0-9a-f]{{64}})")
+
+
+class Stream(Protocol):
+    """A data frame: what can be read as a stream of Arrow record batches."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the stream, as the Arrow PyCapsule interface has it."""
+
+
+def arrow_table(source: Any, table: str = "") -> "pa.Table | None":
+    """Return a data frame as an Arrow table, without copying where it is one; None for others.
+
+    Args:
+        source: Any object with ``__arrow_c_stream__`` that yields a table (Polars, pandas, PyArrow,
+            a DuckDB relation), a Polars LazyFrame, or, with ``table``, a DuckDB connection.
+        table: The table or view of a connection.
+
+    Raises:
+        DatasetError: The columns cannot be written as Arrow, or two have the same name.
+        TypeError: The object is a stream of something other than a table.
+
+    """
+    if hasattr(source, "collect_schema") and hasattr(source, "lazy"):
+        source = source.lazy().collect()
+    if table and hasattr(source, "cursor") and hasattr(source, "table"):
+        source = source.table(table)
+    if not hasattr(source, "__arrow_c_stream__"):
+        return None
+    import pyarrow as pa
+
+    kind = type(source).__name__
+    try:
+        rows = pa.table(source).unify_dictionaries()
+    except (TypeError, ValueError, pa.ArrowException) as e:
+        if not hasattr(source, "columns"):
+            raise TypeError(f"expected a data frame, not {kind}") from None
+        raise DatasetError(
+            f"the {kind} cannot be read as Arrow; give each column a name of its own and one type",
+            detail=str(e),
+        ) from None
+    if len(set(rows.column_names)) < rows.num_columns:
+        raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
+    return rows
+
+
+def path_of(table: "pa.Table") -> str:
+    """Return what stands for the path of a data frame: equal for equal data, however chunked."""
+    import pyarrow as pa
+
+    digest = hashlib.sha256()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        plain = _plain(column)
+        digest.update(f"{name}\0{plain.type}\0{len(column)}\0".encode())
+        for part in (
+            column.is_null(),
+            plain.drop_null(),
+        ):  # what lies behind a missing value varies
+            if part.num_chunks:
+                whole = pa.concat_arrays(part.chunks)
+                digest.update(pa.record_batch([whole], names=["part"]).serialize())
+    return PREFIX + digest.hexdigest()
+
+
+def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Return a column of the one type that stands for all that hold the same values."""
+    import pyarrow as pa
+
+    types = {
+        name: kind
+        for kind in (pa.large_string(), pa.large_binary())
+        for name in (str(kind).removeprefix("large_"), f"{kind}_view".removeprefix("large_"))
+    }
+    if pa.types.is_dictionary(column.type):
+        kind = types.get(str(column.type.value_type), column.type.value_type)
+        chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(chunks, kind)
+    return column.cast(types.get(str(column.type), column.type))
+
+
+def digest_of(path: str) -> str | None:
+    """Return the digest in the path of a data frame; None for a path of a file."""
+    match = _PATH.fullmatch(path)
+    return match[1] if match else None
+
+
+def view_name(path: str) -> str:
+    """Return the name under which SQL reads a data frame."""
+    return f"frame_{path.removeprefix(PREFIX)[:16]}"
