@@ -96,7 +96,7 @@ LEARNED = {
 
 
 def releases(census: Path, people: int, folder: Path, presence: str) -> list[Path]:
-    """The yearly releases, and ``moves.csv``."""
+    """Return the yearly releases, and ``moves.csv``."""
     con = duckdb.connect()
     con.execute(FIRST.format(census=census, people=people))
     con.execute(CITIES)
@@ -111,7 +111,7 @@ def releases(census: Path, people: int, folder: Path, presence: str) -> list[Pat
 
 
 def tenths(calibration: list[dict[str, float]]) -> dict[int, str]:
-    """Links by the chance that the model gave them, in tenths."""
+    """Return links by the chance that the model gave them, in tenths."""
     found: dict[int, list[dict[str, float]]] = {}
     for one in calibration:
         found.setdefault(min(int(one["bin"]) // 10, 9), []).append(one)
@@ -124,7 +124,7 @@ def tenths(calibration: list[dict[str, float]]) -> dict[int, str]:
 
 
 def measured(name: str, command: list[str], chart: Path | None) -> tuple[list[str], list[str]]:
-    """Rows of both tables of one law, looked at one by one and one to one."""
+    """Return rows of both tables of one law, looked at one by one and one to one."""
     found, seconds = [], []
     for how in ([], ["--one-to-one"]):
         draw = ["--charts", str(chart.with_name(chart.name + "".join(how)))] if chart else []

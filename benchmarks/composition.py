@@ -47,7 +47,10 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def measured(data: Data, source: Path, folder: Path) -> Iterator[dict[str, Any]]:
-    """A row for each way and k: what the intersection of both releases leaves of the overlap."""
+    """Yield a row for each way and k.
+
+    What the intersection of both releases leaves of the overlap.
+    """
     table = pl.read_parquet(source).drop_nulls([*data.qids, data.secret]).with_row_index("person")
     table = table.select("person", *data.qids, data.secret)
     part = table["person"].hash(seed=7) % 4  # quarters: in A alone, in B alone, in both, in none
@@ -96,7 +99,7 @@ SECRET = "IN_NECESSIDADE_ESPECIAL"
 
 
 def sanitised(source: Path, folder: Path) -> str:
-    """PoPETs Table 11 on census-shaped data: the original beside sanitised releases."""
+    """Return PoPETs Table 11 on census-shaped data: the original beside sanitised releases."""
     releases = []
     for i, limits in enumerate(LIMITS):
         out = folder / f"{i}.parquet"
@@ -122,13 +125,13 @@ def sanitised(source: Path, folder: Path) -> str:
 
 
 def entropy(column: pl.Series) -> float:
-    """Shannon entropy in bits."""
+    """Return Shannon entropy in bits."""
     shares = column.drop_nulls().value_counts()["count"] / column.drop_nulls().len()
     return -math.fsum(p * math.log2(p) for p in shares)
 
 
 def written(data: Data, source: Path, rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown."""
+    """Return the rows as Markdown."""
     column = pl.read_parquet(source)[data.secret]
     lines = [
         f"### {data.name}, secret {data.secret}",

@@ -48,7 +48,7 @@ class Table:
 
 
 def tables(folder: Path) -> list[Table]:
-    """The samples of Adult, and Internet Usage."""
+    """Return the samples of Adult, and Internet Usage."""
     adult = pl.read_parquet(folder / "adult.parquet")
     texts = pl.col(pl.String)
     whole = adult.filter(~pl.any_horizontal(texts == "?")).drop_nulls()
@@ -63,7 +63,7 @@ def tables(folder: Path) -> list[Table]:
 
 
 def runs(table: Table, charts: Path | None) -> list[dict[str, Any]]:
-    """A row for each k, and for each l without k."""
+    """Return a row for each k, and for each l without k."""
     rows = []
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / "records.parquet"
@@ -98,7 +98,10 @@ def runs(table: Table, charts: Path | None) -> list[dict[str, Any]]:
 
 
 def told(rows: list[dict[str, Any]], name: str, limit: str) -> list[str]:
-    """The rows of a Markdown table: of several samples the mean, and the range of the largest."""
+    """Return the rows of a Markdown table.
+
+    Of several samples the mean, and the range of the largest.
+    """
     lines = []
     for value in KS if limit == "k" else LS:
         own = [r for r in rows if (r["data"], r["limit"], r["value"]) == (name, limit, value)]
@@ -120,7 +123,7 @@ def told(rows: list[dict[str, Any]], name: str, limit: str) -> list[str]:
 
 
 def report(rows: list[dict[str, Any]]) -> str:
-    """The tables as Markdown."""
+    """Return the tables as Markdown."""
     lines = ["# Differential inference testing on public data", ""]
     lines += [
         "Made by `python benchmarks/differential.py`; Mondrian, naive Bayes, the printed distance "

@@ -83,7 +83,10 @@ CATEGORIES = ("Hot", "Binary", "HotA", "TF")
 
 
 def people(data: Data, folder: Path, seed: int) -> pl.DataFrame:
-    """The records of the paper: complete, with numbers as numbers; of Adult a random sample."""
+    """Return the records of the paper: complete, with numbers as numbers.
+
+    Of Adult a random sample.
+    """
     columns = [*data.numbers, *data.categories, data.secret]
     table = pl.read_parquet(folder / f"{data.name}.parquet").select(columns)
     known = [pl.col(c) != "?" for c in columns if table.schema[c] == pl.String]
@@ -97,7 +100,7 @@ def people(data: Data, folder: Path, seed: int) -> pl.DataFrame:
 
 
 def released(table: pl.DataFrame, data: Data, k: int, folder: Path) -> dict[str, list[Cell]]:
-    """The cells of each quasi-identifier of the release, in the order of the records."""
+    """Return the cells of each quasi-identifier of the release, in the order of the records."""
     qids = [*data.numbers, *data.categories]
     if k == 1:
         return {name: [single(v) for v in table[name]] for name in qids}
@@ -123,21 +126,21 @@ class Tables:
         self.totals = Counter({c: counted[c] for c in sorted(counted)})
 
     def counts(self, name: str) -> Counts:
-        """How many records of each cell have which secret."""
+        """Return how many records of each cell have which secret."""
         found: dict[Cell, Counter[str]] = defaultdict(Counter)
         for cell, secret in zip(self.cells[name], self.secret, strict=True):
             found[cell][secret] += 1
         return found
 
     def of(self, name: str, how: str) -> tuple[Scores, int]:
-        """One attribute by one encoding."""
+        """Return one attribute by one encoding."""
         values, counts = sorted(set(self.table[name])), self.counts(name)
         if how == "TF":
             return told_apart(counts, values, self.totals)
         return encoded(self.encoder(name, how), counts, values, self.totals)
 
     def encoder(self, name: str, how: str) -> Callable[[Cell], Sequence[float]]:
-        """An encoding that does not depend on the record that is guessed."""
+        """Return an encoding that does not depend on the record that is guessed."""
         column = self.table[name]
         if column.dtype == pl.String:
             values = sorted(set(column))
@@ -158,7 +161,7 @@ class Tables:
 
 
 def guessed(tables: Tables, used: Mapping[str, Scores]) -> float:
-    """The share of the records whose secret is guessed; of equal classes the first is."""
+    """Return the share of the records whose secret is guessed; of equal classes the first is."""
     classes = list(tables.totals)
     prior = [math.log(n / len(tables.secret)) for n in tables.totals.values()]
     rows = Counter(zip(*(tables.table[name] for name in used), tables.secret, strict=True))
@@ -171,7 +174,7 @@ def guessed(tables: Tables, used: Mapping[str, Scores]) -> float:
 
 
 def encodings(data: Data, tables: Tables, before: Tables) -> dict[tuple[str, str], Any]:
-    """Accuracy, features and attributes' encodings of all 24, over one release.
+    """Return accuracy, features and attributes' encodings of all 24, over one release.
 
     ``before`` is the release whose numbers were made quantiles before it was anonymised.
     """
@@ -193,7 +196,7 @@ def encodings(data: Data, tables: Tables, before: Tables) -> dict[tuple[str, str
 
 
 def cut_before(table: pl.DataFrame, data: Data) -> pl.DataFrame:
-    """The records with quantiles in place of numbers, as categories."""
+    """Return the records with quantiles in place of numbers, as categories."""
     columns = []
     for name in data.numbers:
         parts = parts_of(table[name])
@@ -206,7 +209,7 @@ def cut_before(table: pl.DataFrame, data: Data) -> pl.DataFrame:
 
 
 def trained(tables: Tables, how: Mapping[str, str], i: int) -> tuple[list[float], float]:
-    """Probabilities of each class for record ``i`` by scikit-learn, and the seconds it took.
+    """Return probabilities of each class for record ``i`` by scikit-learn, and the seconds it took.
 
     The least of five times, on one thread, without the time of encoding.
     """
@@ -236,7 +239,7 @@ def trained(tables: Tables, how: Mapping[str, str], i: int) -> tuple[list[float]
 
 
 def closed(tables: Tables, how: Mapping[str, str], i: int) -> list[float]:
-    """The same probabilities in closed form."""
+    """Return the same probabilities in closed form."""
     used = {name: tables.of(name, way)[0][tables.table[name][i]] for name, way in how.items()}
     prior = [math.log(n / len(tables.secret)) for n in tables.totals.values()]
     scores = [math.fsum(column) for column in zip(prior, *used.values(), strict=True)]
@@ -249,7 +252,7 @@ def closed(tables: Tables, how: Mapping[str, str], i: int) -> list[float]:
 
 
 def measured(data: Data, folder: Path, *, check: bool, seed: int) -> str:
-    """All 24 encodings on one table, as Markdown."""
+    """Return all 24 encodings on one table, as Markdown."""
     table = people(data, folder, seed)
     cut = cut_before(table, data)
     accuracy: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -283,7 +286,7 @@ def measured(data: Data, folder: Path, *, check: bool, seed: int) -> str:
 
 
 def held(tables: Tables, how: Mapping[str, str]) -> float:
-    """The seconds of a model of scikit-learn, which must say what the closed form says."""
+    """Return the seconds of a model of scikit-learn, which must say what the closed form says."""
     spent = []
     for i in (0, tables.table.height // 2, tables.table.height - 1):
         found, seconds = trained(tables, how, i)
@@ -298,7 +301,7 @@ def mean(numbers: Sequence[float]) -> float:
 
 
 def grid(title: str, found: Mapping[tuple[str, str], Any], show: Callable[[Any], str]) -> list[str]:
-    """A table of all encodings: numbers down, categories across."""
+    """Return a table of all encodings: numbers down, categories across."""
     lines = [f"{title}:", "", f"| | {' | '.join(CATEGORIES)} |", "| --- |" + " --: |" * 4]
     for number in NUMBERS:
         cells = (show(found[number, category]) for category in CATEGORIES)
@@ -307,7 +310,7 @@ def grid(title: str, found: Mapping[tuple[str, str], Any], show: Callable[[Any],
 
 
 def by_k(accuracy: Mapping[tuple[str, str], Sequence[float]]) -> list[str]:
-    """Accuracy of some encodings for each k."""
+    """Return accuracy of some encodings for each k."""
     wanted = (("TF", "TF"), ("QuantilesB", "TF"), ("QuantilesA", "Hot"), ("Binary", "HotA"))
     lines = ["Accuracy by k, in percent:", "", f"| | {' | '.join(map(str, KS))} |"]
     lines.append("| --- |" + " --: |" * len(KS))

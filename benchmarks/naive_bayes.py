@@ -21,34 +21,37 @@ Scores = Mapping[Any, Sequence[float]]  # by the record's value, for each class
 
 
 def scaled(x: float, low: float, high: float) -> float:
-    """A value in [0, 1]."""
+    """Return a value in [0, 1]."""
     return (x - low) / (high - low)
 
 
 def scaling(cell: Interval, low: float, high: float) -> tuple[float]:
-    """The midpoint, rescaled to [0, 1]."""
+    """Return the midpoint, rescaled to [0, 1]."""
     return (scaled(sum(cell) / 2, low, high),)
 
 
 def bounds(cell: Interval, low: float, high: float) -> tuple[float, float]:
-    """Both ends, rescaled to [0, 1]."""
+    """Return both ends, rescaled to [0, 1]."""
     return scaled(cell[0], low, high), scaled(cell[1], low, high)
 
 
 def binary(cell: Interval, low: float, high: float) -> Bits:
-    """The midpoint above the least value, rounded down, as bits; as many as the largest needs."""
+    """Return the midpoint above the least value, rounded down, as bits.
+
+    As many as the largest needs.
+    """
     width = max(1, int(high - low).bit_length())
     number = math.floor(sum(cell) / 2 - low)
     return tuple(number >> place & 1 for place in reversed(range(width)))
 
 
 def quantiles(cell: Interval, parts: Sequence[Interval]) -> Bits:
-    """A bit for each quantile: whether the interval meets it."""
+    """Return a bit for each quantile: whether the interval meets it."""
     return tuple(int(cell[0] <= last and first <= cell[1]) for first, last in parts)
 
 
 def parts_of(values: Iterable[float], n: int = QUANTILES) -> list[Interval]:
-    """The ranges of ``n`` quantiles of the values, from the first value in each to the last."""
+    """Return the ranges of ``n`` quantiles of the values, each from its first to its last value."""
     ordered = sorted(values)
     chosen = {ordered[len(ordered) * i // n] for i in range(n)}
     starts = sorted(chosen)
@@ -62,19 +65,19 @@ def parts_of(values: Iterable[float], n: int = QUANTILES) -> list[Interval]:
 
 
 def hot(cell: frozenset[str], values: Sequence[str]) -> Bits:
-    """A bit for each category there was before: whether the cell has it."""
+    """Return a bit for each category there was before: whether the cell has it."""
     return tuple(int(v in cell) for v in values)
 
 
 def binary_after(cell: frozenset[str], cells: Sequence[frozenset[str]]) -> Bits:
-    """The cell's number among those of the release, from 1, as bits; 0 where it is none."""
+    """Return the cell's number among those of the release, from 1, as bits; 0 where it is none."""
     width = len(cells).bit_length()
     number = cells.index(cell) + 1 if cell in cells else 0
     return tuple(number >> place & 1 for place in reversed(range(width)))
 
 
 def hot_after(cell: frozenset[str], cells: Sequence[frozenset[str]]) -> Bits:
-    """A bit for each cell of the release: whether it is this one."""
+    """Return a bit for each cell of the release: whether it is this one."""
     return tuple(int(cell == other) for other in cells)
 
 
@@ -82,14 +85,14 @@ def hot_after(cell: frozenset[str], cells: Sequence[frozenset[str]]) -> Bits:
 
 
 def true_false(cell: Cell, value: Any) -> int:
-    """TF: whether the cell contains the value of the record that is guessed."""
+    """Return TF: whether the cell contains the value of the record that is guessed."""
     if isinstance(cell, frozenset):
         return int(value in cell)
     return int(cell[0] <= value <= cell[1])
 
 
 def single(value: Any) -> Cell:
-    """A value that is not generalised, as a cell."""
+    """Return a value that is not generalised, as a cell."""
     return frozenset([value]) if isinstance(value, str) else (value, value)
 
 
@@ -100,7 +103,10 @@ Counts = Mapping[Cell, Counter[str]]  # records of each cell by their secret
 
 
 def log_scores(ones: Sequence[Counter[str]], bits: Bits, totals: Counter[str]) -> list[float]:
-    """What features add to the score of each class: log of (ones + 1) / (records + 2), or not."""
+    """Return what features add to the score of each class.
+
+    Log of (ones + 1) / (records + 2), or not.
+    """
     return [
         math.fsum(
             math.log((one[c] + 1 if bit else n - one[c] + 1) / (n + 2))
@@ -116,7 +122,7 @@ def encoded(
     values: Iterable[Any],
     totals: Counter[str],
 ) -> tuple[Scores, int]:
-    """The scores of an attribute whose encoding is the same for all; and its features.
+    """Return the scores of an attribute whose encoding is the same for all; and its features.
 
     Features are made bits as scikit-learn's BernoulliNB does: above 0 or not.
     """
@@ -134,7 +140,7 @@ def encoded(
 
 
 def told_apart(counts: Counts, values: Iterable[Any], totals: Counter[str]) -> tuple[Scores, int]:
-    """The scores of an attribute encoded by TF: one feature, another for each value."""
+    """Return the scores of an attribute encoded by TF: one feature, another for each value."""
     scores = {}
     for v in values:
         one: Counter[str] = Counter()

@@ -57,7 +57,7 @@ print(time.perf_counter() - start)
 
 
 def measured(command: list[str], folder: str) -> dict[str, float]:
-    """Wall seconds and peak memory of one process, through a small parent of its own."""
+    """Return wall seconds and peak memory of one process, through a small parent of its own."""
     parent = (
         "import json, resource, subprocess, sys, time; t = time.perf_counter(); "
         "r = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True); "

@@ -43,7 +43,7 @@ JOIN (SELECT {qids}, count(*) AS f FROM '{sample}' GROUP BY {qids}) USING ({qids
 
 
 def off(estimate: float | None, truth: float) -> str:
-    """An estimate with its error."""
+    """Return an estimate with its error."""
     if estimate is None:
         return "none"
     shown = f"{estimate:,.0f}" if truth >= 10 else f"{estimate:.3f}"

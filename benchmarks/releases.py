@@ -39,7 +39,7 @@ COPY (
 
 
 def releases(people: int, folder: Path) -> list[Path]:
-    """The files of all years, about so many people in each."""
+    """Return the files of all years, about so many people in each."""
     files = [folder / f"year_{year}.parquet" for year in range(YEARS)]
     connection = duckdb.connect(config={"preserve_insertion_order": False, "memory_limit": "6GB"})
     for year, file in enumerate(files):
@@ -52,7 +52,7 @@ def releases(people: int, folder: Path) -> list[Path]:
 
 
 def attack(files: list[Path], memory: str, folder: Path) -> tuple[float, float, float]:
-    """Seconds, peak MB of memory and peak MB of temporary disk of the attack's process."""
+    """Return seconds, peak MB of memory and peak MB of temporary disk of the attack's process."""
     temp = folder / "temp"
     temp.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "qifsql", "attack", "crl,cal", *map(str, files)]

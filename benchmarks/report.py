@@ -33,7 +33,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
 
 
 def swept(generator: Path, rows: int, folder: Path) -> Path:
-    """The stored result of the sweep."""
+    """Return the stored result of the sweep."""
     data, result = folder / "census.parquet", folder / "sweep.parquet"
     subprocess.run([sys.executable, generator, str(rows), data], check=True, capture_output=True)
     command = [sys.executable, "-m", "qifsql", "sweep", data, "-q", ",".join(QIDS)]
@@ -43,7 +43,7 @@ def swept(generator: Path, rows: int, folder: Path) -> Path:
 
 
 def built(result: Path, page: Path) -> float:
-    """The least seconds of several processes that make the report."""
+    """Return the least seconds of several processes that make the report."""
     command = [sys.executable, "-m", "qifsql", "report", result, "-o", page, "--quiet"]
     seconds = []
     for _ in range(TIMES):
@@ -54,7 +54,7 @@ def built(result: Path, page: Path) -> float:
 
 
 def opened(page: Path) -> tuple[float, float] | None:
-    """Seconds to load and to paint, medians of several times; nothing without a browser."""
+    """Return seconds to load and to paint, medians of several times; nothing without a browser."""
     names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
     found = next((path for name in names if name and (path := shutil.which(name))), None)
     try:

@@ -38,7 +38,7 @@ Raw = dict[str, Any]
 
 
 def measured(o: Namespace, what: str, command: list[str]) -> Raw:
-    """Time and peaks of a command in a new process, and what it prints as JSON."""
+    """Return time and peaks of a command in a new process, and what it prints as JSON."""
     own, out = o.folder / "own", o.folder / "out"
     shutil.rmtree(own, ignore_errors=True)
     (own / "temp").mkdir(parents=True)
@@ -72,13 +72,13 @@ def measured(o: Namespace, what: str, command: list[str]) -> Raw:
 
 
 def worker(o: Namespace, name: str, python: str = sys.executable, **more: Any) -> list[str]:
-    """The command that runs a function of this file in a process of its own."""
+    """Return the command that runs a function of this file in a process of its own."""
     own = {"file": o.file, "qids": o.qids.split(","), "secrets": o.secret.split(",")}
     return [python, str(Path(__file__).resolve()), name, json.dumps(own | more)]
 
 
 def swept(o: Namespace, what: str = "**qifsql sweep**", **other: str) -> Raw:
-    """One sweep in a new process; its result stays until the next."""
+    """Return one sweep in a new process; its result stays until the next."""
     own = vars(o) | other
     command = [
         str(Path(sys.executable).with_name("qifsql")), "sweep", o.file, "--qids", own["qids"],
@@ -92,7 +92,7 @@ def swept(o: Namespace, what: str = "**qifsql sweep**", **other: str) -> Raw:
 
 
 def plain(job: Raw) -> Raw:
-    """A worker: GROUP BY subset by subset, or GROUPING SETS, as one writes it by hand."""
+    """Return a worker: GROUP BY subset by subset, or GROUPING SETS, as one writes it by hand."""
     began, n = time.perf_counter(), len(job["qids"])
     con = duckdb.connect(config=job["config"])
     con.execute("SET preserve_insertion_order = false")
@@ -139,7 +139,7 @@ def check(o: Namespace, found: list[list[int]]) -> None:
 
 
 def whole(o: Namespace) -> Iterator[Raw]:
-    """The sweep and plain DuckDB."""
+    """Yield the sweep and plain DuckDB."""
     yield swept(o)
     every = (1 << len(o.qids.split(","))) - 1
     ways = {"GROUP BY": random.Random(1).sample(range(1, every + 1), min(o.plain_subsets, every))}
@@ -158,7 +158,7 @@ def whole(o: Namespace) -> Iterator[Raw]:
 
 
 def bvmlib(job: Raw) -> Raw:
-    """A worker for another Python: the subsets one by one."""
+    """Return a worker for another Python: the subsets one by one."""
     import pandas
     from bvmlib.bvm import BVM
 
@@ -173,7 +173,7 @@ def bvmlib(job: Raw) -> Raw:
 
 
 def privattacks(job: Raw) -> Raw:
-    """A worker for another Python: all subsets in one call, which fails with histograms."""
+    """Return a worker for another Python: all subsets in one call, which fails with histograms."""
     import pandas
     from privattacks import Attack, Data
 
@@ -187,7 +187,7 @@ def privattacks(job: Raw) -> Raw:
 
 
 def others(o: Namespace) -> Iterator[Raw]:
-    """The sweep and other software."""
+    """Yield the sweep and other software."""
     first(o, o.rows)
     yield swept(o)
     own: dict[str, list[float]] = {}
@@ -213,7 +213,7 @@ def first(o: Namespace, rows: int) -> None:
 
 
 def growth(o: Namespace) -> Iterator[Raw]:
-    """The sweep of more and more rows, and of more and more quasi-identifiers."""
+    """Yield the sweep of more and more rows, and of more and more quasi-identifiers."""
     file, qids, count = o.file, o.qids.split(","), len(duckdb.read_parquet(o.file))
     for share in (50, 20, 10, 5, 2, 1):
         o.file, rows = file, count // share
@@ -226,7 +226,7 @@ def growth(o: Namespace) -> Iterator[Raw]:
 
 
 def memory(o: Namespace) -> Iterator[Raw]:
-    """The sweep with more and less memory."""
+    """Yield the sweep with more and less memory."""
     yield from (swept(o, f"--memory {limit}", memory=limit) for limit in o.limits.split(","))
 
 
@@ -247,7 +247,7 @@ def show(runs: list[Raw]) -> None:
 
 
 def chart(runs: list[Raw]) -> Any:
-    """Seconds by rows, and by subsets."""
+    """Return seconds by rows, and by subsets."""
     import altair as alt
 
     x = alt.X("x:Q", title=None).scale(type="log").axis(format="~s", tickCount=6)

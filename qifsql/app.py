@@ -100,7 +100,7 @@ def entry() -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Streams that the caller closed lead nowhere; names that a stream cannot say are escaped."""
+    """Replace closed streams by the null device, and escape what a stream cannot encode."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end

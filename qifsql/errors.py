@@ -91,7 +91,7 @@ class InternalError(QifError):
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """``; did you mean "age"?``, or the first few names, or nothing."""
+    """Return ``; did you mean "age"?``, or the first few names, or nothing."""
     names = list(dict.fromkeys(available))
     close = get_close_matches(name, names, n=1) or get_close_matches(
         name.casefold(), [n.casefold() for n in names], n=1
@@ -132,7 +132,7 @@ def large(n: int) -> str:
 
 
 def several(n: int, thing: str) -> str:
-    """How many things: ``1 line``, ``2 lines``, ``2 people``."""
+    """Return how many things: ``1 line``, ``2 lines``, ``2 people``."""
     if n != 1 and thing == "person":
         return f"{n:,} people"
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
@@ -142,7 +142,10 @@ NOT_UTF8 = "a name or a text that was given is not UTF-8; write it with other ch
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a message: in quotes, on one line, without control characters."""
+    """Return a name as it is in a message.
+
+    In quotes, on one line, without control characters.
+    """
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'
 
 

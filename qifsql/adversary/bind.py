@@ -104,7 +104,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
 
 
 def _check_rules(attack: Attack) -> None:
-    """Refuse rules of missing values and absent people that there are not."""
+    """Refuse rules of missing values and absent people that do not exist."""
     if attack.null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(
@@ -115,7 +115,7 @@ def _check_rules(attack: Attack) -> None:
 
 
 def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
-    """The lines of the prior's file, by the number of the secret that it is about."""
+    """Return the lines of the prior's file, by the number of the secret that it is about."""
     if attack.prior is None:
         return {}
     if not secrets:
@@ -154,7 +154,7 @@ def _models(attack: Attack) -> tuple[Model, ...]:
 
 
 def _member(attack: Attack, schema: Schema) -> Attributes:
-    """The flag that says who is in the release: a column, or being in the release's file."""
+    """Return the flag that says who is in the release: a column, or being in the release's file."""
     has_release = isinstance(attack.dataset, Collection) and attack.dataset.release
     if attack.secrets:
         raise InputError(
@@ -199,7 +199,7 @@ def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
 
 
 def _others(qid: Attribute, qids: Attributes) -> str:
-    """How the same column of the other datasets is written, where one name stood for all."""
+    """Return how the same column of the other datasets is written, where one name stood for all."""
     name = qid.name.removeprefix(tagged(1, ""))
     others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
     return (
@@ -208,7 +208,7 @@ def _others(qid: Attribute, qids: Attributes) -> str:
 
 
 def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
-    """The columns that identify people, by the engine's names: how they are called."""
+    """Return the columns that identify people, by the engine's names: how they are called."""
     names = {a.expression.name: a.name for a in key}
     if isinstance(dataset, Collection):
         every = enumerate(dataset.key_columns, 1)
@@ -257,7 +257,7 @@ def _notes(
     secrets: Sequence[Attribute],
     keys: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """What the user should know before reading the numbers."""
+    """Return what the user should know before reading the numbers."""
     columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
     notes = [
         f"the key {quoted(keys[name])} is among the quasi-identifiers: "

@@ -19,7 +19,7 @@ from qifsql.errors import ExpressionError, InputError, quoted
 def bind(
     texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
 ) -> tuple[tuple[BoundGain, ...], tuple[int, ...]]:
-    """The gain functions that are not identity, and the numbers of all in the order asked for."""
+    """Return the gain functions other than identity, and the number of each as asked for."""
     bound: list[BoundGain] = []
     order: list[int] = []
     seen: set[tuple[object, ...]] = set()
@@ -40,7 +40,7 @@ def bind(
 
 
 def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
-    """Thresholds (from 0) or quantiles (in [0, 1]) as plain decimals, in order, each once."""
+    """Return thresholds (from 0) or quantiles (in [0, 1]) as sorted, distinct decimals."""
     decimals: set[Decimal] = set()
     for text in texts:
         try:
@@ -74,7 +74,7 @@ def _bound(gain: Gain, secrets: Sequence[Attribute], catalog: Catalog) -> BoundG
 
 
 def _expression(gain: Gain, secret: Attribute, catalog: Catalog) -> exp.Expr:
-    """The gain as an expression over ``guess`` and ``secret``, both of the secret's type."""
+    """Return the gain as an expression over ``guess`` and ``secret``, both of the secret's type."""
     types = {"guess": secret.type, "secret": secret.type}
     schema = Schema("a gain", tuple(Column(n, n, t) for n, t in types.items()))
     tree = parse(gain.source or "", schema, f"gain {quoted(gain.text)}")

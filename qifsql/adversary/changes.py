@@ -25,12 +25,12 @@ class Change:
 
     @property
     def rate(self) -> Fraction:
-        """The share of the records that a sample keeps."""
+        """Return the share of the records that a sample keeps."""
         return Fraction(self.how)
 
 
 def read(text: str, qids: Sequence[Attribute]) -> Change:
-    """The change that a text says; InputError where it says none."""
+    """Return the change that a text says; InputError if it says none."""
     if match := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
         return Change(text, "sample", 0, str(_rate(match[1])))
     if match := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
@@ -54,7 +54,9 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
 
 
 def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
-    """The quasi-identifier that a text begins with, before the sign: its length and number; 0, 0.
+    """Return the quasi-identifier that a text begins with, before the sign: its length and number.
+
+    0, 0.
 
     Names are looked for as they are written, and only then without regard to case.
     """
@@ -71,18 +73,18 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, in
 
 
 def _in_quotes(name: str) -> str:
-    """A name as a row of CSV has it where it holds a comma."""
+    """Return a name as a row of CSV has it where it holds a comma."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _unquoted(text: str) -> str:
-    """The name that is written in quotes; the text itself where it is not."""
+    """Return the name that is written in quotes; the text itself where it is not."""
     name = text[1:-1].replace('""', '"')
     return name if _in_quotes(name) == text else text
 
 
 def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
-    """The number of the quasi-identifier of that name."""
+    """Return the number of the quasi-identifier of that name."""
     for form in (name, name.strip(), _unquoted(name.strip())):
         for same in (str, str.casefold):
             numbers = [i for i, q in enumerate(qids, 1) if same(q.name) == same(form)]

@@ -37,7 +37,7 @@ class Gain:
 
     @property
     def file(self) -> str | None:
-        """The file that lists the gains; None where there is none."""
+        """Return the file that lists the gains; None if there is none."""
         return self.source if self.kind in FILED else None
 
 
@@ -45,7 +45,7 @@ IDENTITY = Gain("identity", "identity")
 
 
 def parse(text: str) -> Gain:
-    """The gain function that a text names; InputError where it is none."""
+    """Return the gain function that a text names; InputError if it is invalid."""
     kind, colon, rest = text.strip().partition(":")
     kind = kind.strip().casefold()
     rest = rest.strip()

@@ -30,7 +30,7 @@ class Model:
 
     @property
     def title(self) -> str:
-        """The name in words: collective-target re-identification, single dataset."""
+        """Return the name in words: collective-target re-identification, single dataset."""
         target = "individual" if self.individual else "collective"
         access = "longitudinal collection" if self.longitudinal else "single dataset"
         also = f" ({self.also})" if self.also else ""
@@ -60,7 +60,7 @@ MODELS = {
 
 
 def model(name: str) -> Model:
-    """The model of that acronym, or of its name in disclosure control, in any case."""
+    """Return the model of that acronym, or of its name in disclosure control, in any case."""
     key = name.casefold()
     kind = MODELS.get(key) or next((m for m in MODELS.values() if m.also == key), None)
     if kind is None:

@@ -32,7 +32,9 @@ def attributes(
     distinct: bool = False,
     again: bool = False,
 ) -> Attributes:
-    """The attributes of a role, each once. ``distinct``: absent people are told from missing ones.
+    """Return the attributes of a role, each once.
+
+    ``distinct``: absent people are distinguished from missing values.
 
     ``again``: several names may mean the same, as those of a target do (``school``, ``2:school``).
     Raises ColumnError or ExpressionError where a name is not there, not clear or given twice.
@@ -49,7 +51,7 @@ def attributes(
 
 
 def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """What a name means; where it was taken for one with a tag and is not, the error says so."""
+    """Return what a name means; an error says whether it was read as a tagged name."""
     if not schema.parts:
         return named(text, schema, role)
     try:
@@ -64,12 +66,12 @@ def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
 
 
 def there(number: int) -> exp.Column:
-    """Whether the person is in a dataset of the collection."""
+    """Return whether the person is in a dataset of the collection."""
     return exp.Column(this=identifier(tagged(number, "")), table=exp.to_identifier(SOURCE))
 
 
 def named(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """One name: a column, else a named expression, a coarser form or a pattern over columns."""
+    """Return one name: a column, a named expression, a coarser form or a pattern over columns."""
     if (original := _column(text, schema)) is not None:
         return [Attribute(original.name, column(original), original.type)]
     if (parts := split_name(text)) is not None:
@@ -89,7 +91,7 @@ def named(text: str, schema: Schema, role: str) -> list[Attribute]:
 
 
 def of_column(name: str | None, schema: Schema) -> Attributes:
-    """A column of the focal dataset; none where no name is given."""
+    """Return a column of the focal dataset; none if no name is given."""
     if name is None:
         return ()
     original = _focal(schema)[name]
@@ -97,7 +99,7 @@ def of_column(name: str | None, schema: Schema) -> Attributes:
 
 
 def weight(text: str | None, schema: Schema) -> Attributes:
-    """A column of the focal dataset, or an expression over it that needs no name."""
+    """Return a column of the focal dataset, or an expression over it that needs no name."""
     if text is None:
         return ()
     focal = _focal(schema)
@@ -116,7 +118,10 @@ def _column(text: str, schema: Schema) -> Column | None:
 
 
 def _matching(text: str, schema: Schema) -> list[Column]:
-    """The columns that a pattern means, if it is one; case counts where some match with it."""
+    """Return the columns that a pattern means, if it is one.
+
+    Case counts where some match with it.
+    """
     pattern = text.strip()
     if not any(c in pattern for c in "*?["):
         return []
@@ -127,7 +132,7 @@ def _matching(text: str, schema: Schema) -> list[Column]:
 
 
 def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """With a tag: of that dataset; without: of every dataset that has it.
+    """Return the columns: with a tag those of that dataset, without of every dataset that has it.
 
     A text that is a column of one dataset is no expression or pattern in another.
     """
@@ -149,7 +154,7 @@ def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
 
 
 def _has_all(text: str, part: Schema) -> bool:
-    """Whether a dataset has the columns of an expression or pattern, without a doubt which."""
+    """Return whether a dataset has all columns of an expression or pattern, unambiguously."""
     parts = split_name(text)
     if parts is None:
         return bool(_matching(text, part)) or part.find(text.rpartition(":")[0].strip()) is not None
@@ -161,7 +166,7 @@ def _has_all(text: str, part: Schema) -> bool:
 
 
 def _of_focal(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """A secret, group or weight: of the focal dataset, whether that is said or not."""
+    """Return a secret, group or weight: of the focal dataset, whether that is said or not."""
     tag = tag_of(text, len(schema.parts))
     if tag is not None and tag[0] != 1:
         raise ColumnError(

@@ -88,7 +88,7 @@ def unnamed(columns: Iterable[ColumnRoles]) -> str:
 
 
 def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
-    """The columns with the numbers of their datasets and their names, with tags where needed."""
+    """Return the columns with the number of their dataset and their name, tagged where needed."""
     if not schema.parts:
         return [(1, original.name, original) for original in schema.columns]
     return [
@@ -99,7 +99,7 @@ def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
 
 
 def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
-    """The attributes that use each column, by the engine's name of the column and by role."""
+    """Return the attributes that use each column, by the engine's name of it and by role."""
     users: dict[str, dict[str, list[Attribute]]] = {}
     for role, several in attributes.items():
         for attribute in several:
@@ -109,7 +109,7 @@ def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str,
 
 
 def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str]]:
-    """The roles of a column as it is, and those that only forms of it have."""
+    """Return the roles of a column as it is, and those that only forms of it have."""
     roles: list[str] = []
     forms: list[str] = []
     for role, several in users.items():
@@ -121,7 +121,7 @@ def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str
 
 
 def _is_whole(tree: exp.Expr) -> bool:
-    """Whether an expression is a column as it is; NaN may be missing in it."""
+    """Return whether an expression is a column as it is; NaN may be missing in it."""
     inner = tree.unnest()
     if isinstance(inner, exp.Column):
         return True
@@ -132,7 +132,7 @@ def _is_whole(tree: exp.Expr) -> bool:
 def _attribute(
     name: str, original: Column, number: int, there: exp.Expr | None
 ) -> Attribute | None:
-    """The column as an attribute; None where it has no name to be asked for by."""
+    """Return the column as an attribute; None if it has no name to be asked for by."""
     if not original.source_name:
         return None
     return Attribute(name, column(original), original.type, number, there)

@@ -55,7 +55,10 @@ class Attack:
 
     @classmethod
     def of(cls, model: str | Sequence[str], source: Source, **options: Unpack[Options]) -> "Attack":
-        """The spec from what people type: one name or several, a path or several, or datasets."""
+        """Return the spec from what people type.
+
+        One name or several, a path or several, or datasets.
+        """
         check_names(options, Options)
         prior = options.get("prior")
         keys = as_tuple(options.get("key"))
@@ -82,7 +85,7 @@ class Attack:
 
     @property
     def tables(self) -> tuple[Dataset, ...]:
-        """The small files that are read beside the dataset: of the prior and of gains."""
+        """Return the small files that are read next to the dataset: of the prior and of gains."""
         files = [gain.file for gain in map(parse, self.gains) if gain.file is not None]
         return tuple(map(Dataset.open, [*files, *([self.prior] if self.prior else [])]))
 
@@ -100,30 +103,33 @@ class Attack:
 
     @property
     def of_collection(self) -> bool:
-        """Whether there are several datasets, or waves of one."""
+        """Return whether there are several datasets, or waves of one."""
         return isinstance(self.dataset, Collection) or self.wave is not None
 
     @property
     def asked_of_collection(self) -> dict[str, object]:
-        """How the people of a collection are joined, as plain data; nothing for one dataset."""
+        """Return how the people of a collection are joined, as plain data.
+
+        Nothing for one dataset.
+        """
         if not self.of_collection:
             return {}
         source = self.dataset if isinstance(self.dataset, Collection) else self
         return {"keys": list(source.keys), "absent": source.absent, "wave": self.wave}
 
     def fitting(self) -> "Attack":
-        """The same with the longitudinal twins of its models where there is a collection."""
+        """Return a copy with the longitudinal twins of its models where there is a collection."""
         if not self.of_collection:
             return self
         return replace(self, models=tuple(f"{name[:2]}l" for name in self.models))
 
     @property
     def of_membership(self) -> bool:
-        """Whether the question is who is in the release."""
+        """Return whether the question is who is in the release."""
         return {name.strip().casefold() for name in self.models} <= MEMBERSHIP
 
     def among(self, population: str | Path | Dataset) -> "Attack":
-        """The same where the people are those of a population, some of whom are in the release.
+        """Return the spec about the people of a population, some of whom are in the release.
 
         The release is the dataset that was focal; auxiliary ones stay what they are. Of several
         keys that of the population is the last.
@@ -137,7 +143,7 @@ class Attack:
         return replace(self, dataset=everybody, key=everybody.keys[0])
 
     def over(self, datasets: Sequence[Dataset]) -> "Attack":
-        """The same attack on the waves of its long table."""
+        """Return the same attack on the waves of its long table."""
         return replace(self, dataset=Collection.of(datasets, key=self.key, absent=self.absent))
 
 
@@ -157,7 +163,7 @@ class Attribute:
 
     @property
     def floating(self) -> bool:
-        """Whether values may be NaN, which counts as missing."""
+        """Return whether values may be NaN, which counts as missing."""
         return self.type in FLOATING
 
 
@@ -178,21 +184,21 @@ class ColumnRoles:
 
     @property
     def covered(self) -> bool:
-        """Whether the column as it is has a role."""
+        """Return whether the column as it is has a role."""
         return bool(self.roles)
 
     @property
     def role(self) -> str:
-        """All roles in words."""
+        """Return all roles in words."""
         return ", ".join((*self.roles, *self.forms)) or NOT_CONSIDERED
 
     def plain(self) -> dict[str, object]:
-        """The column as plain data for manifests and JSON."""
+        """Return the column as plain data for manifests and JSON."""
         return {"name": self.name, "role": self.role, "covered": self.covered}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnRoles":
-        """The column that ``plain`` wrote."""
+        """Return the column that ``plain`` wrote."""
         role = (str(plain["role"]),)
         if plain["covered"]:
             return cls(str(plain["name"]), role)
@@ -235,7 +241,7 @@ class Microdata:
 
     @property
     def datasets(self) -> int:
-        """How many datasets have columns that the adversary may know."""
+        """Return how many datasets have columns that the adversary may know."""
         return len(self.releases)
 
 
@@ -264,7 +270,7 @@ class BoundAttack:
         return replace(self, microdata=microdata)
 
     def first(self, n: int) -> "BoundAttack":
-        """The same attack with the focal dataset and the first auxiliary ones, ``n`` together."""
+        """Return the attack on the focal dataset and the first auxiliary ones, ``n`` together."""
         qids = tuple(q for q in self.microdata.qids if q.number <= n)
         if not qids:
             raise InputError(
@@ -276,7 +282,7 @@ class BoundAttack:
         return replace(self.on(microdata), target=target)
 
     def gain(self, number: int) -> Gain:
-        """The gain function of that number; 0 is identity."""
+        """Return the gain function of that number; 0 is identity."""
         return self.gains[number - 1].gain if number else IDENTITY
 
 

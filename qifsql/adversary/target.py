@@ -14,7 +14,7 @@ from qifsql.errors import TargetError, quoted
 def bind(
     kind: Model, target: Mapping[str, object], qids: Sequence[Attribute], catalog: Catalog
 ) -> dict[str, str | None]:
-    """The target's values in the order of the quasi-identifiers, as texts that fit their types."""
+    """Return the target's values in the order of the quasi-identifiers, as texts of their types."""
     if not kind.individual:
         if target:
             raise TargetError(
@@ -32,7 +32,9 @@ def bind(
 
 
 def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str, object]:
-    """The value for each quasi-identifier: what is said of one dataset goes before what is of all.
+    """Return the value for each quasi-identifier.
+
+    What is said of one dataset goes before what is of all.
 
     Raises TargetError where a name is no quasi-identifier, or two say the same one.
     """
@@ -55,7 +57,7 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
 
 
 def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
-    """The quasi-identifier of that name, else the one that differs from it in case alone."""
+    """Return the quasi-identifier of that name, else the one that differs from it in case alone."""
     matches = {name: qids[name]} if name in qids else {}
     matches = matches or {k: q for k, q in qids.items() if k.casefold() == name.casefold()}
     if len(matches) > 1:
@@ -67,12 +69,12 @@ def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
 
 
 def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
-    """The quasi-identifiers of one dataset of a collection, without their tags."""
+    """Return the quasi-identifiers of one dataset of a collection, without their tags."""
     return {q.name.partition(":")[2]: q for q in _tagged(qids) if q.number == number}
 
 
 def _if_absent(qids: Sequence[Attribute]) -> str:
-    """How to say that the person is not in a dataset of the collection."""
+    """Return how to say that the person is not in a dataset of the collection."""
     if not _tagged(qids):
         return ""
     word = "absent" if any(q.there is not None for q in qids) else "null"
@@ -80,7 +82,7 @@ def _if_absent(qids: Sequence[Attribute]) -> str:
 
 
 def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:
-    """The quasi-identifiers of a collection, whose names have tags."""
+    """Return the quasi-identifiers of a collection, whose names have tags."""
     return [q for q in qids if q.name.startswith(f"{q.number}:")]
 
 
@@ -110,7 +112,7 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
 
 
 def is_exact(text: str, type_: str) -> bool:
-    """Whether reading the text as that type would neither round it nor cut it."""
+    """Return whether reading the text as that type would neither round it nor cut it."""
     text, kind = text.strip(), family(type_)
     if kind == "DECIMAL":
         scale = int(type_.rstrip(")").split(",")[1])

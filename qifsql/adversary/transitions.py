@@ -4,7 +4,7 @@
 (a comma or semicolon inside double quotes belongs to the name), each is about one column or
 several. Without a colon the columns match exactly. The others drift: ``+1`` and ``-1`` are what is
 added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn
-anew from the values that the next release has, as often as it has them, which may give the same
+again from the values that the next release has, as often as it has them, which may give the same
 value again; ``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the
 columns from, to, probability. Source: spec section 8 (PoPETs section 7 leaves the case as future
 work).
@@ -27,7 +27,7 @@ FORMS = "sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv"
 class Rule:
     """How one column may change: not at all, by ``shift``, with probability, or by a table.
 
-    ``stay`` is None where it is to be learned.
+    ``stay`` is None if it is to be learned.
     """
 
     column: str
@@ -38,12 +38,12 @@ class Rule:
 
     @property
     def drifts(self) -> bool:
-        """Whether several values may follow one."""
+        """Return whether several values may follow one."""
         return self.kind in ("stay", "table")
 
     @property
     def law(self) -> str:
-        """What stands after the colon; nothing where the column matches exactly."""
+        """Return what stands after the colon; nothing if the column matches exactly."""
         if self.kind == "exact":
             return ""
         if self.kind == "shift":
@@ -53,12 +53,15 @@ class Rule:
         return f"stay={'?' if self.stay is None else float(self.stay)}"
 
     def plain(self) -> str:
-        """The rule as it would be written."""
+        """Return the rule as it would be written."""
         return f"{_quoted(self.column)}:{self.law}".removesuffix(":")
 
 
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
-    """The rules that a text says, each column once; InputError where it cannot be understood."""
+    """Return the rules that a text says, each column once.
+
+    InputError where it cannot be understood.
+    """
     texts = [text] if isinstance(text, str) else text
     pieces = (piece for one in texts for piece in _split(one, ";") if piece)
     link_rules = [rule for piece in pieces for rule in _rule(piece)]
@@ -74,7 +77,7 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
 
 
 def probability(text: str | float, what: str) -> Fraction:
-    """A probability as it was written: 0.93 is 93/100. InputError outside [0, 1]."""
+    """Return a probability as it was written: 0.93 is 93/100. InputError outside [0, 1]."""
     try:
         number = Fraction(Decimal(str(text).strip()))
     except (InvalidOperation, ValueError, OverflowError) as e:
@@ -108,7 +111,7 @@ def _rule(piece: str) -> list[Rule]:
 
 
 def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
-    """The pieces between marks that are not inside double quotes, without blanks around them."""
+    """Return the pieces between marks outside double quotes, stripped of blanks."""
     pieces, inside = [""], False
     for character in text:
         inside ^= character == '"'
@@ -122,7 +125,7 @@ def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name as it would be written: in double quotes where a mark is in it."""
+    """Return a name as it would be written: in double quotes where a mark is in it."""
     plain = name == name.strip() and not any(mark in name for mark in ',;:"')
     return name if plain else '"' + name.replace('"', '""') + '"'
 

@@ -20,7 +20,7 @@ WIDE = 500  # columns that a wide matrix may have
 
 
 def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> exp.Query:
-    """The lines of a file of gains: guess, value, raw (the value as it is written), gain."""
+    """Return the lines of a file of gains: guess, value, raw (the value as it is written), gain."""
     value = _value_column(schema, secret)
     earned = schema.find("gain") or schema.find("worth")
     guess = schema.find("guess")
@@ -46,7 +46,10 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
 def beliefs(
     secrets: Sequence[Attribute], dataset: Dataset, schema: Schema
 ) -> tuple[int, exp.Query]:
-    """The number of the secret that a file of beliefs is about, and its lines: value, belief."""
+    """Return the number of the secret that a file of beliefs is about, and its lines.
+
+    Value, belief.
+    """
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
     exact = {c.name for c in schema.columns}
     named = [j for j, s in enumerate(secrets, 1) if s.name in exact]
@@ -68,7 +71,7 @@ def _value_column(schema: Schema, secret: Attribute) -> Column | None:
 
 
 def lines(dataset: Dataset, columns: Mapping[str, exp.Expr]) -> exp.Select:
-    """The lines of a file in columns of these names."""
+    """Return the lines of a file in columns of these names."""
     query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
     return query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
 
@@ -81,7 +84,10 @@ def _earned(
 
 
 def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> exp.Select:
-    """One column of a wide matrix: the gains of all guesses from the value that it is named for."""
+    """Return one column of a wide matrix.
+
+    The gains of all guesses from the value that it is named for.
+    """
     name = exp.null() if other.name in MISSING else exp.Literal.string(other.name)
     raw = exp.cast(name.copy(), "VARCHAR")
     columns = {"guess": _text(first), "value": typed(name, secret), "raw": raw}
@@ -89,7 +95,7 @@ def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> 
 
 
 def typed(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """A value as one of a column; what does not fit becomes NULL."""
+    """Return a value as one of a column; what does not fit becomes NULL."""
     kind = exp.DataType.build(attribute.type, dialect="duckdb")
     tried: exp.Expr = exp.TryCast(this=tree, to=kind)
     return with_one_missing(tried) if attribute.floating else tried
@@ -100,12 +106,12 @@ def _text(value: Column) -> exp.Expr:
 
 
 def _raw(value: Column, secret: Attribute) -> exp.Expr:
-    """A value as it is written; NULL where it is missing, which NaN is, too."""
+    """Return a value as it is written; NULL if it is missing, which NaN is, too."""
     if not secret.floating:
         return _text(value)
     return exp.Case().when(is_nan(number(value)), exp.null()).else_(_text(value))
 
 
 def number(value: Column) -> exp.Expr:
-    """A value as a number; NULL where it is none."""
+    """Return a value as a number; NULL if it is none."""
     return exp.TryCast(this=column(value), to=exp.DataType.build("DOUBLE"))

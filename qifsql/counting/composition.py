@@ -38,7 +38,10 @@ class Composition:
         instead: str = "compose different releases",
         **options: object,
     ) -> "Composition":
-        """The files, each opened under a name of its own; InputError where they cannot be met."""
+        """Return the files, each opened under a name of its own.
+
+        InputError where they cannot be met.
+        """
         opened = datasets(releases)
         if not opened:
             raise InputError("no release is named; name the files of two or more")
@@ -95,7 +98,7 @@ def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
 
 
 def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, ...]:
-    """Each under a catalog of its own, should it be a table of a database."""
+    """Return each under a catalog of its own, should it be a table of a database."""
     return tuple(replace(d, catalog=f"attached_{i}") for i, d in enumerate(datasets, first))
 
 

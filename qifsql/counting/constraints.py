@@ -12,9 +12,9 @@ DIGITS = 10**9  # denominators of limits are at most that, so that SQL compares 
 
 @dataclass(frozen=True)
 class Wishes:
-    """The limits that every class of a release keeps; None where there is none.
+    """The limits that every class of a release keeps; None if there is none.
 
-    ``k``: at least so many records. Of each secret: ``l`` different values at least;
+    ``k``: at least that many records. Of each secret: ``l`` different values at least;
     ``l_entropy``: exp of the Shannon entropy (nats) of its values at least that;
     ``l_recursive``: (c, l), the most frequent value occurs less than c times as often as all
     values from the l-th most frequent on together; ``t``: the distance (half of L1, equal ground
@@ -42,7 +42,7 @@ class Wishes:
         t: Number | None = None,
         t_ordered: Number | None = None,
     ) -> "Wishes":
-        """The wishes as people give them; InputError where a limit makes no sense."""
+        """Return the wishes as people give them; InputError if a limit makes no sense."""
         return cls(
             _whole(k, "k"),
             None if l is None else _whole(l, "l"),
@@ -54,12 +54,12 @@ class Wishes:
 
     @property
     def of_secret(self) -> bool:
-        """Whether a limit is about a secret."""
+        """Return whether a limit is about a secret."""
         about = (self.l, self.l_entropy, self.l_recursive, self.t, self.t_ordered)
         return any(limit is not None for limit in about)
 
     def plain(self) -> dict[str, object]:
-        """The limits as plain data, those that there are."""
+        """Return the limits as plain data, those that there are."""
         c_l = self.l_recursive
         limits: dict[str, object] = {
             "k": self.k,
@@ -73,7 +73,7 @@ class Wishes:
 
     @property
     def diversity(self) -> str:
-        """The limits on the secret in words."""
+        """Return the limits on the secret in words."""
         c_l = self.l_recursive
         parts = [f"l={self.l}"] if self.l is not None else []
         parts += [f"entropy l={_to_number(self.l_entropy)}"] if self.l_entropy is not None else []
@@ -84,7 +84,7 @@ class Wishes:
 
 
 def fraction(value: Number, what: str) -> Fraction:
-    """A number as it is written, exactly: 0.1 is one tenth. InputError where it is none."""
+    """Return a number as it is written, exactly: 0.1 is one tenth. InputError if it is invalid."""
     try:
         if isinstance(value, bool):
             raise ValueError

@@ -89,7 +89,7 @@ class Counts:
             self._sign()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
-        """The profile of each question: of a secret (0: the owner) with a gain function."""
+        """Return the profile of each question: of a secret (0: the owner) with a gain function."""
         instead = {q: self._same_blocks(q) for q in questions}
         unique_questions = sorted(set(instead.values()))
         what = "measuring the prior" if prior else "attacking"
@@ -110,14 +110,14 @@ class Counts:
     def frame(
         self, name: str, questions: Sequence[Question], *, prior: bool = False
     ) -> pl.DataFrame:
-        """All rows of one step for each question, numbered by ``secret`` and ``gain``."""
+        """Return all rows of one step for each question, numbered by ``secret`` and ``gain``."""
         plan = compiler.step_plan(
             self.bound, name, questions, prior=prior, catalogs=self.catalogs, values=self.values
         )
         return self._frame(plan, "measuring")
 
     def domain(self, secret: int) -> Domain:
-        """How many values a secret has, and how many people there are."""
+        """Return how many values a secret has, and how many people there are."""
         row = self.frame("domain", [(secret, 0)]).row(0, named=True)
         return Domain(row["values"], row["missing"] > 0, row["people"])
 
@@ -180,7 +180,7 @@ class Counts:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _few(self) -> dict[int, int]:
-        """The numbers of values of the secrets that are counted by tallies."""
+        """Return the numbers of values of the secrets that are counted by tallies."""
         few: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
@@ -189,7 +189,7 @@ class Counts:
         return few
 
     def _same_blocks(self, question: Question) -> Question:
-        """Whose record it is needs the blocks alone: those of any secret will do."""
+        """Return whose record it is needs the blocks alone: those of any secret will do."""
         others = [
             j
             for j in range(1, len(self.bound.microdata.secrets) + 1)
@@ -212,7 +212,7 @@ class Counts:
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
     def _stored(self, store: Store, held: set[str]) -> dict[str, Any] | None:
-        """What a file of counts holds; None where it is new. Another question's is refused.
+        """Return what a file of counts holds; None if it is new. Another question's is refused.
 
         Raises DatasetError where a table holds anything but what was stored in it.
         """

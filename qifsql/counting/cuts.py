@@ -35,10 +35,10 @@ def refused(
     records: int,
     whole: str = "whole",
 ) -> Plan:
-    """The parts of ``sided`` (part, side, value of each secret, people) that break a limit.
+    """Return the parts of ``sided`` (part, side, value of each secret, people) that break a limit.
 
     ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. The
-    distributions in the whole release, of so many records, are in the tables ``whole_1 ..``.
+    distributions in the whole release, of that many records, are in the tables ``whole_1 ..``.
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
     queries: list[exp.Select] = []
@@ -55,7 +55,7 @@ def refused(
 
 
 def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:
-    """The files that look for a broken limit, with the numbers in them."""
+    """Return the files that look for a broken limit, with the numbers in them."""
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))

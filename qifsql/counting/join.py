@@ -17,7 +17,7 @@ from qifsql.query.templates import load
 
 
 def collected(engine: Engine, microdata: Microdata) -> Microdata:
-    """The attack on the joined people of its collection; another attack as it is.
+    """Return the attack on the joined people of its collection; another attack as it is.
 
     Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
     """
@@ -33,7 +33,9 @@ def collected(engine: Engine, microdata: Microdata) -> Microdata:
 
 
 def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
-    """What there is to say about the keys of a collection; DatasetError where they tell too little.
+    """Return what exists to say about the keys of a collection.
+
+    DatasetError where they tell too little.
 
     A key must be unique in each dataset, and somebody must be in the focal one and each other.
     """
@@ -49,7 +51,10 @@ def _attributes(microdata: Microdata) -> list[Attribute]:
 
 
 def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """What there is to say about the key of one dataset; DatasetError where it tells too little."""
+    """Return what exists to say about the key of one dataset.
+
+    DatasetError where it tells too little.
+    """
     dataset, key = collection.datasets[i], collection.key_columns[i]
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
@@ -68,7 +73,10 @@ def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
 
 
 def _choose_first(dataset: Dataset, key: Column) -> str:
-    """Where a key must be unique, and what makes it so: a command to be copied, if there is one."""
+    """Return where a key must be unique, and what makes it so.
+
+    A command to be copied, if there is one.
+    """
     if dataset.wave is not None:
         return "wave; check both columns, or first choose one record per person in each wave"
     one_file = dataset.format != "duckdb" and len(dataset.paths) == 1
@@ -80,7 +88,10 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
 
 
 def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """How many of the people are in an auxiliary dataset, too; DatasetError where nobody is."""
+    """Return how many of the people are in an auxiliary dataset, too.
+
+    DatasetError where nobody is.
+    """
     focal, other = collection.datasets[0], collection.datasets[i]
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
     plan = Plan(steps, load("collection/common").query)
@@ -104,7 +115,7 @@ def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
 
 
 def _keyed(collection: Collection, i: int, name: str) -> Step:
-    """The keys of one dataset."""
+    """Return the keys of one dataset."""
     key_column = collection.key_columns[i]
     key: exp.Expr = column(key_column)
     key = with_one_missing(key) if key_column.type in FLOATING else key

@@ -66,7 +66,7 @@ class Scale:
 
     @property
     def by_distance(self) -> bool:
-        """Whether what is lost is measured by distances, and not by numbers of values."""
+        """Return whether what is lost is measured by distances, and not by numbers of values."""
         return self.raw.hierarchy is None and measured(self.raw.type)
 
 
@@ -100,7 +100,7 @@ def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
 def lost(
     tables: Tables, file: Compared, scales: Sequence[Scale]
 ) -> tuple[list[dict[str, Any]], int]:
-    """The rows of ``COLUMNS`` of a release, and how many of its records are all suppressed."""
+    """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed."""
     cells = {g.raw.number: (g, a) for g, a in file.cells}
     counted = f"counted_{file.number}"
     columns = [
@@ -140,7 +140,7 @@ def lost(
 
 
 def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
-    """Columns of the records of a file under its filter."""
+    """Return columns of the records of a file under its filter."""
     query = exp.select(*columns).from_(exp.alias_(relation(microdata.dataset), SOURCE, table=True))
     return query if microdata.where is None else query.where(exp.paren(microdata.where.copy()))
 
@@ -148,7 +148,7 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
 def _column(
     tables: Tables, file: Compared, column: Generalised, of: tuple[Scale, int, int]
 ) -> dict[str, Any]:
-    """What one column of a release has lost."""
+    """Return what one column of a release has lost."""
     scale, original, records = of
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
@@ -188,7 +188,7 @@ def _column(
 
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
-    """The masses of all values, however many."""
+    """Yield the masses of all values, however many."""
     plan = Plan((), splice("compare/masses", tables=names))
     for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
         for people, mass, values in frame.iter_rows():
@@ -196,7 +196,7 @@ def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
 
 
 def units(scale: Scale, parts: int) -> exp.Select:
-    """The one row of ``units``: units per position, units in all, and parts of a record."""
+    """Return the one row of ``units``: units per position, units in all, and parts of a record."""
     values = {"unit": repr(scale.unit), "whole": str(scale.whole), "parts": str(parts)}
     types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
     return exp.select(
@@ -205,7 +205,7 @@ def units(scale: Scale, parts: int) -> exp.Select:
 
 
 def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
-    """A column that the release has not: every record may have any value."""
+    """Return a column that the release has not: every record may have any value."""
     original, records = sizes
     places = exp.table_(f"places_{scale.raw.number}")
     people = exp.select("people", "1", "count(*)").from_(places)

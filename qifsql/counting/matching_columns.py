@@ -33,24 +33,24 @@ class Side:
 
     @property
     def complete(self) -> exp.Expr:
-        """Whether a record misses none of its quasi-identifiers."""
+        """Return whether a record misses none of its quasi-identifiers."""
         return exp.and_(*(exp.not_(exp.paren(normal(q)).is_(exp.null())) for q in self.qids))
 
     def step(self, name: str) -> Step:
-        """The records that can be linked: those that miss nothing."""
+        """Return the records that can be linked: those that miss nothing."""
         columns = [exp.alias_(plain(q), f"qid_{i}") for i, q in enumerate(self.qids, 1)]
         columns += [exp.alias_(plain(self.key), "key")] if self.key else []
         doc = f"One row per record of the {name} that misses no quasi-identifier."
         return Step(name, doc, self.rows(*columns).where(self.complete))
 
     def keyed(self, name: str) -> Step:
-        """The keys of all records."""
+        """Return the keys of all records."""
         assert self.key is not None  # noqa: S101 - asked only where there is a truth
         query = self.rows(exp.alias_(plain(self.key), "key"))
         return Step(name, "One row per record: the key of its person.", query)
 
     def rows(self, *columns: exp.Expr) -> exp.Select:
-        """Columns of the records under the filter."""
+        """Return columns of the records under the filter."""
         rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
         query = exp.select(*columns).from_(rows)
         return query if self.where is None else query.where(exp.paren(self.where))
@@ -62,7 +62,7 @@ def sides(
     truth: Sequence[str],
     wheres: Sequence[str | None],
 ) -> tuple[Side, Side]:
-    """Release and register with the columns that are compared, checked once.
+    """Return release and register with the columns that are compared, checked once.
 
     Raises ColumnError where a column has no partner, or one that it cannot be compared with.
     """
@@ -87,7 +87,7 @@ def sides(
 
 
 def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute]]:
-    """The quasi-identifiers of the release, each with its partner in the register."""
+    """Return the quasi-identifiers of the release, each with its partner in the register."""
     pairs: list[tuple[Attribute, Attribute]] = []
     waiting: Mapping[int, list[Attribute]] = {1: [], 2: []}
     for text in qids:
@@ -119,7 +119,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
 
 
 def _is_name_of_both(one: Attribute, other: Attribute) -> bool:
-    """Whether two columns have one name, but for case: a pattern may find others."""
+    """Return whether two columns have one name, but for case: a pattern may find others."""
     return _strip_tag(one).casefold() == _strip_tag(other).casefold()
 
 
@@ -129,7 +129,7 @@ def _is_tagged(text: str) -> bool:
 
 
 def _strip_tag(attribute: Attribute) -> str:
-    """The name of an attribute without its tag."""
+    """Return the name of an attribute without its tag."""
     return attribute.name.removeprefix(tagged(attribute.number, ""))
 
 
@@ -145,7 +145,7 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
 
 
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
-    """The attributes over the one dataset, without tags, with their types."""
+    """Return the attributes over the one dataset, without tags, with their types."""
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
     types = catalog.types(
         [a.expression for a in columns], [f"expression {quoted(a.name)}" for a in columns]
@@ -173,7 +173,7 @@ def _untagged(attribute: Attribute) -> exp.Expr:
 
 
 def person_key(name: str, schema: Schema) -> Attribute:
-    """The column that tells who is who; ColumnError where it is not there or nested."""
+    """Return the column that tells who is who; ColumnError if it is not there or nested."""
     key: Column = schema[name]
     if nested(key.type):
         raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested; name another")
@@ -181,7 +181,7 @@ def person_key(name: str, schema: Schema) -> Attribute:
 
 
 def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
-    """A filter of one dataset, checked; none where none is given."""
+    """Return a filter of one dataset, checked; none if none is given."""
     if where is None:
         return None
     what = f"the filter (where) of {catalog.schema.dataset}"
@@ -203,6 +203,9 @@ def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> N
 
 
 def plain(attribute: Attribute) -> exp.Expr:
-    """The attribute with one missing value and one zero; what has a list of values as its text."""
+    """Return the attribute with one missing value and one zero.
+
+    What has a list of values as its text.
+    """
     tree = normal(attribute)
     return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree

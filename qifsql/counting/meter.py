@@ -21,7 +21,7 @@ class Meter:
         self("", 0.0)
 
     def begin(self, done: int, stages: int, detail: str) -> None:
-        """Say that so many of all stages are done, and what comes now."""
+        """Say that that many of all stages are done, and what comes now."""
         self._done, self._stages, self._inside, self._detail = done, stages, 0.0, detail
 
     def inside(self, share: float, detail: str) -> None:

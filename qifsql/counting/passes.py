@@ -62,7 +62,10 @@ class Passes:
         self._texts: dict[tuple[object, ...], str] = {}
 
     def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
-        """The query of a file, with numbers for names; ``tables`` stand in for tables it names."""
+        """Return the query of a file, with numbers for names.
+
+        ``tables`` stand in for tables it names.
+        """
         return splice(
             file if "/" in file else f"anonymise/{file}",
             places=range(1, self.coded.width + 1),
@@ -97,7 +100,7 @@ class Passes:
         self.keep(name, exp.select(*zeros).where("FALSE"))
 
     def plan(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> Plan:
-        """The same as a plan of its own."""
+        """Return the same as a plan of its own."""
         return Plan((), self.query(file, numbers, **tables))
 
     def append(self, name: str, tree: exp.Query | Plan) -> int:
@@ -106,11 +109,11 @@ class Passes:
         return self._send(render.adding(plan, name, LOADED))
 
     def row(self, tree: exp.Query) -> tuple[int, ...]:
-        """The one row of a query."""
+        """Return the one row of a query."""
         return self.stream.rows(render.render(tree))[0]
 
     def people(self, name: str) -> int:
-        """How many records are in a table with a column ``people``."""
+        """Return how many records are in a table with a column ``people``."""
         total = exp.func("coalesce", exp.Sum(this=exp.column("people")), exp.Literal.number(0))
         return int(self.row(exp.select(total).from_(own_table(name)))[0])
 
@@ -126,7 +129,7 @@ class Passes:
     def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
         """Make the table ``refused`` of the parts with a side that breaks a limit on a secret.
 
-        ``sides`` is the file that says who is on which side; there is none where nothing can be.
+        ``sides`` is the file that says who is on which side; there is none if nothing can be.
         """
         if not wishes.of_secret:
             self.keep_empty("refused", ["part"])
@@ -138,7 +141,7 @@ class Passes:
         self._send(self._texts[key])
 
     def broken(self, wishes: Wishes) -> bool:
-        """Whether a class of all records breaks a limit on a secret."""
+        """Return whether a class of all records breaks a limit on a secret."""
         plan = self._refused(wishes, self.query("everybody"))
         return bool(self.stream.rows(render.statement(plan)))
 

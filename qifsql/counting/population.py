@@ -11,7 +11,7 @@ from qifsql.query.plan import Plan
 
 
 def blocks_plan(engine: Engine, spec: Attack, microdata: Microdata, population: Dataset) -> Plan:
-    """The blocks of the population, with the quasi-identifiers as they were written."""
+    """Return the blocks of the population, with the quasi-identifiers as they were written."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
     catalog = Catalog(engine, population, spec.mentions)

@@ -96,7 +96,7 @@ def _dataset(catalog: Catalog) -> Dataset:
 
 
 def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
-    """The names of the people's quasi-identifiers, and how releases write them.
+    """Return the names of the people's quasi-identifiers, and how releases write them.
 
     ``2:age=AGE`` is the quasi-identifier age in release 2; ``2:age`` the same under that name.
     """
@@ -120,13 +120,13 @@ def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[
 
 
 def names_of_all(spec: Composition, schema: Schema) -> set[str]:
-    """The names that mean every release that has them."""
+    """Return the names that mean every release that has them."""
     texts = [t for t in spec.qids if schema.find(t) or tag_of(t, len(spec.releases)) is None]
     return {a.name for a in naming.attributes(texts, schema, QID)} if texts else set()
 
 
 def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
-    """The attributes with their types; ColumnError where one is nested."""
+    """Return the attributes with their types; ColumnError if one is nested."""
     whats = [f"{role} {quoted(a.name)}" for a in attributes]
     types = catalog.types([a.expression for a in attributes], whats)
     for what, type_ in zip(whats, types, strict=True):
@@ -139,7 +139,7 @@ def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple
 
 
 def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
-    """The quasi-identifiers with their hierarchies."""
+    """Return the quasi-identifiers with their hierarchies."""
     names = [q.name for q in qids]
     for name in (*spec.hierarchies, *spec.plain):
         if name not in names:
@@ -152,13 +152,13 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
 
 
 def titles_of(datasets: Sequence[Dataset]) -> list[str]:
-    """What releases are called: their names, or paths where names are the same."""
+    """Return what releases are called: their names, or paths where names are the same."""
     names = [d.name for d in datasets]
     return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
 
 
 def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
-    """The name of the secret, and how releases write it (0: all others)."""
+    """Return the name of the secret, and how releases write it (0: all others)."""
     tags: Tags = {}
     names = []
     for text in spec.secrets:
@@ -184,7 +184,7 @@ def cells_of(
     tags: Tags,
     plain: Sequence[str],
 ) -> list[tuple[Generalised, Attribute]]:
-    """The quasi-identifiers that a release has, with their columns there."""
+    """Return the quasi-identifiers that a release has, with their columns there."""
     cells = []
     for raw, text in written.items():
         tagged = (number, raw.name) in tags
@@ -197,7 +197,7 @@ def cells_of(
 
 
 def of_release(catalog: Catalog, written: str, name: str) -> Attribute:
-    """A column of a release, or an expression over its columns; with its type."""
+    """Return a column of a release, or an expression over its columns; with its type."""
     schema = catalog.schema
     column = schema.find(written) or schema.find(written.strip())
     try:

@@ -53,7 +53,7 @@ class Risk:
 
 
 def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
-    """The risk for each secret (once without one, if there is none), and the plans that ran.
+    """Return the risk for each secret (once without one, if there is none), and the plans that ran.
 
     Who knows no quasi-identifiers at all is left with the prior.
     """
@@ -107,5 +107,5 @@ def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:
 
 
 def _least(profile: Profile, column: str) -> int:
-    """The least of a column of the profile: k by ``size``, l by ``values``."""
+    """Return the least of a column of the profile: k by ``size``, l by ``values``."""
     return int(profile.frame[column].min())  # type: ignore[arg-type]

@@ -64,12 +64,12 @@ class Scale:
 
     @property
     def interval(self) -> bool:
-        """Whether a cell is an interval; it is a set where values have no distance."""
+        """Return whether a cell is an interval; it is a set where values have no distance."""
         return measured(self.attribute.type)
 
     @property
     def span(self) -> int:
-        """How long the scale is; 0 where there is one value."""
+        """Return how long the scale is; 0 where there is one value."""
         return self.greatest - self.least
 
 
@@ -83,13 +83,13 @@ class Secret:
 
 
 def measured(type_: str) -> bool:
-    """Whether values of a type have distances, and stand in intervals."""
+    """Return whether values of a type have distances, and stand in intervals."""
     kind = family(type_)
     return kind in NUMBERS or kind.startswith("TIMESTAMP") or kind in ("DATE", "TIME")
 
 
 def scale_table(i: int) -> str:
-    """The name of the table of a scale."""
+    """Return the name of the table of a scale."""
     return f"scale_{i}"
 
 
@@ -149,7 +149,7 @@ def code(engine: Engine, microdata: Microdata) -> None:
 
 
 def position(type_: str) -> exp.Expr:
-    """A value as a number; NULL where it is none."""
+    """Return a value as a number; NULL if it is none."""
     kind, value = family(type_), exp.column("value")
     if kind in NUMBERS:
         return exp.cast(value, "DOUBLE")
@@ -164,10 +164,10 @@ def position(type_: str) -> exp.Expr:
 
 
 def own_name(name: str) -> str:
-    """The full name of a table of the engine's own."""
+    """Return the full name of a table of the engine's own."""
     return f"{LOADED}.main.{name}"
 
 
 def own_table(name: str) -> exp.Table:
-    """A table of the engine's own."""
+    """Return a table of the engine's own."""
     return exp.table_(name, db="main", catalog=LOADED)

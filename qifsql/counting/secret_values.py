@@ -33,7 +33,7 @@ def check(counts: Counts) -> list[str]:
 
 
 def _check_flag(counts: Counts) -> None:
-    """Who is in a release is said by two values at most."""
+    """Refuse a flag of membership with more than two values."""
     flag, domain = counts.bound.microdata.secrets[0], counts.domain(1)
     if domain.missing or domain.values > 2:
         what = "a missing value" if domain.missing else f"{domain.values:,} values"
@@ -44,7 +44,7 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
-    """Note where one of so many guesses is always right; InputError where they are too many."""
+    """Note where one of that many guesses is always right; InputError if they are too many."""
     if tries <= there:
         if tries > TRIES:
             raise InputError(

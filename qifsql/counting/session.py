@@ -31,7 +31,7 @@ def opened(
     ordered: bool = False,
     joined: bool = True,
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
-    """The engine and the bound attack; what the engine needs goes when this ends.
+    """Open the engine and bind the attack; temporary data are removed at the end.
 
     The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
     ``DuckDB``). The people of a collection are checked and ``joined``, once, unless nothing is to
@@ -52,7 +52,7 @@ def opened(
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
-    """The releases in a long table: all, or those that are named, the focal one first.
+    """Return the releases in a long table: all, or those that are named, the focal one first.
 
     And a remark on the records that are in none.
     """
@@ -77,7 +77,10 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
 
 
 def check_records(engine: Engine, microdata: Microdata) -> int:
-    """The number of records under the filter; WeightError or DatasetError where it is no base."""
+    """Return the number of records under the filter.
+
+    WeightError or DatasetError where it is no base.
+    """
     where = microdata.dataset.name
     if microdata.weight is None:
         plan = records_plan(microdata)
@@ -107,7 +110,7 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
 
 
 def _check_range(least: float, most: float, records: int, name: str) -> None:
-    """Exact sums need all bits from the least weight's last to the total's first: 126 of them."""
+    """Refuse weights whose exact sum needs more than 126 bits, from the least to the total."""
     bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
     if bits > 124 or math.log2(least) < -900:
         raise WeightError(

@@ -61,7 +61,7 @@ class Raw:
 
     @property
     def domain(self) -> Domain:
-        """The domain of the raw values."""
+        """Return the domain of the raw values."""
         return domain(self.type)
 
 
@@ -84,12 +84,12 @@ class Generalised:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The names of this column's tables."""
+        """Return the names of this column's tables."""
         names = {name: f"{name}_{self.number}_{self.raw.number}" for name in HELD}
         return names | {"places": f"places_{self.raw.number}"}
 
     def clash(self, cells: str) -> ColumnError:
-        """The error where its cells, in words, do not meet the values of the people."""
+        """Return the error where its cells, in words, do not meet the values of the people."""
         raw = self.raw
         return clash(self.column, self.release, cells, people=raw.people, raw=raw.type)
 
@@ -111,7 +111,7 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """The people's values with their places among the leaves of the hierarchy."""
+    """Make the table of people's values with their places among the leaves of the hierarchy."""
     assert raw.hierarchy is not None  # noqa: S101 - asked of those alone
     j = raw.number
     leaves = [
@@ -212,13 +212,13 @@ def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> i
 
 
 def _generalised(cell: Cell, text: str) -> bool:
-    """Whether a cell is more than the value that stands there."""
+    """Return whether a cell is more than the value that stands there."""
     is_value = len(cell.items) == 1 and not cell.missing and not text.startswith("{")
     return not is_value or cell.items[0] != text
 
 
 def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
-    """What does not parse, by its form."""
+    """Return what does not parse, by its form."""
     forms = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
     hint = source.labels
     if source.domain.kind == "text" and any(form.startswith(INTERVAL) for form in refused):
@@ -230,7 +230,7 @@ def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
 
 
 def _mode(column: Generalised) -> tuple[str, Domain]:
-    """How the cells of a column are read, and the domain in which they meet the raw values."""
+    """Return how to read the cells of a column, and the domain they share with raw values."""
     raw = column.raw.domain
     try:
         mode, inner = parts(column.type)
@@ -253,7 +253,7 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
 
 
 def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
-    """How many rows the classes become when these columns are written out, place by place."""
+    """Return how many rows the classes become when these columns are written out by place."""
     product: exp.Expr = exp.Literal.number(1)
     query = exp.select().from_(classes)
     for column in columns:

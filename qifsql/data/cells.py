@@ -60,7 +60,9 @@ class Cell:
 
 
 def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None = None) -> Cell:
-    """The values that a cell stands for; ``nodes`` are those of a hierarchy, with their leaves.
+    """Return the values that a cell stands for.
+
+    ``nodes`` are those of a hierarchy, with their leaves.
 
     Raises UnreadableError.
     """
@@ -85,7 +87,10 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
 def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
-    """Texts as values of the domain; numbers that no value of the domain can be are left out."""
+    """Return texts as values of the domain.
+
+    Numbers that no value of the domain can be are left out.
+    """
     endless = _ENDLESS if domain.kind == "floating" else ()
     values = [text if text in endless else read(text) for text in texts]
     if None in values:
@@ -98,7 +103,7 @@ def _values(
 
 
 def _interval(text: str) -> Cell | None:
-    """An interval with its bounds as they stand there."""
+    """Return an interval with its bounds as they stand there."""
     if match := _INTERVAL.fullmatch(text):
         below, lower, upper, above, missing = match.groups()
         ends = _WITHOUT_END.get(lower), _WITHOUT_END.get(upper)
@@ -122,7 +127,10 @@ def _interval(text: str) -> Cell | None:
 
 
 def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Cell:
-    """The interval with bounds of the domain; UnreadableError if they are not, or it is empty."""
+    """Return the interval with bounds of the domain.
+
+    UnreadableError if they are not, or it is empty.
+    """
     if not domain.ordered:
         raise UnreadableError(f"{INTERVAL}, but values of the people are {domain.words}")
     bounds = [None if b is None else read(b) for b in (cell.lower, cell.upper)]
@@ -139,7 +147,7 @@ def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Ce
 
 
 def _on_grid(cell: Cell, domain: Domain) -> Cell:
-    """The closed interval of the same numbers of the domain, within what the engine compares."""
+    """Return the closed interval of the same numbers of the domain, as the engine compares them."""
     digits = scale_of(domain.type)
     unit = 10**digits
     most = LARGEST if domain.kind == "whole" else 10**38 - 1
@@ -158,7 +166,7 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
 
 
 def _written(n: int, digits: int) -> str:
-    """``n`` units of the last digit behind the point, as a decimal."""
+    """Return ``n`` units of the last digit behind the point, as a decimal."""
     text = str(abs(n)).rjust(digits + 1, "0")
     point = len(text) - digits
     return ("-" if n < 0 else "") + text[:point] + ("." + text[point:] if digits else "")

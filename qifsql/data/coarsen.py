@@ -26,7 +26,7 @@ OF_TIMES = ("hour", "minute")
 
 
 def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
-    """The name of a coarser form and what it is in SQL; None where ``text`` says none.
+    """Return the name of a coarser form and what it is in SQL; None if ``text`` says none.
 
     Raises ExpressionError where a column cannot be made coarser in that way.
     """
@@ -44,7 +44,7 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
 
 
 def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
-    """What makes columns of a type coarser."""
+    """Return what makes columns of a type coarser."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
         return _whole
@@ -60,7 +60,7 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
 
 
 def _whole(original: Column, how: str) -> exp.Expr:
-    """The lower end of the interval, exact for whole numbers of any size."""
+    """Return the lower end of the interval, exact for whole numbers of any size."""
     if not re.fullmatch(r"[1-9]\d{0,17}", how, re.ASCII):
         raise _wrong(original, how, "a width, a whole number from 1, as in {name}:5")
     wide = family(original.type) in ("UBIGINT", "HUGEINT")
@@ -70,7 +70,7 @@ def _whole(original: Column, how: str) -> exp.Expr:
 
 
 def _broken(original: Column, how: str) -> exp.Expr:
-    """The lower end of the interval: exact in DECIMAL, rounded in floating numbers."""
+    """Return the lower end of the interval: exact in DECIMAL, rounded in floating numbers."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", how, re.ASCII) or not float(how):
         raise _wrong(original, how, "a width above 0, as in {name}:0.5")
     width = exp.Literal.number(how)
@@ -83,7 +83,7 @@ def _broken(original: Column, how: str) -> exp.Expr:
 
 
 def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:
-    """``number`` less what it is above the interval's end; % has the sign of the number."""
+    """Return ``number`` less what it is above the interval's end; % has the sign of the number."""
     rest = exp.paren(exp.Mod(this=number, expression=width.copy()))
     above = exp.paren(exp.Add(this=rest, expression=width.copy()))
     over = exp.paren(exp.Mod(this=above, expression=width.copy()))

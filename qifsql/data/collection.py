@@ -59,7 +59,7 @@ class Collection:
         absent: Absent = "null",
         release: bool = False,
     ) -> "Collection":
-        """From what people type: files, and one key for all or one for each.
+        """Return from what people type: files, and one key for all or one for each.
 
         Raises InputError where the keys do not fit the datasets, DatasetError where one is given
         twice.
@@ -90,28 +90,31 @@ class Collection:
 
     @property
     def name(self) -> str:
-        """The names of the datasets."""
+        """Return the names of the datasets."""
         return " + ".join(d.name for d in self.datasets)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All files, each once."""
+        """Return all files, each once."""
         return tuple(dict.fromkeys(p for d in self.datasets for p in d.paths))
 
     @property
     def n_known_datasets(self) -> int:
-        """How many of the datasets have columns that an adversary may know."""
+        """Return how many of the datasets have columns that an adversary may know."""
         return len(self.datasets) - self.release
 
     def first(self, n: int) -> "Collection":
-        """The focal dataset and the first auxiliary ones, ``n`` together."""
+        """Return the focal dataset and the first auxiliary ones, ``n`` together."""
         return replace(
             self, datasets=self.datasets[:n], keys=self.keys[:n], key_columns=self.key_columns[:n]
         )
 
 
 def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
-    """The columns of a collection: those of the focal dataset, then all of them with their tags."""
+    """Return the columns of a collection.
+
+    Those of the focal dataset, then all of them with their tags.
+    """
     parts = tuple(
         Schema(
             schema.dataset,
@@ -124,12 +127,15 @@ def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
 
 
 def tagged(number: int, name: str) -> str:
-    """A column of one of the datasets; without a name: whether the person is in it."""
+    """Return a column of one of the datasets; without a name: whether the person is in it."""
     return f"{number}:{name}"
 
 
 def tag_of(text: str, last: int) -> tuple[int, str] | None:
-    """``2:school`` as its two parts; None where there is no tag. InputError beyond the last."""
+    """Return ``2:school`` as its two parts.
+
+    None if there is no tag. InputError beyond the last.
+    """
     match = re.fullmatch(r"\s*(\d+)\s*:(.*)", text, re.S)
     if not match:
         return None

@@ -101,7 +101,7 @@ class Dataset:
 
     @property
     def csv(self) -> dict[str, object] | None:
-        """How CSV is read, as plain data for manifests; None of other formats."""
+        """Return how CSV is read, as plain data for manifests; None of other formats."""
         names = ("all_varchar", "delimiter", "encoding")
         return {name: getattr(self, name) for name in names} if self.format == "csv" else None
 
@@ -183,7 +183,7 @@ class Dataset:
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":
-        """The dataset alone, where a collection has several."""
+        """Return the dataset alone, where a collection has several."""
         return (self,)
 
 
@@ -196,7 +196,7 @@ def datasets(sources: object) -> list[Dataset]:
 
 
 def _delimiter(text: str | None) -> str | None:
-    """One character; a backslash and t are a tab."""
+    """Return one character; a backslash and t are a tab."""
     character = "\t" if text == "\\t" else text
     if character is not None and (len(character) != 1 or character in '"\r\n'):
         raise DatasetError(
@@ -206,7 +206,7 @@ def _delimiter(text: str | None) -> str | None:
 
 
 def _files(text: str) -> tuple[tuple[str, ...], bool]:
-    """The files behind a path, and whether folder names may be columns (``year=2018/``)."""
+    """Return the files behind a path, and whether folder names may be columns (``year=2018/``)."""
     path = Path(text)
     if path.is_dir():
         try:
@@ -232,7 +232,10 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _is_part(file: Path, folder: Path) -> bool:
-    """Whether a file belongs to a folder of Parquet; names like ``_log`` and ``.tmp`` do not."""
+    """Return whether a file belongs to a folder of Parquet.
+
+    Names like ``_log`` and ``.tmp`` do not.
+    """
     inside = file.relative_to(folder).parts
     hidden = any(part.startswith(("_", ".")) for part in inside)
     return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()
@@ -257,7 +260,7 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
 
 
 def _ending(file: str, text: str) -> str:
-    """The ending that tells the kind of a file, from its name or else from its first bytes."""
+    """Return the ending that shows the kind of a file, from its name or its first bytes."""
     name = file.casefold()
     for ending in (*CSV_ENDINGS, *PARQUET_ENDINGS, ".duckdb", ".db"):
         if name.endswith(ending):

@@ -48,17 +48,17 @@ class Domain:
 
     @property
     def ordered(self) -> bool:
-        """Whether values have an order that intervals speak of."""
+        """Return whether values have an order that intervals speak of."""
         return self.kind not in ("text", "other")
 
     @property
     def words(self) -> str:
-        """What the values are, for messages."""
+        """Return what the values are, for messages."""
         return _WORDS.get(self.kind, self.type)
 
 
 def domain(type_: str) -> Domain:
-    """The domain of a column of that type, which is not nested."""
+    """Return the domain of a column of that type, which is not nested."""
     kind = family(type_)
     if kind in INTEGERS and kind != "UHUGEINT":
         return Domain("whole", "HUGEINT")
@@ -77,7 +77,10 @@ def domain(type_: str) -> Domain:
 
 
 def together(raw: Domain, cells: Domain) -> Domain | None:
-    """The domain in which raw values and plain cells are compared; None where they cannot be."""
+    """Return the domain in which raw values and plain cells are compared.
+
+    None if they cannot be.
+    """
     if raw.kind in NUMBERS and cells.kind in NUMBERS:
         if "floating" in (raw.kind, cells.kind):
             return Domain("floating", "DOUBLE")
@@ -89,7 +92,7 @@ def together(raw: Domain, cells: Domain) -> Domain | None:
 
 
 def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
-    """How cells of that type stand for values, and the type of these.
+    """Return how cells of that type stand for values, and the type of these.
 
     Raises ColumnError where a nested type is neither a list nor an interval.
     """
@@ -104,7 +107,9 @@ def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
 
 
 def reader(domain: Domain) -> Callable[[str], str | None]:
-    """What reads a text as a value of the domain: its text for the engine, None where it is none.
+    """Return what reads a text as a value of the domain.
+
+    Its text for the engine, None if it is none.
 
     Numbers are written in full, as 28, not 028. A number that no whole number equals stays as it
     is (``28.5``).
@@ -119,12 +124,12 @@ def reader(domain: Domain) -> Callable[[str], str | None]:
 
 
 def exact(text: str) -> Fraction:
-    """A number as it is written."""
+    """Return a number as it is written."""
     return Fraction(Decimal(text))
 
 
 def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:
-    """The error where cells and raw values cannot be compared."""
+    """Return the error where cells and raw values cannot be compared."""
     return ColumnError(
         f"column {quoted(column)} of {release} holds {cells}, but that of {people} is "
         f"{family(raw)}: neither is made the other; write both with one type"

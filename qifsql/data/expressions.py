@@ -35,25 +35,25 @@ _FORBIDDEN = {
 
 
 def identifier(name: str) -> exp.Identifier:
-    """A name as a quoted identifier of the tree: whatever it contains, it stays a name."""
+    """Return a name as a quoted identifier of the tree: whatever it contains, it stays a name."""
     return exp.to_identifier(name, quoted=True)
 
 
 def column(column: Column) -> exp.Column:
-    """A reference to a column of the dataset."""
+    """Return a reference to a column of the dataset."""
     if not column.source_name:
         raise ColumnError("a column without a name cannot be used; give it a name in the file")
     return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
 
 
 def read(*trees: exp.Expr) -> frozenset[str]:
-    """The columns of the source that are used, by the engine's names."""
+    """Return the columns of the source that are used, by the engine's names."""
     columns = (c for tree in trees for c in tree.find_all(exp.Column))
     return frozenset(c.name for c in columns if c.table == SOURCE)
 
 
 def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
-    """The tree with a value where it reads the column of that name."""
+    """Return the tree with a value where it reads the column of that name."""
 
     def substitute(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == name and node.table == SOURCE:
@@ -67,14 +67,14 @@ FLOATING = ("FLOAT", "DOUBLE")
 
 
 def with_one_missing(tree: exp.Expr) -> exp.Expr:
-    """A floating value whose NaN is NULL and whose -0.0 is 0.0."""
+    """Return a floating value whose NaN is NULL and whose -0.0 is 0.0."""
     inner = tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
     zero = exp.Add(this=inner.copy(), expression=exp.Literal.number(0))
     return exp.Case().when(is_nan(tree), exp.null()).else_(zero)
 
 
 def is_nan(tree: exp.Expr) -> exp.Expr:
-    """Whether a floating value is NaN.
+    """Return whether a floating value is NaN.
 
     Not ``isnan``: DuckDB decides that from the statistics of Parquet, which leave NaN out.
     """
@@ -83,13 +83,13 @@ def is_nan(tree: exp.Expr) -> exp.Expr:
 
 
 def split_name(text: str) -> tuple[str, str] | None:
-    """``name=expression`` as its two parts; None where ``text`` has no name in front."""
+    """Return ``name=expression`` as its two parts; None if ``text`` has no name in front."""
     m = re.fullmatch(r"\s*([^=<>!]*[^=<>!\s])\s*=(?!=)\s*(.+)", text, re.S)
     return (m[1], m[2]) if m else None
 
 
 def parse(text: str, schema: Schema, what: str) -> exp.Expr:
-    """One SQL expression over the columns of ``schema``; ``what`` names it in messages.
+    """Return one SQL expression over the columns of ``schema``; ``what`` names it in messages.
 
     Raises ExpressionError where it does not parse or holds what is not allowed, and
     ColumnError where it uses a column that is not there.
@@ -150,7 +150,7 @@ def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
 
 
 def not_an_expression(text: str) -> str:
-    """What to try, when ``text`` is no column but looks like an expression without a name."""
+    """Suggest a name where ``text`` is no column but looks like an unnamed expression."""
     if re.search(r"[-+*/%<>=()|]", text):
         return f"; an expression needs a name, as in NAME={quoted(text)[1:-1]}"
     return ""

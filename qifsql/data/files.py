@@ -57,14 +57,14 @@ def check_file(path: str | Path) -> None:
 
 
 def misplaced(path: Path) -> str:
-    """Return why there can be no file of that path, after its name; nothing where there can."""
+    """Return why there can be no file of that path, after its name; nothing if there can."""
     if path.is_dir():
         return "is a folder"
     return "" if path.parent.is_dir() else f"cannot be made: there is no {path.parent}"
 
 
 def is_duckdb(path: Path) -> bool:
-    """Return whether DuckDB has written a file, by its magic bytes; OSError where none is read."""
+    """Return whether DuckDB has written a file, by its magic bytes; OSError if none is read."""
     with path.open("rb") as file:
         return file.read(12)[8:] == b"DUCK"
 

@@ -33,12 +33,12 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
-        """Return the hierarchy in a file; DatasetError where it cannot be read or is none."""
+        """Return the hierarchy in a file; DatasetError if it cannot be read or is none."""
         return cls._of(str(path), _lines(Path(path_text(path))))
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Sequence[str]]) -> "Hierarchy":
-        """Return the hierarchy of these lines; DatasetError where they make none."""
+        """Return the hierarchy of these lines; DatasetError if they make none."""
         return cls._of(name, [(number, list(row)) for number, row in enumerate(rows, 1)])
 
     @classmethod
@@ -63,22 +63,22 @@ class Hierarchy:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """Return the name of the file."""
         return Path(self.path).name
 
     @property
     def levels(self) -> int:
-        """How many fields a line has."""
+        """Return how many fields a line has."""
         return len(self.lines[0])
 
     @property
     def rooted(self) -> bool:
-        """Whether one node is above all values."""
+        """Return whether one node is above all values."""
         return len({line[-1] for line in self.lines}) == 1
 
     @property
     def height(self) -> int:
-        """How many levels are above the values, the root included."""
+        """Return how many levels are above the values, the root included."""
         return self.levels - self.rooted
 
     def check_levels(self) -> None:
@@ -97,7 +97,7 @@ class Hierarchy:
                     )
 
     def rungs(self) -> list[tuple[str | None, int, int]]:
-        """Each value, each level below the root (0 is the values) and the number of its node.
+        """Return each value, each level below the root (values: 0) and the number of its node.
 
         ``None`` is the missing value: an empty first field.
         """
@@ -115,7 +115,7 @@ Lines = list[tuple[int, list[str]]]
 
 
 def _lines(path: Path) -> Lines:
-    """The fields of every line that is not empty, with its number."""
+    """Return the fields of every line that is not empty, with its number."""
     if path.exists():
         check_file(path)
     try:
@@ -157,7 +157,9 @@ def _check_rows(path: str, lines: Lines) -> None:
 
 
 def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
-    """The parent of each node and the line that says so first; a label may stand on levels in turn.
+    """Return the parent of each node and the line that says so first.
+
+    A label may stand on levels in turn.
 
     The node ``*`` has none: it is everything.
     """

@@ -26,7 +26,7 @@ OPTIONS = "Options"
 class Form:
     """What an option holds, in words, and how a study has it.
 
-    ``read`` gives the value from what TOML holds there, None where that is something else.
+    ``read`` gives the value from what TOML holds there, None if that is something else.
     ``choices`` are all values there are, the usual one first, where there are few. ``nothing`` is
     the value where nothing is said.
     """
@@ -59,7 +59,7 @@ class Option:
 
     @property
     def default(self) -> Any:
-        """Its value where nothing is said."""
+        """Return its value where nothing is said."""
         if self.usual is not None:
             return self.usual
         return self.form.choices[0] if self.form.choices else self.form.nothing
@@ -104,7 +104,7 @@ def _of(hint: Any) -> list[Option]:
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return one text or several as several; none where there is none."""
+    """Return one text or several as several; none if there is none."""
     return (value,) if isinstance(value, str) else tuple(value or ())
 
 
@@ -166,7 +166,7 @@ def _files(content: Any) -> dict[str, str] | None:
 
 
 def _target(content: Any) -> dict[str, object] | None:
-    """Column -> value; a missing value is ``{missing = true}``, for TOML has no word for it."""
+    """Read a map of column to value; a missing value is ``{missing = true}``: TOML has no null."""
     if not isinstance(content, dict) or not content:
         return None
     target: dict[str, object] = {}

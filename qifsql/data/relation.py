@@ -28,7 +28,7 @@ STORE = "kept"  # the catalog of steps that are kept as tables
 def relation(
     source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
 ) -> exp.Expr:
-    """What yields the rows of a dataset or collection.
+    """Return what yields the rows of a dataset or collection.
 
     Of a collection only the columns in ``used`` are joined, all of them by default; ``ordered``:
     in the order of the focal dataset.
@@ -61,7 +61,7 @@ def _rows(dataset: Dataset) -> exp.Table:
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
-    """One row per person of the focal dataset, with what is known from each dataset.
+    """Return one row per person of the focal dataset, with what is known from each dataset.
 
     No dataset has two records of one person, which is checked before: so an auxiliary dataset of
     which nothing is used need not be joined.
@@ -96,7 +96,10 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
 
 
 def person(collection: Collection, number: int) -> exp.Expr:
-    """The key of one dataset in the join; NaN is missing, and what is missing matches nothing."""
+    """Return the key of one dataset in the join.
+
+    NaN is missing, and what is missing matches nothing.
+    """
     key = collection.key_columns[number - 1]
     column = _column(key.source_name, number)
     return with_one_missing(column) if key.type in FLOATING else column
@@ -111,7 +114,7 @@ def _column(name: str, number: int) -> exp.Column:
 
 
 def header_line(dataset: Dataset) -> exp.Table:
-    """The lines of the first CSV file as they are, in one column ``line``."""
+    """Return the lines of the first CSV file as they are, in one column ``line``."""
     nothing = exp.Literal.string("")
     options: dict[str, exp.Expr] = {
         "columns": _texts(["line"]),
@@ -128,7 +131,7 @@ def header_line(dataset: Dataset) -> exp.Table:
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
-    """How CSV is read: nothing is guessed but the types, and these from every line."""
+    """Return how CSV is read: nothing is guessed but the types, and these from every line."""
     quote = exp.Literal.string('"')
     options: dict[str, exp.Expr] = {
         "delim": exp.Literal.string(dataset.delimiter or ","),
@@ -152,14 +155,17 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
 
 
 def _texts(names: Iterable[str]) -> exp.Struct:
-    """Columns of CSV whose fields stay as they are."""
+    """Return columns of CSV whose fields stay as they are."""
     type_ = exp.Literal.string("VARCHAR")
     pairs = [exp.PropertyEQ(this=identifier(n), expression=type_.copy()) for n in names]
     return exp.Struct(expressions=pairs)
 
 
 def openings(source: Dataset | Collection) -> list[str]:
-    """The statements that must run first: to open DuckDB files, or to make a table; often none."""
+    """Return the statements that must run first: to open DuckDB files, or to make a table.
+
+    Often none.
+    """
     statements = (
         d.statement or attaching(d.paths[0], d.catalog, read_only=True)
         for d in source.datasets
@@ -171,7 +177,7 @@ def openings(source: Dataset | Collection) -> list[str]:
 def loading(
     source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
 ) -> Dataset:
-    """The dataset whose rows are those of another, in a table of the engine's own.
+    """Return the dataset whose rows are those of another, in a table of the engine's own.
 
     Of a collection the columns in ``used``, under their names with tags.
     """
@@ -192,7 +198,7 @@ def loading(
 
 
 def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
-    """The statement that opens a DuckDB file as a catalog."""
+    """Return the statement that opens a DuckDB file as a catalog."""
     options = [exp.AttachOption(this=exp.Var(this="READ_ONLY"))] if read_only else []
     statement = exp.Attach(
         this=exp.alias_(exp.Literal.string(path), catalog), exists=True, expressions=options

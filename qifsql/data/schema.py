@@ -13,23 +13,23 @@ class Catalog(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """The columns there are."""
+        """Return the columns there are."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Notes on how the fields are written that were asked about so far."""
+        """Return notes on how the fields are written that were asked about so far."""
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
-        """The types of expressions; ``whats`` names them in messages."""
+        """Return the types of expressions; ``whats`` names them in messages."""
 
     def condition(self, tree: exp.Expr) -> None:
         """Refuse an expression that is not true or false."""
 
     def fits(self, value: str, type_: str) -> bool:
-        """Whether a text can be read as a value of that type."""
+        """Return whether a text can be read as a value of that type."""
 
     def beside(self, path: str) -> tuple[Dataset, Schema]:
-        """A small file of the user's, of which CSV is read as text, and its columns."""
+        """Return a small file of the user's, of which CSV is read as text, and its columns."""
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression over columns of these types that gives no number."""

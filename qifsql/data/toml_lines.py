@@ -46,14 +46,14 @@ class LineError(InputError):
 class Lines:
     """Where the parts of a TOML file stand; lines are counted from 1.
 
-    Without a file, errors name no line: whoever catches one looks up its route.
+    Without a file, errors name no line: anyone who catches one looks up its route.
     """
 
     file: str
     numbers: Mapping[Route, int] = field(default_factory=dict)
 
     def of(self, *path: Step) -> int:
-        """The line of a key, a table or an entry of a list, by its path in the data.
+        """Return the line of a key, a table or an entry of a list, by its path in the data.
 
         Entries of lists are counted from 0, as in the data. Where there is no such part, the line
         of the nearest one around it; 1 where there is none.
@@ -71,7 +71,7 @@ class Lines:
 
 
 def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
-    """The data of a TOML file, and the lines of its parts.
+    """Return the data of a TOML file, and the lines of its parts.
 
     Raises InputError, with the file and the line, where it is missing or no TOML.
     """
@@ -87,7 +87,10 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
 
 
 def _read(path: Path) -> str:
-    """The text of the file, as ``tomllib`` sees it: without a byte order mark, LF between lines."""
+    """Return the text of the file, as ``tomllib`` sees it.
+
+    Without a byte order mark, LF between lines.
+    """
     check_file(path)
     try:
         content = path.read_bytes()
@@ -102,7 +105,7 @@ def _read(path: Path) -> str:
 
 
 def _trouble(message: str, text: str) -> tuple[int, str]:
-    """The line of what ``tomllib`` complains about, and the complaint without its place."""
+    """Return the line of what ``tomllib`` complains about, and the complaint without its place."""
     match = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", message, re.S)
     if not match:
         return 1, message.split(";", maxsplit=1)[0]
@@ -118,7 +121,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The words of a TOML file that ``tomllib`` has read; space and comments are left out."""
+    """Yield the words of a TOML file that ``tomllib`` has read; space and comments are left out."""
     line = 1
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or ""
@@ -144,14 +147,14 @@ class _Located:
                 self._pair(table)
 
     def _next(self, kind: str) -> bool:
-        """Whether the next word is of that kind, or that mark; it is then behind us."""
+        """Return whether the next word is of that kind, or that mark; it is then behind us."""
         is_next = bool(self.left) and kind in (self.left[0].kind, self.left[0].text)
         if is_next:
             self.left.popleft()
         return is_next
 
     def _header(self) -> Route:
-        """``[a.b]`` or ``[[a.b]]``: the path of the table that begins."""
+        """Return ``[a.b]`` or ``[[a.b]]``: the path of the table that begins."""
         line = self.left.popleft().line
         many = self._next("[")
         *around, last = self._keys("]")
@@ -179,7 +182,10 @@ class _Located:
         self._value(route)
 
     def _keys(self, end: str) -> list[str]:
-        """The names of a dotted key, up to the mark behind it; quoted ones as they are meant."""
+        """Return the names of a dotted key, up to the mark behind it.
+
+        Quoted ones as they are meant.
+        """
         written = []
         while self.left[0].text != end:
             written.append(self.left.popleft().text)
@@ -191,7 +197,10 @@ class _Located:
         return names
 
     def _down(self, table: Route, names: list[str], line: int) -> Route:
-        """From a table by names to one inside it: of a list of tables, that is the last so far."""
+        """Return from a table by names to one inside it.
+
+        Of a list of tables, that is the last so far.
+        """
         for name in names:
             table += (name,)
             self.numbers.setdefault(table, line)

@@ -13,12 +13,12 @@ NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 
 
 def family(type_: str) -> str:
-    """A type without its parts, which may be values (``ENUM``) or names (``STRUCT``)."""
+    """Return a type without its parts, which may be values (``ENUM``) or names (``STRUCT``)."""
     return "LIST" if type_.endswith("]") else type_.split("(", maxsplit=1)[0]
 
 
 def comparable(type_: str) -> str:
-    """What types must have in common for their values to be compared as they are.
+    """Return what types must have in common for their values to be compared as they are.
 
     Whole numbers of any size are alike, but for UHUGEINT, which the engine rounds to compare it
     with others; so are floating numbers, and texts however they are stored.
@@ -31,7 +31,10 @@ def comparable(type_: str) -> str:
 
 
 def generalised(type_: str) -> tuple[Literal["list", "interval"], str] | None:
-    """Which generalised cells a type has, and the type of their plain values; None: no cells."""
+    """Return which generalised cells a type has, and the type of their plain values.
+
+    None: no cells.
+    """
     if type_.endswith("[]"):
         return None if nested(type_[:-2]) else ("list", type_[:-2])
     bounds = re.fullmatch(r'STRUCT\("?lower"? (.+), "?upper"? (.+), "?missing"? BOOLEAN\)', type_)
@@ -41,11 +44,14 @@ def generalised(type_: str) -> tuple[Literal["list", "interval"], str] | None:
 
 
 def nested(type_: str) -> bool:
-    """Whether values of a type have parts."""
+    """Return whether values of a type have parts."""
     return family(type_) in ("LIST", "STRUCT", "MAP", "UNION", "VARIANT")
 
 
 def scale_of(type_: str) -> int:
-    """The digits behind the point of a number type: 2 of ``DECIMAL(18,2)``, 0 of whole numbers."""
+    """Return the digits behind the point of a number type.
+
+    2 of ``DECIMAL(18,2)``, 0 of whole numbers.
+    """
     parts = re.fullmatch(r"DECIMAL\(\d+,\s*(\d+)\)", type_)
     return int(parts[1]) if parts else 0

@@ -54,7 +54,7 @@ class Catalog:
         self.dataset, self.schema = _read_schema(engine, dataset, mentions)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
-        """The types of expressions; ExpressionError where one cannot be evaluated."""
+        """Return the types of expressions; ExpressionError if one cannot be evaluated."""
         types: list[str] = []
         by_name = {c.source_name: c.type for c in self.schema.columns}
         self._use(read(*expressions))
@@ -69,7 +69,7 @@ class Catalog:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Notes on how the fields are written that were asked about so far."""
+        """Return notes on how the fields are written that were asked about so far."""
         return remarks(self.engine)
 
     def _use(self, columns: frozenset[str]) -> None:
@@ -95,7 +95,7 @@ class Catalog:
             )
 
     def beside(self, path: str) -> tuple[Dataset, Schema]:
-        """A small file of the user's, of which CSV is read as text, and its columns."""
+        """Return a small file of the user's, of which CSV is read as text, and its columns."""
         opened = Dataset.open(path)
         if opened.format == "duckdb":
             raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
@@ -118,7 +118,7 @@ class Catalog:
             )
 
     def filter(self, where: str | None) -> exp.Expr | None:
-        """Return the condition of a filter, if there is one; ExpressionError where it is none."""
+        """Return the condition of a filter, if there is one; ExpressionError if it is none."""
         if where is None:
             return None
         condition = parse(where, self.schema, "the filter (where)")
@@ -148,7 +148,7 @@ class Catalog:
         )
 
     def fits(self, value: str, type_: str) -> bool:
-        """Whether a text can be read as a value of that type."""
+        """Return whether a text can be read as a value of that type."""
         tried = exp.TryCast(
             this=exp.Literal.string(value), to=exp.DataType.build(type_, dialect="duckdb")
         )
@@ -159,7 +159,7 @@ class Catalog:
 def _read_schema(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
 ) -> tuple[Dataset, Schema]:
-    """The dataset, with the delimiter that its header shows, and its columns."""
+    """Return the dataset, with the delimiter that its header shows, and its columns."""
     header: list[str] = []
     if dataset.format == "csv":
         dataset, header = _header(engine, dataset)
@@ -194,7 +194,7 @@ def _read_schema(
 def _read_collection(
     engine: Engine, collection: Collection, mentions: Callable[[str], bool] | None
 ) -> tuple[Collection, Schema]:
-    """The collection with its keys looked up, and the columns of all its datasets."""
+    """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for one, key in zip_longest(collection.datasets, collection.keys):
         source = _found_table(engine, one) if one.format == "duckdb" else one
@@ -237,7 +237,7 @@ def _check_records(engine: Engine, dataset: Dataset) -> None:
 
 
 def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """The names at the head of a CSV file; its delimiter is the one with most fields."""
+    """Return the names at the head of a CSV file; its delimiter is the one with most fields."""
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {d: _names(engine, dataset, d) for d in candidates}
     best = max(candidates, key=lambda d: len(split[d]))
@@ -248,7 +248,7 @@ def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
-    """The fields at the head of the first file, split by that delimiter."""
+    """Return the fields at the head of the first file, split by that delimiter."""
     query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
@@ -263,7 +263,7 @@ def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
 def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     """Return the dataset with its table looked up: as it is written, else as ``schema.table``.
 
-    DatasetError where it is a view: whoever made the file decides what a view reads.
+    DatasetError where it is a view: anyone who made the file decides what a view reads.
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
@@ -306,7 +306,7 @@ def _check_same(engine: Engine, dataset: Dataset) -> None:
 
 
 def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
-    """The names of the top-level columns in the first file."""
+    """Return the names of the top-level columns in the first file."""
     first = replace(dataset, paths=dataset.paths[:1], wave=None)
     arguments = relation(first).this.expressions[:1]
     source = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=arguments))

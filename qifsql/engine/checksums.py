@@ -20,7 +20,7 @@ LONGEST = 2**26  # bytes beyond which a header is no header
 
 
 def check_gzip(path: str) -> None:
-    """Read a gzip file to its end, with all its members; DatasetError where one is damaged."""
+    """Read a gzip file to its end, with all its members; DatasetError if one is damaged."""
     try:
         with Path(path).open("rb") as file:
             _read_members(file)
@@ -125,7 +125,7 @@ def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
 
 
 class _Compact:
-    """Reads a struct of Thrift's compact protocol; IndexError where the data end before it."""
+    """Reads a struct of Thrift's compact protocol; IndexError if the data end before it."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

@@ -35,7 +35,10 @@ class Stream:
         self._where = where
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a small result; for a statement that makes or fills a table, their number."""
+        """Return the rows of a small result.
+
+        For a statement that makes or fills a table, their number.
+        """
         if threading.current_thread() is not threading.main_thread():
             return self._fetch(sql, parameters)
         results: list[list[tuple[Any, ...]]] = []  # Ctrl-C is heard while another thread works
@@ -49,12 +52,12 @@ class Stream:
             raise translated(e, self._where, self._settings, ours=True) from e
 
     def count(self, sql: str) -> int:
-        """The number of rows that a statement made."""
+        """Return the number of rows that a statement made."""
         return int(self.rows(sql)[0][0])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is done inside, or nothing."""
+        """Commit all that is done inside, or nothing."""
         self.rows("BEGIN")
         try:
             yield

@@ -175,11 +175,11 @@ class DuckDB:
         return path.with_name(f".{self.scratch.name}{path.suffix}")
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
-        """The rows of a plan's result: few, whatever the size of the data."""
+        """Return the rows of a plan's result: few, whatever the size of the data."""
         return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
-        """The same as plain Python values, exact for any size of number."""
+        """Return the same as plain Python values, exact for any size of number."""
         sql = statement(plan)
         return self._run(what, where, lambda: self._fetch(sql))
 
@@ -212,7 +212,7 @@ class DuckDB:
             ) from e
 
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
-        """The tables in a file of kept tables, and why it cannot be opened, if it cannot."""
+        """Return the tables in a file of kept tables, and why it cannot be opened, if it cannot."""
         try:
             self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
         except QifError as e:
@@ -225,7 +225,7 @@ class DuckDB:
             self._fetch(detaching(PROBED))
 
     def _tables(self, catalog: str, where: str) -> set[str]:
-        """Return the names of the tables of a catalog; InputError where it holds more than tables.
+        """Return the names of the tables of a catalog; InputError if it holds more than tables.
 
         A view, a macro or a trigger says what it likes: qifsql keeps none.
         """
@@ -250,7 +250,10 @@ class DuckDB:
         self._fetch(dropping(f"{catalog}.main.{name}"))
 
     def stream(self, where: str = WHERE) -> Stream:
-        """A connection of its own to the same database, for one thread; ``where`` it reads."""
+        """Return a connection of its own to the same database, for one thread.
+
+        ``where`` it reads.
+        """
         return Stream(self._connection, self.settings, where, self._frames)
 
     @contextmanager
@@ -277,23 +280,23 @@ class DuckDB:
 
     @property
     def memory(self) -> int:
-        """The memory limit in bytes."""
+        """Return the memory limit in bytes."""
         ((text,),) = self._fetch("SELECT current_setting('memory_limit')")
         number, unit = text.split()
         return int(float(number) * 1024 ** UNITS.index(unit))
 
     @property
     def threads(self) -> int:
-        """How many threads statements use."""
+        """Return how many threads statements use."""
         return int(self._fetch("SELECT current_setting('threads')")[0][0])
 
     @property
     def scratch(self) -> Path:
-        """The private folder for temporary files; it goes when the engine is closed."""
+        """Return the private folder for temporary files; it goes when the engine is closed."""
         return self._folder.path
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
-        """A plan's result in frames of at most so many rows, and at least one frame.
+        """Yield a plan's result in frames of at most that many rows, and at least one frame.
 
         Whole numbers of any size stay exact.
         """
@@ -328,7 +331,7 @@ class DuckDB:
             raise InputError(e.detail.strip(), detail=e.detail) from e
 
     def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """The engine's names and types of the columns of a relation or query."""
+        """Return the engine's names and types of the columns of a relation or query."""
         query = table if isinstance(table, exp.Query) else exp.select("*").from_(table.copy())
         sql = render(exp.Describe(this=query))
         return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
@@ -341,7 +344,7 @@ class DuckDB:
                 self._attached.add(sql)
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
-        """The rows of a dataset in a table of the engine's own, to be read many times.
+        """Return the rows of a dataset in a table of the engine's own, to be read many times.
 
         Of a collection the columns that are ``used``, of each person.
         """
@@ -350,7 +353,7 @@ class DuckDB:
         return loaded
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
-        """A small look-up."""
+        """Return a small look-up."""
         return self._guarded(where, lambda: self._fetch(render(tree)))
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:

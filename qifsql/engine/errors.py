@@ -44,7 +44,7 @@ _DATA = (
 def translated(
     error: BaseException, where: str, settings: Settings | None = None, *, ours: bool = False
 ) -> QifError:
-    """The error of the tree of ``qifsql.errors`` that says the same.
+    """Return the error of the tree of ``qifsql.errors`` that says the same.
 
     ``ours``: the statement was made from columns and types that were looked up before, so it must
     be understood; if not, the mistake is not the user's.

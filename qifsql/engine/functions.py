@@ -64,7 +64,7 @@ Not ``list_aggregate`` and its kin: the name of their aggregate is a text, and s
 
 
 def functions_of(engine: Engine, expression: exp.Expr, what: str) -> list[str]:
-    """The functions that the engine's own parser finds in an expression."""
+    """Return the functions that the engine's own parser finds in an expression."""
     query = exp.Literal.string(render(exp.select(expression.copy())))
     call = exp.select(exp.func("json_serialize_sql", query))
     text = engine.query(call, what)[0][0]

@@ -80,7 +80,7 @@ def readable(damaged: str) -> Iterator[None]:
 
 
 def _sums() -> tuple[exp.Expr, exp.Expr]:
-    """The number of rows and their digest, whatever their order.
+    """Return the number of rows and their digest, whatever their order.
 
     The types and names of the columns are part of it. Hashes are added, because rows that occur
     twice would cancel each other in an exclusive or.

@@ -28,27 +28,27 @@ class Engine(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """Memory, threads, temporary folder, seed and progress."""
+        """Return memory, threads, temporary folder, seed and progress."""
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """What it may read: datasets, and paths of files of kept tables."""
+        """Return what it may read: datasets, and paths of files of kept tables."""
 
     @property
     def written(self) -> MutableMapping[tuple[str, str], Writing]:
-        """How the fields of a CSV column are written, by dataset and column, where oddly."""
+        """Return how the fields of a CSV column are written, by dataset and column, where oddly."""
 
     @property
     def memory(self) -> int:
-        """The limit for memory in bytes."""
+        """Return the limit for memory in bytes."""
 
     @property
     def threads(self) -> int:
-        """How many threads statements use."""
+        """Return how many threads statements use."""
 
     @property
     def scratch(self) -> Path:
-        """The private folder for temporary files; it goes when the engine is closed."""
+        """Return the private folder for temporary files; it goes when the engine is closed."""
 
     def attach(self, dataset: Dataset | Collection) -> None:
         """Open a dataset that is more than files of rows, read-only."""
@@ -69,7 +69,7 @@ class Engine(Protocol):
         """Return a plan's result, which is small whatever the size of the data."""
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
-        """Yield a plan's result in frames of at most so many rows, and at least one frame."""
+        """Yield a plan's result in frames of at most that many rows, and at least one frame."""
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream a plan's result to a Parquet file with a note inside; return its rows."""

@@ -61,7 +61,7 @@ class Settings:
 
     @property
     def memory_limit(self) -> str | None:
-        """The limit to set; None leaves the engine's own default where nothing is known."""
+        """Return the limit to set; None leaves the engine's own default where nothing is known."""
         if self.memory is not None:
             return self.memory
         if (machine := machine_memory()) is None:
@@ -70,7 +70,7 @@ class Settings:
 
 
 def machine_memory() -> int | None:
-    """Return the bytes of memory that the machine has; None where that is not known."""
+    """Return the bytes of memory that the machine has; None if that is not known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):

@@ -32,16 +32,19 @@ class Tables:
         self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
 
     def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
-        """The rows of a query or plan, which are few and no part of the answer."""
+        """Return the rows of a query or plan, which are few and no part of the answer."""
         return self.engine.rows(_plan(query), what or self.what, self.where)
 
     def answer(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
-        """The rows of a query or plan that are part of the answer: its statement is one, too."""
+        """Return the rows of a query or plan that are part of the answer.
+
+        Its statement is one, too.
+        """
         self.statements.append(render.statement(_plan(query), pretty=True))
         return self.rows(query, what)
 
     def count(self, name: str) -> int:
-        """How many rows a table has."""
+        """Return how many rows a table has."""
         return int(self.rows(exp.select("count(*)").from_(name))[0][0])
 
     def drop(self, *names: str) -> None:
@@ -50,7 +53,7 @@ class Tables:
             self.engine.drop(name, LOADED)
 
     def doing(self, what: str, where: str | None = None) -> "Tables":
-        """The same where something else is being done."""
+        """Return the same where something else is being done."""
         return Tables(self.engine, what, where or self.where, self.statements)
 
 

@@ -54,7 +54,7 @@ class PrivateFolder:
 
 @contextmanager
 def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[Path]:
-    """Yield a new, private file beside an output, which goes unless it is moved away.
+    """Yield a new, private file next to an output, which goes unless it is moved away.
 
     ``path`` is its name, where that is given. Raises OSError where it cannot be made.
     """
@@ -148,7 +148,7 @@ def _abandoned(path: Path) -> Iterator[bool]:
 
 
 def _is(path: Path, handle: int) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Return whether an open file is still the one of that name."""
     try:
         there = path.lstat()
     except OSError:
@@ -170,6 +170,6 @@ def _end_commands(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a DuckDB file, such as a workspace, and what the engine keeps beside it."""
+    """Remove a DuckDB file, such as a workspace, and what the engine keeps next to it."""
     for file in (path, path.with_name(path.name + ".wal")):
         file.unlink(missing_ok=True)

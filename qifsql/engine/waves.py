@@ -16,7 +16,7 @@ WAVES = 100  # releases in one long table, at most
 
 
 def waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
-    """The records of a long table that share one value of a column, as datasets, in its order.
+    """Return the records of a long table that share one value of a column, as datasets in order.
 
     And how many records have none.
     """

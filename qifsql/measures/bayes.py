@@ -27,13 +27,13 @@ class Success:
     certain: int
 
     def not_below(self, prior: "Success") -> "Success":
-        """The same, where beliefs that are floats put it below the prior by their last digit."""
+        """Return this success, raised to the prior where rounding of floats put it below."""
         near = abs(self.probabilistic - prior.probabilistic) < prior.probabilistic / 10**15
         return replace(self, probabilistic=prior.probabilistic) if near else self
 
 
 def reidentification(profile: Profile) -> Success:
-    """Success at telling whose record it is.
+    """Return success at telling whose record it is.
 
     Deterministic: weight of those alone in their block, over all weight (thesis Eqs. 4.1, 4.2,
     C.1, C.2). Probabilistic: weight of the heaviest in each block, over all weight; without
@@ -48,7 +48,7 @@ def reidentification(profile: Profile) -> Success:
 
 
 def inference(profile: Profile) -> Success:
-    """Success at telling the value of a secret.
+    """Return success at telling the value of a secret.
 
     Deterministic: weight in blocks with one value, over all weight (thesis Eqs. 4.7-4.9, C.7,
     C.8). Probabilistic: weight of the most likely value in each block, over all weight, the
@@ -64,7 +64,7 @@ def inference(profile: Profile) -> Success:
 
 
 def additive(prior: Fraction, posterior: Fraction) -> Fraction:
-    """Posterior minus prior (thesis Eqs. 4.3, 4.10; Def. 7).
+    """Compute posterior minus prior (thesis Eqs. 4.3, 4.10; Def. 7).
 
     In [0, 1] over everybody; for one person it may be negative, down to -1.
     """
@@ -72,7 +72,7 @@ def additive(prior: Fraction, posterior: Fraction) -> Fraction:
 
 
 def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
-    """Posterior over prior (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0.
+    """Compute posterior over prior (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0.
 
     At least 1 over everybody; for one person it may be less: the crowd may mislead.
     """
@@ -80,12 +80,15 @@ def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
 
 
 def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
-    """The binary logarithm of posterior over prior, in bits (thesis Def. 5), 0 for none."""
+    """Compute the binary logarithm of posterior over prior, in bits (thesis Def. 5), 0 for none."""
     return math.log2(multiplicative(prior, posterior))
 
 
 def row(before: Success, after: Success) -> dict[str, float | int | None]:
-    """The numbers of one row of results; ratios are None (undefined) where the prior is 0."""
+    """Compute the numbers of one row of results.
+
+    Ratios are None (undefined) where the prior is 0.
+    """
     prior, posterior = before.probabilistic, after.probabilistic
     ratio = bool(prior)
     return {

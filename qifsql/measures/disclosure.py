@@ -9,7 +9,7 @@ def highest(least: int | None) -> float | None:
 
     The prosecutor's risk where ``least`` are the records of the release in it, whose person is
     known to be there; the journalist's where they are those of the population, in the blocks
-    that have people of the release. Above 0 to 1; NULL where there is no block.
+    that have people of the release. Above 0 to 1; NULL if there is no block.
     """
     return None if least is None else 1 / least
 

@@ -14,7 +14,9 @@ from qifsql.measures.profile import Profile
 
 
 def owner_entropy(profile: Profile) -> float:
-    """Shannon entropy in bits of whose record it is: sum_b n_b / N log2 n_b (thesis appendix B).
+    """Compute Shannon entropy in bits of whose record it is.
+
+    Sum_b n_b / N log2 n_b (thesis appendix B).
 
     At most log2 N, before the release, where nothing is known; 0 where everybody is alone.
     """
@@ -23,19 +25,22 @@ def owner_entropy(profile: Profile) -> float:
 
 
 def owner_guessing(profile: Profile) -> Fraction:
-    """The expected number of guesses until the record is found: sum_b n_b / N (n_b + 1) / 2."""
+    """Compute the expected number of guesses until the record is found.
+
+    Sum_b n_b / N (n_b + 1) / 2.
+    """
     tries = sum(Fraction(people * (size + 1), 2) for size, people in _sizes(profile))
     return Fraction(tries, profile.individuals)
 
 
 def _sizes(profile: Profile) -> list[tuple[int, int]]:
-    """Sizes of blocks, in order, and how many people stand in blocks of each."""
+    """Compute sizes of blocks, in order, and how many people stand in blocks of each."""
     people = (pl.col("size") * pl.col("blocks")).sum()
     return profile.frame.group_by("size").agg(people=people).sort("size").rows()
 
 
 def entropy(frequencies: Iterable[tuple[int, int]]) -> float:
-    """Shannon entropy in bits, sum of p log2(1/p), from pairs (records of a value, such values).
+    """Compute Shannon entropy in bits, the sum of p log2(1/p), from pairs (records, values).
 
     Source: thesis appendix B. Summed exactly and in one order, so it depends on nothing else.
     """

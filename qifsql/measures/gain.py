@@ -7,7 +7,7 @@ from qifsql.measures.profile import Profile
 
 
 def success(profile: Profile, secret: int, gain: int) -> Success:
-    """Success of a question: its ``probabilistic`` part is the g-vulnerability.
+    """Return success of a question: its ``probabilistic`` part is the g-vulnerability.
 
     ``secret`` 0 is whose record it is, ``gain`` 0 is identity. Otherwise ``profile.mode`` holds
     what the best guess of each block gains, times ``profile.scale``, summed over the block's

@@ -13,7 +13,7 @@ LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # B_2k / (2k (2k 
 
 
 def harmonic(x: float, terms: int) -> float:
-    """1/x + 1/(x + 1) + ... with so many terms; x > 0."""
+    """Compute 1/x + 1/(x + 1) + ... with that many terms; x > 0."""
     total = 0.0
     while terms > 0 and x < FROM:
         total, x, terms = total + 1 / x, x + 1, terms - 1
@@ -27,7 +27,7 @@ def harmonic(x: float, terms: int) -> float:
 
 
 def log_rising(x: float, step: float) -> float:
-    """log(Gamma(x + step) / Gamma(x)) for x > 0 and step >= 0, such as log(x (x + 1) (x + 2))."""
+    """Compute log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0, as log(x (x + 1) ...)."""
     total = 0.0
     while x < FROM:
         total, x = total - math.log1p(step / x), x + 1

@@ -25,19 +25,19 @@ class Kind:
 
     @property
     def links(self) -> int:
-        """The links of all these blocks."""
+        """Compute the links of all these blocks."""
         return min(self.released, self.registered) * self.blocks
 
     @property
     def alike(self) -> int:
-        """max(f, F): a link is right with a chance of at most one in so many."""
+        """Compute max(f, F): a link is right with a chance of at most one in that many."""
         return max(self.released, self.registered)
 
 
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
-    """The numbers of register linking; ``records`` are those of the release.
+    """Return the numbers of register linking; ``records`` are those of the release.
 
-    NULL where nothing is compared, and without the ``truth`` what depends on it.
+    NULL if nothing is compared, and without the ``truth`` what depends on it.
     """
     in_release = [k for k in kinds if k.released]
     in_register = [k for k in kinds if k.registered]
@@ -68,7 +68,10 @@ def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, A
 
 
 def curve(kinds: Iterable[Kind], *, truth: bool) -> list[dict[str, Any]]:
-    """The confidence curve: links by their chance, the surest first, each with those before it."""
+    """Return the confidence curve.
+
+    Links by their chance, the surest first, each with those before it.
+    """
     by_alike: dict[int, list[Kind]] = {}
     for kind in kinds:
         if kind.links:

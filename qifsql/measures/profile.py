@@ -35,7 +35,10 @@ class Profile:
 
     @classmethod
     def of_counts(cls, frame: pl.DataFrame) -> "Profile":
-        """From ``size, mode, values, blocks`` of the view ``profile``: everybody weighs 1."""
+        """Build a profile from ``size, mode, values, blocks`` of the view ``profile``.
+
+        Everybody weighs 1.
+        """
         size, mode, blocks = pl.col("size"), pl.col("mode"), pl.col("blocks")
         totals = {"weight": size * blocks, "mode": mode.cast(pl.Int128) * blocks}
         best = {"heaviest": blocks, "chance": mode.cast(pl.Float64) / size, "owner": 1 / size}
@@ -43,43 +46,46 @@ class Profile:
 
     @classmethod
     def of_weights(cls, frame: pl.DataFrame) -> "Profile":
-        """From the totals of the view ``weighted/profile``."""
+        """Return from the totals of the view ``weighted/profile``."""
         columns = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance")
         return cls(frame.select(*columns, owner="owner_chance"), _scale(frame))
 
     @property
     def individuals(self) -> int:
-        """How many people the blocks hold."""
+        """Return how many people the blocks hold."""
         return int((self.frame["size"] * self.frame["blocks"]).sum())
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """Return how many blocks there are."""
         return int(self.frame["blocks"].sum())
 
     @property
     def singled_out(self) -> int:
-        """How many people are alone in their block."""
+        """Return how many people are alone in their block."""
         return int(self.frame.filter(pl.col("size") == 1)["blocks"].sum())
 
     @property
     def certain(self) -> int:
-        """How many people are in a block where the secret has one value."""
+        """Return how many people are in a block where the secret has one value."""
         one = self.frame.filter(pl.col("values") == 1)
         return int((one["size"] * one["blocks"]).sum())
 
     def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
-        """A total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
+        """Compute a total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
         rows = self.frame if where is None else self.frame.filter(where)
         return _total(rows[column]) / _total(self.frame["weight"])
 
 
 def _total(numbers: pl.Series) -> Fraction:
-    """The sum in Python's numbers, because sums of weights may need more bits than polars has."""
+    """Compute the sum in Python: sums of weights may need more bits than Polars has."""
     whole = numbers.dtype.is_integer()
     return Fraction(sum(numbers) if whole else sum(map(Fraction, numbers)))
 
 
 def _scale(frame: pl.DataFrame) -> float:
-    """The factor of gains in ``mode``, which is one for the whole profile; 1 where none is said."""
+    """Compute the factor of gains in ``mode``, which is one for the whole profile.
+
+    1 where none is said.
+    """
     return float(frame["scale"][0]) if "scale" in frame.columns and frame.height else 1

@@ -7,7 +7,7 @@ STEPS = 200
 
 
 def root(f: Callable[[float], float], low: float, high: float) -> float:
-    """A number between ``low`` and ``high`` at which ``f`` is 0, to double precision.
+    """Compute a number between ``low`` and ``high`` at which ``f`` is 0, to double precision.
 
     The signs at both ends must differ. Ridders's method: it halves the interval at least, and is
     quick where the function is smooth.

@@ -32,7 +32,7 @@ class Level:
 
     @property
     def value(self) -> float:
-        """The level as a number, correctly rounded; infinite where ``whole`` is 0."""
+        """Compute the level as a number, correctly rounded; infinite where ``whole`` is 0."""
         if self.whole == 0:
             return math.inf
         if self.logarithm:
@@ -40,7 +40,7 @@ class Level:
         return self.part / self.whole
 
     def beyond(self, threshold: Fraction) -> int:
-        """1 where the level is above what is wanted, 0 where it is that, else -1."""
+        """Compute 1 where the level is above what is wanted, 0 where it is that, else -1."""
         if self.whole == 0:
             return 1
         value: Fraction | Decimal = Fraction(self.part, self.whole)
@@ -52,7 +52,7 @@ class Level:
         return (value > other) - (value < other)
 
     def order(self) -> Decimal:
-        """What levels are ordered by: different levels of a release never have the same."""
+        """Return what levels are ordered by: different levels of a release never have the same."""
         if self.whole == 0:
             return Decimal("Infinity")
         with localcontext(prec=2 * DIGITS):
@@ -64,7 +64,9 @@ class Level:
 
 
 def entropy_l(counts: Sequence[int]) -> float:
-    """Entropy l-diversity: exp(H), H = -sum q ln q the entropy of the shares q of the values.
+    """Compute entropy l-diversity.
+
+    Exp(H), H = -sum q ln q the entropy of the shares q of the values.
 
     Of the counts of one block; 1 where one value occurs, the number of values where all are
     alike. Correctly rounded. Source: Machanavajjhala et al. 2007, entropy l-diversity.
@@ -79,7 +81,7 @@ def entropy_l(counts: Sequence[int]) -> float:
 
 
 def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
-    """Whether exp(H) is at least ``threshold`` in a block of these counts, exactly.
+    """Return whether exp(H) is at least ``threshold`` in a block of these counts, exactly.
 
     exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; in blocks whose
     powers would be too long, numbers of 50 digits. Source: as ``entropy_l``.
@@ -97,7 +99,9 @@ def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
 
 
 def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field's own letter
-    """Recursive (c, l)-diversity: the c above which r_1 < c (r_l + ... + r_m) holds of the block.
+    """Compute recursive (c, l)-diversity.
+
+    The c above which r_1 < c (r_l + ... + r_m) holds of the block.
 
     r_1, r_2, ... are the counts of the values, the largest first; infinite where fewer than l
     values occur. Source: Machanavajjhala et al. 2007, recursive (c, l)-diversity.
@@ -107,7 +111,9 @@ def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field'
 
 
 def variational(counts: Counts, totals: Counts) -> Fraction:
-    """Distance t with equal ground distance: half the sum of |q - p| over the values, in [0, 1].
+    """Compute distance t with equal ground distance.
+
+    Half the sum of |q - p| over the values, in [0, 1].
 
     q and p are a value's shares in the block and in the release. Source: Li et al. 2007,
     t-closeness with equal distance (earth mover's distance where all values are equally far apart).
@@ -118,7 +124,7 @@ def variational(counts: Counts, totals: Counts) -> Fraction:
 
 
 def ordered(counts: Counts, totals: Counts) -> Fraction:
-    """Distance t with |i - j| / (m - 1) between the values number i and j, in [0, 1].
+    """Compute distance t with |i - j| / (m - 1) between the values number i and j, in [0, 1].
 
     ``totals`` are in the order of the values; 0 where there is one value. Source: Li et al. 2007,
     t-closeness with ordered distance.
@@ -132,7 +138,9 @@ def ordered(counts: Counts, totals: Counts) -> Fraction:
 
 
 def hierarchical(counts: Counts, totals: Counts, levels: Sequence[Mapping[str, str]]) -> Fraction:
-    """Distance t through a hierarchy: values are as far apart as where they meet, in [0, 1].
+    """Compute distance t through a hierarchy.
+
+    Values are as far apart as where they meet, in [0, 1].
 
     ``levels`` map each value to its node, one for each level below the root and the values
     themselves; all leaves are equally deep. In such a tree Li et al.'s sum over the nodes is the
@@ -145,7 +153,7 @@ def hierarchical(counts: Counts, totals: Counts, levels: Sequence[Mapping[str, s
 
 
 def alpha(counts: Counts) -> Fraction:
-    """(alpha, k)-anonymity: the largest share of a value in the block, in (0, 1].
+    """Compute (alpha, k)-anonymity: the largest share of a value in the block, in (0, 1].
 
     Source: Wong et al. 2006, (alpha, k)-anonymity, of all values of the secret.
     """
@@ -153,7 +161,7 @@ def alpha(counts: Counts) -> Fraction:
 
 
 def basic_beta(counts: Counts, totals: Counts) -> Fraction:
-    """Basic beta-likeness: the largest relative gain (q - p) / p of a value, from 0.
+    """Compute basic beta-likeness: the largest relative gain (q - p) / p of a value, from 0.
 
     Source: Cao and Karras 2012, basic beta-likeness.
     """
@@ -161,7 +169,9 @@ def basic_beta(counts: Counts, totals: Counts) -> Fraction:
 
 
 def enhanced_beta(counts: Counts, totals: Counts) -> float:
-    """Enhanced beta-likeness: the largest gain (q - p) / p, at most -ln p of the rarest value.
+    """Compute enhanced beta-likeness.
+
+    The largest gain (q - p) / p, at most -ln p of the rarest value.
 
     What pyCANON reports: above that no gain is kept anyway. But a block in which the gain of a
     value is beyond -ln p of that very value keeps no beta at all. Source: Cao and
@@ -172,7 +182,7 @@ def enhanced_beta(counts: Counts, totals: Counts) -> float:
 
 
 def delta_disclosure(counts: Counts, totals: Counts) -> float:
-    """Delta-disclosure: the largest |ln(q / p)| over the values that occur in the block, from 0.
+    """Compute delta-disclosure: the largest |ln(q / p)| over the values in the block, from 0.
 
     Values that do not occur are left out, as in pyCANON; by the letter of the definition they
     would make it infinite. Source: Brickell and Shmatikov 2008,
@@ -184,13 +194,13 @@ def delta_disclosure(counts: Counts, totals: Counts) -> float:
 
 
 def _factors(counts: Counts, totals: Counts) -> dict[str, Fraction]:
-    """The factor q / p of each value that occurs in the block."""
+    """Compute the factor q / p of each value that occurs in the block."""
     size, everybody = sum(counts.values()), sum(totals.values())
     return {v: Fraction(n * everybody, size * totals[v]) for v, n in counts.items() if n}
 
 
 def _above(counts: Counts, level: Mapping[str, str]) -> dict[str, int]:
-    """The counts of the nodes of a level."""
+    """Compute the counts of the nodes of a level."""
     sums: Counter[str] = Counter()
     for value, n in counts.items():
         sums[level[value]] += n

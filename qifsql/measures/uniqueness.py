@@ -44,27 +44,27 @@ class Sizes:
 
     @cached_property
     def records(self) -> int:
-        """People in the sample."""
+        """Compute people in the sample."""
         return sum(size * n for size, n in self.blocks.items())
 
     @cached_property
     def distinct(self) -> int:
-        """Blocks in the sample."""
+        """Compute blocks in the sample."""
         return sum(self.blocks.values())
 
     @property
     def alone(self) -> int:
-        """People of the sample who are unique in it."""
+        """Compute people of the sample who are unique in it."""
         return self.blocks.get(1, 0)
 
     @property
     def pairs(self) -> int:
-        """Blocks of two."""
+        """Compute blocks of two."""
         return self.blocks.get(2, 0)
 
     @cached_property
     def population(self) -> int:
-        """People in the population, to the nearest whole number."""
+        """Compute people in the population, to the nearest whole number."""
         return max(round(self.records / self.fraction), self.records)
 
 
@@ -72,7 +72,7 @@ class Sizes:
 class Uniques:
     """What one method says: how many people of the population are unique in it.
 
-    ``number`` is None where the method has no answer; then ``problem`` says why. ``takes`` is the
+    ``number`` is None if the method has no answer; then ``problem`` says why. ``takes`` is the
     method that a rule chose, ``parameters`` what was fitted, ``remark`` what to know of it.
     """
 
@@ -85,7 +85,7 @@ class Uniques:
 
 
 def zayatz(sample: Sizes) -> Uniques:
-    """Zayatz's estimate: those unique in sample and population, over the fraction.
+    """Return Zayatz's estimate: those unique in sample and population, over the fraction.
 
     P(F = 1 | f = 1) = p_1 h(1) / sum_j p_j h(j), where h(j) is the hypergeometric chance that one
     of j people is in the sample, and p_j is the share of blocks of size j in the sample, taken for
@@ -102,7 +102,7 @@ def zayatz(sample: Sizes) -> Uniques:
 
 
 def _left_out(others: int, outside: int, people: int) -> float:
-    """The chance that so many ``others`` are all among the people ``outside`` the sample."""
+    """Compute the chance that ``others`` people are all among the ``outside`` of the sample."""
     if others > outside:
         return 0.0
     if others <= FEW:
@@ -112,7 +112,7 @@ def _left_out(others: int, outside: int, people: int) -> float:
 
 
 def pitman(sample: Sizes) -> Uniques:
-    """Pitman's model with its likeliest parameters, 0 <= alpha < 1 and theta > -alpha.
+    """Return Pitman's model with its likeliest parameters, 0 <= alpha < 1 and theta > -alpha.
 
     The sizes of blocks in any sample of it have the chance n! prod_(i<u) (theta + i alpha) /
     prod_(i<n) (theta + i) prod_j (prod_(i<j) (i - alpha) / j!)^s_j / s_j!, products from 1 (Hoshino
@@ -137,14 +137,14 @@ def pitman(sample: Sizes) -> Uniques:
 
 
 def _alpha(sample: Sizes) -> float:
-    """The likeliest alpha, each with the theta that suits it best."""
+    """Compute the likeliest alpha, each with the theta that suits it best."""
     if _slope(sample, LEAST) <= 0:
         return LEAST
     return root(lambda alpha: _slope(sample, alpha), LEAST, 1 - NEAR)
 
 
 def _beyond(alpha: float, u: int, n: int) -> float:
-    """Theta + alpha, theta being the likeliest for this alpha; 2 <= u < n."""
+    """Compute Theta + alpha, theta being the likeliest for this alpha; 2 <= u < n."""
 
     def slope(log: float) -> float:
         beyond = math.exp(log)
@@ -157,12 +157,12 @@ def _beyond(alpha: float, u: int, n: int) -> float:
 
 
 def _rarities(alpha: float, beyond: float, u: int) -> float:
-    """The sum of 1/(theta + i alpha) for i from 1 to u - 1."""
+    """Compute the sum of 1/(theta + i alpha) for i from 1 to u - 1."""
     return harmonic(beyond / alpha, u - 1) / alpha if alpha else (u - 1) / beyond
 
 
 def _slope(sample: Sizes, alpha: float) -> float:
-    """How the log likelihood grows with alpha, theta being the likeliest."""
+    """Return how the log likelihood grows with alpha, theta being the likeliest."""
     u = sample.distinct
     beyond = _beyond(alpha, u, sample.records)
     new = u * (u - 1) / (2 * beyond)
@@ -175,7 +175,7 @@ def _slope(sample: Sizes, alpha: float) -> float:
 
 
 def snb(sample: Sizes) -> Uniques:
-    """The slide negative binomial model: blocks of 1 + a negative binomial number of people.
+    """Return the slide negative binomial model: blocks of 1 + a negative binomial number of people.
 
     P(F = j) = C(alpha + j - 2, j - 1) beta^alpha (1 - beta)^(j - 1), so that K beta^alpha of K
     blocks have one person. K is Shlosser's estimate as modified by Haas and Stokes; alpha and beta
@@ -219,7 +219,10 @@ def _gap(sample: Sizes, classes: float, rest: float) -> float:
 
 
 def _shape(sample: Sizes, rest: float) -> float:
-    """The alpha that gives the sample its blocks of two for each block of one: a quadratic root."""
+    """Compute the alpha that gives the sample its blocks of two for each block of one.
+
+    A quadratic root.
+    """
     share = float(sample.fraction)
     unseen = rest * (1 - share)
     ratio = 2 * sample.pairs / (share * sample.alone)
@@ -231,7 +234,9 @@ def _shape(sample: Sizes, rest: float) -> float:
 
 
 def blocks_there(sample: Sizes) -> float:
-    """How many blocks the population has: Shlosser's estimate as Haas and Stokes modified it.
+    """Return how many blocks the population has.
+
+    Shlosser's estimate as Haas and Stokes modified it.
 
     With q the fraction: u + s_1 (sum i q^2 (1 - q^2)^(i-1) s_i / sum (1-q)^i ((1+q)^i - 1) s_i)
     (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (their D_Sh3). It needs a unique of the sample.
@@ -249,7 +254,7 @@ def blocks_there(sample: Sizes) -> float:
 
 
 def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
-    """The rule of Dankar et al.: up to a tenth Pitman's, else the lower of SNB and Zayatz.
+    """Return the rule of Dankar et al.: up to a tenth Pitman's, else the lower of SNB and Zayatz.
 
     Where the model that it names has no answer it takes Zayatz's.
     """
@@ -262,11 +267,11 @@ def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
 
 
 def unique_match(sample: Sizes) -> float | None:
-    """The chance that a unique match with the sample is right (data intrusion simulation).
+    """Compute the chance that a unique match with the sample is right (data intrusion simulation).
 
     Whoever looks a person of the population up and finds exactly one record has the right one with
     probability q s_1 / (q s_1 + 2 (1 - q) s_2), estimated by taking records out and copying others
-    (Skinner and Elliot 2002); None where the sample has no blocks of one and two.
+    (Skinner and Elliot 2002); None if the sample has no blocks of one and two.
     """
     q = sample.fraction
     alone, other = q * sample.alone, 2 * (1 - q) * sample.pairs

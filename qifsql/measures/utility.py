@@ -14,7 +14,7 @@ MOST = 2**72  # parts that whole numbers of the engine hold, for 2^50 records
 
 
 class Mass(NamedTuple):
-    """So many ``values`` have so many records in the original, and such a mass in the release."""
+    """So many ``values`` have that many records in the original, and such a mass in the release."""
 
     people: int
     mass: int
@@ -29,7 +29,7 @@ class Distances(NamedTuple):
 
 
 def parts(widths: Sequence[int]) -> int:
-    """Into how many parts records are cut so that all cells are spread evenly without a rest.
+    """Compute the number of parts of a record that divides evenly among all its cells.
 
     Where that would be too many, ``PARTS``: each cell is then wrong by less than its width in
     2^-48 records.
@@ -43,7 +43,7 @@ def parts(widths: Sequence[int]) -> int:
 
 
 def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int) -> Distances:
-    """Total variation and Kullback-Leibler divergence of a column's marginals.
+    """Return total variation and Kullback-Leibler divergence of a column's marginals.
 
     With p(v) the share of the ``original`` records that have v, and q(v) that of the mass of the
     ``release`` (its ``parts``, over all its records): total variation is half the sum of
@@ -74,7 +74,7 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
 
 
 def penalty(lost: int, whole: int, *, suppressed: int, records: int) -> Fraction:
-    """The normalised certainty penalty of a column, in [0, 1] (Xu et al. 2006, section 3).
+    """Compute the normalised certainty penalty of a column, in [0, 1] (Xu et al. 2006, section 3).
 
     The mean over the records of the share of the values that a cell contains: 0 for one of them, 1
     where nothing is told. Of numbers, dates and times it is how far the least and the greatest

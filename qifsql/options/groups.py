@@ -18,7 +18,7 @@ from qifsql.engine.settings import Settings
 
 
 def option(text: str, *flags: str, panel: str = RUN) -> Any:
-    """An option that only the command line has."""
+    """Return an option that only the command line has."""
     return typer.Option(*flags, help=text, rich_help_panel=panel)
 
 
@@ -55,7 +55,7 @@ class Data:
     encoding: Encoding = None
 
     def dataset(self, file: str | None = None) -> Dataset:
-        """The dataset that is named, or another one that is read in the same way if it is CSV."""
+        """Return the named dataset, or another one, read the same way if it is CSV."""
         if file is not None and Dataset.open(file).format != "csv":
             return Dataset.open(file)
         return Dataset.open(
@@ -82,13 +82,13 @@ class Others:
     ] = None
 
     def source(self, data: Data) -> list[Dataset]:
-        """All datasets, the focal one first."""
+        """Return all datasets, the focal one first."""
         others = (*(self.aux or ()), *(self.more or ()))
         return [data.dataset(), *(data.dataset(file) for file in others)]
 
 
 def named(datasets: Sequence[Dataset]) -> str:
-    """The names of datasets, for titles."""
+    """Return the names of datasets, for titles."""
     return " + ".join(dataset.name for dataset in datasets)
 
 
@@ -130,7 +130,7 @@ class Limits:
 
     @contextmanager
     def settings(self) -> Iterator[Settings]:
-        """The settings of an engine, with progress shown as long as it runs."""
+        """Open the settings of an engine, with progress shown while it runs."""
         from qifsql.options.runtime import progress
 
         with progress(self.progress) as shown:

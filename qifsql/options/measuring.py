@@ -13,7 +13,7 @@ from qifsql.options.groups import Output, option
 
 @dataclass(frozen=True)
 class Charts:
-    """Charts beside the result."""
+    """Charts next to the result."""
 
     charts: Annotated[
         Path | None, option("A folder for charts of the result (qifsql\\[charts]).", "--charts")
@@ -65,7 +65,10 @@ class Summary:
     ] = None
 
     def output(self, out: Path, *inputs: str) -> Output:
-        """The same as of other commands; OutputError where it would overwrite another file."""
+        """Return the same as of other commands.
+
+        OutputError where it would overwrite another file.
+        """
         from qifsql.options import show
         from qifsql.results.storage import check_place
 

@@ -32,7 +32,7 @@ AFTER = 2.0  # seconds of work before progress is shown
 
 @contextmanager
 def progress(is_visible: bool | None) -> Iterator[Progress]:
-    """A bar on stderr, where that is wanted (by default on a terminal)."""
+    """Show a bar on stderr, if wanted (by default on a terminal)."""
     if not (sys.stderr.isatty() if is_visible is None else is_visible):
         yield silent
         return
@@ -53,7 +53,7 @@ def progress(is_visible: bool | None) -> Iterator[Progress]:
 def _late(
     start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
 ) -> Progress:
-    """Progress that stays silent until the work has taken two seconds."""
+    """Return progress that stays silent until the work has taken two seconds."""
     began = time.monotonic()
     tasks: dict[str, object] = {}
 
@@ -71,7 +71,7 @@ def _late(
 
 
 def remarks(notes: Sequence[str], *, quiet: bool) -> None:
-    """Notes for the reader, on stderr."""
+    """Print notes for the reader on stderr."""
     if not quiet:
         for note in notes:
             talk(f"note: {note}")

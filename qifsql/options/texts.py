@@ -13,7 +13,7 @@ QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
 
 
 def names(values: Sequence[str] | None) -> tuple[str, ...]:
-    """Names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
+    """Return names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
 
     A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
     """
@@ -35,7 +35,7 @@ def _row(value: str) -> list[str]:
 
 
 def _goes_on(expression: str) -> bool:
-    """Whether a bracket or a text of an expression is still open."""
+    """Return whether a bracket or a text of an expression is still open."""
     depth, in_text = 0, False
     for character in expression:
         in_text ^= character == "'"
@@ -51,7 +51,7 @@ def single(value: str | None) -> str | None:
 
 
 def one_column(values: Sequence[str] | None) -> str | None:
-    """Return the one column of groups; InputError where there are several."""
+    """Return the one column of groups; InputError if there are several."""
     if values and len(values) > 1:
         raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
     return single(values[0]) if values else None
@@ -68,7 +68,7 @@ def seconds(text: str | None) -> float | None:
 
 
 def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
-    """Return the name and the value of ``NAME=VALUE``; None where there is no equals sign.
+    """Return the name and the value of ``NAME=VALUE``; None if there is no equals sign.
 
     A name that holds an equals sign stands in double quotes, or is one of ``columns``.
     """
@@ -82,7 +82,7 @@ def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
 
 
 def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
-    """The target from ``column=value`` and ``column is null``, each given once.
+    """Return the target from ``column=value`` and ``column is null``, each given once.
 
     ``qids`` are the quasi-identifiers as they were typed: their names may contain ``=``.
     """
@@ -115,7 +115,7 @@ def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """``1,2,3`` as numbers; InputError where they are none."""
+    """Return ``1,2,3`` as numbers; InputError if they are none."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -123,7 +123,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
-    """COLUMN=FILE, where the name of a column may hold an equals sign."""
+    """Return COLUMN=FILE, where the name of a column may hold an equals sign."""
     files: dict[str, str] = {}
     for text in texts:
         name, path = assigned(text, qids) or ("", "")

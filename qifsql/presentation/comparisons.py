@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def named(row: Row) -> str:
-    """The release that a row is about: the file, or what is changed, in words."""
+    """Return the release that a row is about: the file, or what is changed, in words."""
     if "changes" not in row:
         return escaping.cell(row["release"])
     if row["release"] == "before":
@@ -29,7 +29,7 @@ def risks(
     *,
     penalty: bool = False,
 ) -> list[Part]:
-    """A table for re-identification, and one for each secret."""
+    """Return a table for re-identification, and one for each secret."""
     guessed = [said("certain"), said("best guess")]
     before = [row["crs_prior_probabilistic"] for row in first]
     differ = len(set(before)) > 1  # releases of other sizes: to each its own prior

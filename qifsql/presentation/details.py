@@ -14,7 +14,7 @@ WIDE = 10  # percent that a bar stands for
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
-    """The measures of a row beside success, where there are any."""
+    """Return the measures of a row next to success, where there are any."""
     heads = ["", said("before"), said("after"), said("difference")]
     table = Table.of(heads, right=(1, 2, 3))
     if "prior_entropy" in row:
@@ -38,7 +38,7 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
 
 
 def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
-    """The details of one row of results."""
+    """Return the details of one row of results."""
     parts: list[Part] = []
     for name, draw in DRAWN.items():
         if name in details:
@@ -48,7 +48,7 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
 
 
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """A bar for every ten percent of success; the last holds 100 alone."""
+    """Return a bar for every ten percent of success; the last holds 100 alone."""
     bands = (
         detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
     )

@@ -42,7 +42,7 @@ def html(result: Result) -> str:
 
 
 def charts(result: Result) -> dict[str, Chart]:
-    """Return the charts of a result by name; none where its kind has no charts."""
+    """Return the charts of a result by name; none if its kind has no charts."""
     try:
         room = import_module(f"qifsql.commands.{result.kind.replace('-', '_')}.charts")
     except ModuleNotFoundError:
@@ -52,7 +52,7 @@ def charts(result: Result) -> dict[str, Chart]:
 
 
 def chart(result: Result, name: str | None) -> Chart:
-    """Return one chart of a result, by default the first; InputError where there is none."""
+    """Return one chart of a result, by default the first; InputError if there is none."""
     drawn = charts(result)
     if not drawn:
         raise InputError(f"a result of {result.kind} has no charts")

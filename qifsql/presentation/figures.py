@@ -66,7 +66,7 @@ def save(chart: Chart, path: Path, origin: Origin) -> None:
 
 
 def vector(spec: dict[str, Any]) -> str:
-    """A chart as SVG, with its title and its description in words."""
+    """Return a chart as SVG, with its title and its description in words."""
     _, converter = extra()
     drawn: str = converter.vegalite_to_svg(spec, allowed_base_urls=[])
     title, words = escape(spec["title"]["text"]), escape(spec["description"])
@@ -75,13 +75,13 @@ def vector(spec: dict[str, Any]) -> str:
 
 
 def digests(scripts: Iterable[str]) -> str:
-    """The scripts that a page may run, for its policy."""
+    """Return the scripts that a page may run, for its policy."""
     each = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in each)
 
 
 def can_draw() -> bool:
-    """Whether the extra that draws charts is there."""
+    """Return whether the extra that draws charts is there."""
     try:
         extra()
     except InputError:
@@ -98,7 +98,10 @@ def drawn(name: str, draw: Callable[[], Chart]) -> list[Part]:
 
 
 def _page(spec: dict[str, Any], library: str) -> str:
-    """A page that loads nothing: the browser is told to refuse all but the two scripts in it."""
+    """Return a page that loads nothing.
+
+    The browser is told to refuse all but the two scripts in it.
+    """
     text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
     call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)});'
     return PAGE.format(

@@ -37,7 +37,10 @@ PAGE = Path(__file__).resolve().parent / "page"
 
 
 def of_result(title: str, parts: list[Part], origin: Origin) -> str:
-    """The page of one result: what the terminal shows, its remarks, and the SQL behind it."""
+    """Return the page of one result.
+
+    What the terminal shows, its remarks, and the SQL behind it.
+    """
     method: list[Part] = [Heading(said("Remarks"))] if origin.notes else []
     method += [Paragraph(note) for note in origin.notes]
     method += [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
@@ -46,13 +49,16 @@ def of_result(title: str, parts: list[Part], origin: Origin) -> str:
 
 
 def imprint(when: str) -> str:
-    """By whom and when the results were made."""
+    """Return by whom and when the results were made."""
     message = "Made with qifsql {version} from results of {when}."
     return said(message, version=__version__, when=when)
 
 
 def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
-    """The parts for a page of somebody else, such as a notebook: its colours, and no scripts."""
+    """Return the parts for a page of somebody else, such as a notebook.
+
+    Its colours, and no scripts.
+    """
     macros: Any = _macros(_environment())
     drawn = [
         macros.table(part, said("Table"))
@@ -81,13 +87,13 @@ def _environment() -> Environment:
 
 
 def _macros(environment: Environment) -> Any:
-    """What draws parts."""
+    """Return what draws parts."""
     template = environment.get_template("parts.html")
     return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
 
 
 def page(document: Document) -> str:
-    """The document as HTML."""
+    """Return the document as HTML."""
     figures = [p for s in document.sections for p in s.parts if isinstance(p, Figure)]
     scripts = _scripts() if figures else []
     environment = _environment()
@@ -114,14 +120,17 @@ def page(document: Document) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """What is put into a page: no mark in a name may turn the direction of the text around it."""
+    """Return what is put into a page.
+
+    No mark in a name may turn the direction of the text around it.
+    """
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value, "\n\t")
     return value
 
 
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:
-    """A chart as a picture, as a specification, and in words."""
+    """Return a chart as a picture, as a specification, and in words."""
     specification = figure.chart.to_dict()
     specification["config"] |= {"background": None}
     _, converter = extra()
@@ -141,6 +150,6 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
 
 @cache
 def _scripts() -> list[str]:
-    """The library of charts, and what wakes them."""
+    """Return the chart library and the script that starts it."""
     _, converter = extra()
     return [converter.javascript_bundle(), (PAGE / "script.js").read_text("utf-8")]

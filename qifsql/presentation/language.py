@@ -35,7 +35,7 @@ _SPOKEN: ContextVar[Language] = ContextVar("language", default=ENGLISH)
 
 
 def spoken() -> Language:
-    """The language that is spoken now."""
+    """Return the language in use."""
     return _SPOKEN.get()
 
 
@@ -57,18 +57,18 @@ def speaking(code: str, people: str = "") -> Iterator[Language]:
 
 
 def said(message: str, **values: object) -> str:
-    """A message in the language that is spoken, with its values."""
+    """Return a message in the current language, with its values."""
     return _catalogue(spoken().code).gettext(message).format(**values)
 
 
 def counted(one: str, many: str, n: int, **values: object) -> str:
-    """A message about ``n`` things, which stands in it as ``{n}``."""
+    """Return a message about ``n`` things, which stands in it as ``{n}``."""
     message = _catalogue(spoken().code).ngettext(one, many, n)
     return message.format(n=number(f"{n:,}"), **values)
 
 
 def number(text: str) -> str:
-    """A number as Python writes it, ``1,234.5``, as the language does: ``1.234,5``."""
+    """Return a number as Python writes it, ``1,234.5``, as the language does: ``1.234,5``."""
     language = spoken()
     return text.translate({ord(","): language.group, ord("."): language.decimal})
 

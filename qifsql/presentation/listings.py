@@ -10,13 +10,13 @@ from qifsql.presentation.parts import Table
 
 
 def frame(data: pl.DataFrame) -> Table:
-    """Any table of results, cell by cell."""
+    """Return any table of results, cell by cell."""
     numeric = [i for i, t in enumerate(data.dtypes) if t.is_numeric()]
     return rows(data.columns, data.iter_rows(), right=numeric)
 
 
 def rows(names: Sequence[str], values: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> Table:
-    """Any rows under their names."""
+    """Return any rows under their names."""
     table = Table.of(names, right)
     for row in values:
         table.add_row(*map(escaping.cell, row))

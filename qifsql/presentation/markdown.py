@@ -24,23 +24,23 @@ MARKS = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]~&"} | {"\n": " ", "\r": 
 
 
 def table(data: pl.DataFrame) -> str:
-    """A table of results."""
+    """Return a table of results."""
     return rows(data.columns, [[escaping.cell(v) for v in row] for row in data.iter_rows()])
 
 
 def rows(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Rows under their names."""
+    """Return rows under their names."""
     written = [_line(heads), f"| {' | '.join(['---'] * len(heads))} |", *map(_line, lines)]
     return "\n".join(written) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Text of which no character is markup."""
+    """Return text of which no character is markup."""
     return printable(text, "\n\r").translate(MARKS)
 
 
 def document(whole: Document) -> str:
-    """A report: headings, sentences and tables; charts are in words."""
+    """Return a report: headings, sentences and tables; charts are in words."""
     lines = [f"# {escaped(whole.title)}"]
     if whole.confidential:
         lines.append(f"**{escaped(said('Confidential: shows values of people'))}**")

@@ -51,7 +51,7 @@ def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
 
 
 def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str | None]:
-    """Return the groups to be hidden next, all of one size; none where enough are hidden."""
+    """Return the groups to be hidden next, all of one size; none if enough are hidden."""
     inside = [n for group, n in table.items() if group in hidden]
     outside = {group: n for group, n in table.items() if group not in hidden}
     if not inside or not outside or _is_ambiguous(inside, minimum):

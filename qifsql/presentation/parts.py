@@ -46,7 +46,7 @@ class Table:
 
     @classmethod
     def of(cls, heads: Iterable[str], right: Iterable[int] = (), title: str = "") -> "Table":
-        """An empty table."""
+        """Return an empty table."""
         return cls(tuple(heads), frozenset(right), title)
 
     def add_row(self, *cells: str) -> None:
@@ -65,7 +65,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Fold:
-    """Text as it stands, such as SQL, that is shown when it is asked for."""
+    """Text as it is, such as SQL, that is shown when it is asked for."""
 
     title: str
     text: str
@@ -131,7 +131,7 @@ class Document:
 
     @property
     def figures(self) -> list[Figure]:
-        """All charts, in their order; each under a name of its own."""
+        """Return all charts, in their order; each under a name of its own."""
         figures: dict[str, Figure] = {}
         for section in self.sections:
             for part in section.parts:

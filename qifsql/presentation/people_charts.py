@@ -29,7 +29,7 @@ QUESTION = ["model", "secret", "datasets", "qids"]
 
 
 def histograms(frame: pl.DataFrame) -> Chart:
-    """The share of the people by the success on them in percent (thesis, Fig. 4.6).
+    """Return the share of the people by the success on them in percent (thesis, Fig. 4.6).
 
     ``frame`` has ``model``, ``secret``, ``datasets``, ``qids``, ``bin`` and ``individuals``, and
     makes a panel for each question, number of datasets and subset. Bins are percentages rounded
@@ -68,7 +68,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
 
 
 def thresholds(frame: pl.DataFrame) -> Chart:
-    """The share of people whose risk is at least a threshold: bars for each question.
+    """Return the share of people whose risk is at least a threshold: bars for each question.
 
     ``frame`` has ``model``, ``secret``, ``threshold`` and ``share``.
     """
@@ -94,7 +94,9 @@ def thresholds(frame: pl.DataFrame) -> Chart:
 
 
 def groups(frame: pl.DataFrame) -> Chart:
-    """Success on the people of each group, beside what it was before: bars for each question.
+    """Return success on the people of each group, next to what it was before.
+
+    Bars for each question.
 
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
@@ -140,7 +142,10 @@ def _panels(chart: Any, rows: pl.DataFrame) -> Any:
 def with_questions(
     frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], name: str
 ) -> pl.DataFrame:
-    """A table of details with its questions; of the last number of datasets, but for histograms."""
+    """Return a table of details with its questions.
+
+    Of the last number of datasets, but for histograms.
+    """
     if name not in tables or frame.is_empty():
         return pl.DataFrame()
     if name != "histogram":
@@ -154,7 +159,7 @@ def with_questions(
 
 
 def chances(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows about the chance to be right at the best guess."""
+    """Return the rows about the chance to be right at the best guess."""
     if "gain" not in frame.columns:
         return frame
     return frame.filter(pl.col("gain").fill_null("identity") == "identity")

@@ -24,7 +24,7 @@ class Shown:
     """A result in all its forms.
 
     Its ``details`` stand under their names in JSON, each after an empty line in CSV and Markdown on
-    stdout, in a file of its own beside Parquet and CSV (``out.histogram.parquet``). Those named
+    stdout, in a file of its own next to Parquet and CSV (``out.histogram.parquet``). Those named
     ``aside`` nobody asked for: CSV and Markdown leave them out; of those named ``not_in_csv`` only
     CSV on stdout does. ``more`` are further entries of JSON. ``view`` draws it for people, where
     that is not the view of its kind.
@@ -39,12 +39,12 @@ class Shown:
 
     @property
     def origin(self) -> Origin:
-        """Where it comes from, with its remarks."""
+        """Return where it comes from, with its remarks."""
         return replace(self.result.origin, notes=self.result.notes)
 
     @property
     def parts(self) -> list[Part]:
-        """What people are shown of it."""
+        """Return what people are shown of it."""
         result = self.result
         view: View = self.view or getattr(view_of(result.kind), "parts")  # noqa: B009 - of any room
         return view(result.frame, result.details, result.spec)
@@ -56,7 +56,10 @@ def save(shown: Shown, out: Path) -> None:
 
 
 def contents(shown: Shown, out: Path) -> dict[Path, Content]:
-    """What stands in the files of a result, by their paths; the ending of ``out`` says how."""
+    """Return what stands in the files of a result, by their paths.
+
+    The ending of ``out`` says how.
+    """
     ending = out.suffix.casefold()
     if ending == ".html":
         from qifsql.presentation import html
@@ -80,12 +83,12 @@ def contents(shown: Shown, out: Path) -> dict[Path, Content]:
 
 
 def beside(out: Path, name: str) -> Path:
-    """The file of a table of details: ``risk.histogram.csv`` beside ``risk.csv``."""
+    """Return the file of a table of details: ``risk.histogram.csv`` next to ``risk.csv``."""
     return out.with_name(f"{out.stem}.{name}{out.suffix}")
 
 
 def text(shown: Shown, kind: str) -> str:
-    """A result as ``json``, ``csv`` or ``markdown``."""
+    """Return a result as ``json``, ``csv`` or ``markdown``."""
     if kind == "json":
         tables = {"results": shown.result.frame, **shown.result.details}
         document: dict[str, object] = {"qifsql": __version__, "spec": dict(shown.result.spec)}
@@ -102,12 +105,15 @@ def text(shown: Shown, kind: str) -> str:
 
 
 def comma_separated(frame: pl.DataFrame) -> str:
-    """The frame as CSV, without lists and without anything that a spreadsheet would run."""
+    """Return the frame as CSV, without lists and without anything that a spreadsheet would run."""
     return inert(flattened(frame).lazy()).collect().write_csv()
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without lists: names are joined by ``+``, counts become ``value: records``."""
+    """Return the frame without lists: names are joined by ``+``, counts become texts.
+
+    Records``.
+    """
     columns: list[pl.Expr | pl.Series] = []
     for name, dtype in frame.schema.items():
         if dtype == pl.List(pl.String):
@@ -130,7 +136,7 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON can hold it: it has no infinity, and whole numbers of any size."""
+    """Return a value as JSON can hold it: it has no infinity, and whole numbers of any size."""
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         return int(value)
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -29,7 +29,7 @@ def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Char
 
 
 def risk_utility(frame: pl.DataFrame) -> Chart:
-    """Success against what was lost, a panel for each question and measure of success.
+    """Return success against what was lost, a panel for each question and measure of success.
 
     ``frame`` has the columns of ``qifsql.counting.risks.PARTITION``, ``secret`` and
     ``certainty_penalty``; its first row is of the original.
@@ -60,7 +60,7 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
 
 
 def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """One row per release, question and measure."""
+    """Return one row per release, question and measure."""
     shown, original, release = labels(names), said("original"), said("release")
     rows = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):

@@ -20,7 +20,10 @@ def draw(parts: Iterable[Part]) -> None:
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Headings, paragraphs and tables as rich draws them; charts and fine print stay away."""
+    """Return headings, paragraphs and tables as rich draws them.
+
+    Charts and fine print stay away.
+    """
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):

@@ -25,7 +25,7 @@ PERCENT = "format(100 * datum.value, '~g') + ' %'"
 
 
 def extra() -> tuple[ModuleType, ModuleType]:
-    """Altair, and what turns its charts into pictures."""
+    """Return Altair, and what turns its charts into pictures."""
     try:
         import altair
         import vl_convert
@@ -35,7 +35,7 @@ def extra() -> tuple[ModuleType, ModuleType]:
 
 
 def word_questions(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with its questions in words, and their ``order``."""
+    """Return the frame with its questions in words, and their ``order``."""
     if frame.is_empty():
         raise InputError("there is nothing to draw: the result has no rows")
     questions = frame.select("model", "secret").unique(maintain_order=True)
@@ -54,14 +54,14 @@ def _question(model: str, secret: str | None) -> str:
 
 
 def measures() -> dict[str, str]:
-    """What the two measures of success are called in charts."""
+    """Return what the two measures of success are called in charts."""
     sure = said("Deterministic: known with certainty")
     best = said("Probabilistic: right at the best guess")
     return dict(zip(MEASURES, (sure, best), strict=True))
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
-    """Names as they are shown: on one line, not too long, and still distinct."""
+    """Return names as they are shown: on one line, not too long, and still distinct."""
     unique_names = list(dict.fromkeys(names))
     shown = (quoted(name)[1:-1] for name in unique_names)
     cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in shown)
@@ -69,7 +69,7 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """The texts, numbered where they were met before."""
+    """Return the texts, numbered where they were met before."""
     seen: dict[str, None] = {}
     for text in texts:
         again = (f"{text} ({i})" for i in range(2, len(seen) + 3))
@@ -78,13 +78,13 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 
 def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
-    """Rows as plain data, without what is missing."""
+    """Return rows as plain data, without what is missing."""
     rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
     return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
 
 
 def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
-    """What is told of the dot or bar under the pointer: fields, and what they are called.
+    """Return what is told of the dot or bar under the pointer: fields, and what they are called.
 
     Numbers are shares, in percent, but where the field is of people: ``individuals``.
     """
@@ -95,14 +95,14 @@ def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
 
 
 def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
-    """Panels with a row for each question and a column for each measure."""
+    """Return panels with a row for each question and a column for each measure."""
     column = alt.Column("measure:N").header(labelExpr=f"{json.dumps(measures())}[datum.value]")
     row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
     return chart.facet(row=row, column=column, data=data(alt, rows))
 
 
 def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
-    """The chart with its title, its description in words and one look."""
+    """Return the chart with its title, its description in words and one look."""
     black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
     large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
     chart = chart.properties(title={"text": title, "subtitle": wrap(below, 95)})

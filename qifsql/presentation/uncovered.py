@@ -21,7 +21,7 @@ Columns = Sequence[ColumnRoles]
 def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
     """Return what a verdict does not say: which columns no rule covers, whom they single out.
 
-    ``columns`` and ``frame`` (``qifsql.results.coverage.SCHEMA``) are None where they were not
+    ``columns`` and ``frame`` (``qifsql.results.coverage.SCHEMA``) are None if they were not
     stored.
     """
     if columns is None:
@@ -81,7 +81,7 @@ def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
 
 
 def role(text: str) -> str:
-    """Return the roles of a column in the language that is spoken."""
+    """Return the roles of a column in the current language."""
     labels = {
         roles.QID: said("quasi-identifier"),
         roles.SECRET: said("secret"),
@@ -118,7 +118,10 @@ def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[
 
 
 def _measured(frame: pl.DataFrame) -> list[str]:
-    """Whom the columns single out, together and each alone; what is not measured, and why."""
+    """Return whom the columns single out, together and each alone.
+
+    What is not measured, and why.
+    """
     each = frame.filter(pl.col("column").is_not_null())
     measured = each.filter(pl.col("people").is_not_null()).height
     whole = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
@@ -177,7 +180,7 @@ def _most(additions: pl.DataFrame) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Names in a sentence; of very many the first, and how many more there are."""
+    """Return names in a sentence; of very many the first, and how many more there are."""
     shown = [escaping.cell(name) for name in names[: roles.NAMED]]
     return ", ".join(shown) + _left_out(len(names) - roles.NAMED)
 

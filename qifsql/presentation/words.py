@@ -13,7 +13,10 @@ Row = Mapping[str, Any]
 
 
 def chance(p: float) -> str:
-    """A probability as people say it: ``1 in 32,561``, ``97.6 of 100``, ``always``, ``never``."""
+    """Return a probability as people say it.
+
+    ``1 in 32,561``, ``97.6 of 100``, ``always``, ``never``.
+    """
     if p <= 0:
         return said("never")
     if p >= 1:
@@ -26,14 +29,14 @@ def chance(p: float) -> str:
 
 
 def compared(p: float, q: float) -> tuple[str, str]:
-    """Two chances in the same form, so that they can be compared."""
+    """Return two chances in the same form, so that they can be compared."""
     if min(p, q) < 0.01:
         return chance(p), chance(q)
     return said("{n} of 100", n=_of_hundred(p)), said("{n} of 100", n=_of_hundred(q))
 
 
 def frequency(p: float) -> str:
-    """A share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
+    """Return a share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
 
     Halves are rounded to even; of small shares two digits are said.
     """
@@ -49,7 +52,7 @@ def frequency(p: float) -> str:
 
 
 def percent(p: float) -> str:
-    """A probability in percent, for tables: ``26.27 %``."""
+    """Return a probability in percent, for tables: ``26.27 %``."""
     if 0 < p < 0.00005:
         return number("< 0.01 %")
     if 0.99995 <= p < 1:
@@ -58,50 +61,50 @@ def percent(p: float) -> str:
 
 
 def factor(x: float) -> str:
-    """A ratio: ``x 12,510``, ``x 1.02``."""
+    """Return a ratio: ``x 12,510``, ``x 1.02``."""
     return f"x {digits(x)}" if x < 100 else number(f"x {x:,.0f}")
 
 
 def degradation(row: Row) -> str:
-    """The ratio of success after and before, for tables; it may be undefined."""
+    """Return the ratio of success after and before, for tables; it may be undefined."""
     ratio = row["degradation_probabilistic"]
     return said("undefined") if ratio is None else factor(ratio)
 
 
 def count(n: int) -> str:
-    """A whole number with separators."""
+    """Return a whole number with separators."""
     return number(f"{n:,}")
 
 
 def fixed(x: float, places: int) -> str:
-    """A number with so many decimals: ``0.5000``."""
+    """Return a number with that many decimals: ``0.5000``."""
     return number(f"{x:,.{places}f}")
 
 
 def persons(n: int) -> str:
-    """How many people: ``1 person``, ``2,000 people``, ``30 pupils``."""
+    """Say how many people: ``1 person``, ``2,000 people``, ``30 pupils``."""
     if n != 1 and spoken().people:
         return f"{count(n)} {spoken().people}"
     return counted("{n} person", "{n} people", n)
 
 
 def records(n: int) -> str:
-    """How many records: ``1 record``, ``2,000 records``."""
+    """Return how many records: ``1 record``, ``2,000 records``."""
     return counted("{n} record", "{n} records", n)
 
 
 def blocks(n: int) -> str:
-    """How many blocks: ``1 block``, ``2,000 blocks``."""
+    """Return how many blocks: ``1 block``, ``2,000 blocks``."""
     return counted("{n} block", "{n} blocks", n)
 
 
 def releases(n: int) -> str:
-    """How many releases: ``1 release``, ``2 releases``."""
+    """Return how many releases: ``1 release``, ``2 releases``."""
     return counted("{n} release", "{n} releases", n)
 
 
 def sentence(row: Row) -> str:
-    """What a row of results says, in one sentence."""
+    """Return what a row of results says, in one sentence."""
     if not is_chance(row):
         return _gained(row)
     before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
@@ -112,7 +115,7 @@ def sentence(row: Row) -> str:
 
 
 def sure(row: Row) -> str:
-    """How many people are singled out, or their secret known with certainty."""
+    """Return how many people are singled out, or their secret known with certainty."""
     values = {"records": count(row["records"]), "people": people()}
     if row["secret"] is None:
         one = "{n} of {records} {people} is singled out."
@@ -124,7 +127,10 @@ def sure(row: Row) -> str:
 
 
 def base_rate(row: Row) -> str:
-    """That a high success is mostly what could be guessed without the release; or nothing."""
+    """Say that a high success mostly comes from what could be guessed without the release.
+
+    Or nothing.
+    """
     base = row["prior_probabilistic"]
     if row["secret"] is None or not 0.5 <= base < 1 or row["posterior_probabilistic"] >= 1.1 * base:
         return ""
@@ -132,7 +138,7 @@ def base_rate(row: Row) -> str:
 
 
 def goal(row: Row) -> str:
-    """What the adversary wants: ``Re-identification``, ``Inference of income``."""
+    """Return what the adversary wants: ``Re-identification``, ``Inference of income``."""
     if row["model"][1] == "M":
         return said("Membership")
     if row["secret"] is None:
@@ -141,7 +147,10 @@ def goal(row: Row) -> str:
 
 
 def heading(row: Row) -> str:
-    """What the adversary wants and knows: ``Re-identification (CRS), knowing age and sex``."""
+    """Return what the adversary wants and knows.
+
+    ``Re-identification (CRS), knowing age and sex``.
+    """
     message = "{goal} ({model}), knowing {qids}"
     text = said(message, goal=goal(row), model=row["model"], qids=listed(row["qids"]))
     if row.get("gain", "identity") == "identity":
@@ -150,23 +159,23 @@ def heading(row: Row) -> str:
 
 
 def is_chance(row: Row) -> bool:
-    """Whether the gain of a row is the chance to be right, and not an amount."""
+    """Return whether the gain of a row is the chance to be right, and not an amount."""
     kind = (row.get("gain") or "identity").partition(":")[0]
     return kind in ("identity", "tries", "tolerance")
 
 
 def amount(x: float, unit: str | None) -> str:
-    """A gain in its unit: ``2.5 BRL``."""
+    """Return a gain in its unit: ``2.5 BRL``."""
     return f"{_signed(x)} {unit}" if unit else _signed(x)
 
 
 def success(row: Row, x: float) -> str:
-    """The success or gain of a row, for tables."""
+    """Return the success or gain of a row, for tables."""
     return percent(x) if is_chance(row) else amount(x, row.get("unit"))
 
 
 def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
-    """Who carries the risk: the group with the highest success beside that with the lowest.
+    """Return who carries the risk: the group with the highest success next to that with the lowest.
 
     ``hidden``: there are groups that are not shown, of which nothing is said.
     """
@@ -199,24 +208,24 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
 
 
 def people() -> str:
-    """What the people are called: ``people``, ``pupils``."""
+    """Return what the people are called: ``people``, ``pupils``."""
     return spoken().people or said("people")
 
 
 def missing() -> str:
-    """What stands for a missing value."""
+    """Return what stands for a missing value."""
     return said("(missing)")
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: ``age, sex and race``."""
+    """Return names in a sentence: ``age, sex and race``."""
     if len(names) == 1:
         return names[0]
     return said("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
 def digits(x: float) -> str:
-    """Two significant digits behind small numbers, none behind large ones."""
+    """Return two significant digits behind small numbers, none behind large ones."""
     if x >= 999.95:
         return number(f"{x:,.0f}")
     if x >= 9.995:
@@ -225,14 +234,14 @@ def digits(x: float) -> str:
 
 
 def _of_hundred(p: float) -> str:
-    """A chance as a number of a hundred, which is a hundred only where it is certain."""
+    """Return a chance as a number of a hundred, which is a hundred only where it is certain."""
     if 0.9995 <= p < 1:
         return number("99.99" if p >= 0.9999 else f"{100 * p:.2f}")
     return digits(100 * p)
 
 
 def _rounded(x: float) -> int:
-    """A whole number with two digits that count."""
+    """Return a whole number with two digits that count."""
     return int(round(x, -max(0, len(str(int(x))) - 2)))
 
 

@@ -25,7 +25,10 @@ Question = tuple[int, int]  # the number of a secret, and of a gain function
 
 
 def questions(attack: BoundAttack) -> list[Question]:
-    """What the models ask: of each secret (0: whose record it is) with each gain function."""
+    """Return the questions of the models: each secret with each gain function.
+
+    Secret 0 is whose record it is.
+    """
     secrets = {j for m in attack.models for j in numbers(attack.microdata, m)}
     return [(j, g) for j in sorted(secrets) for g in attack.asked_gains]
 
@@ -38,7 +41,7 @@ def profile_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """The profiles that answer the questions, numbered by secret and gain function.
+    """Return the profiles that answer the questions, numbered by secret and gain function.
 
     ``prior`` leaves out the quasi-identifiers: one block, and everybody even if there is a
     target. ``catalogs`` and ``values``: see ``Steps``.
@@ -65,7 +68,7 @@ def step_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """All rows of one step for each question, numbered by secret and gain function."""
+    """Return all rows of one step for each question, numbered by secret and gain function."""
     steps = Steps(attack, key=key, catalogs=catalogs, values=values)
     rows = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
@@ -84,14 +87,14 @@ def kept_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> tuple[str, Plan]:
-    """The rows of one step as they are, and its name, to be kept as a table of that name."""
+    """Return the rows of one step as they are, and its name, to be kept as a table of that name."""
     steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))
 
 
 def everyone_plan(attack: BoundAttack) -> Plan:
-    """One row: how many groups there are when people of weight 0 are counted, too."""
+    """Return one row: how many groups there are when people of weight 0 are counted, too."""
     steps = Steps(replace(attack.on(replace(attack.microdata, weight=None)), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
     counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
@@ -99,7 +102,7 @@ def everyone_plan(attack: BoundAttack) -> Plan:
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
-    """The success before and after, divided in SQL too: what people paste into a prompt."""
+    """Return the success before and after, divided in SQL too: what people paste into a prompt."""
     steps = Steps(attack)
     rows: list[exp.Select] = []
     for m in attack.models:
@@ -117,7 +120,10 @@ def answer_plan(attack: BoundAttack) -> Plan:
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
-    """The best guess about the target: of each secret, and (0) of the owner if there is a key."""
+    """Return the best guess about the target.
+
+    Of each secret, and (0) of the owner if there is a key.
+    """
     steps = Steps(attack, key=attack.microdata.key is not None)
     secrets = list(range(1, len(attack.microdata.secrets) + 1)) + (
         [0] if attack.microdata.key else []
@@ -128,13 +134,13 @@ def guess_plan(attack: BoundAttack) -> Plan:
 
 
 def numbers(microdata: Microdata, model: Model) -> list[int]:
-    """The secrets that a model asks about, by number; 0 is whose record it is."""
+    """Return the secrets that a model asks about, by number; 0 is whose record it is."""
     of_owner = model.goal == "re-identification"
     return [0] if of_owner else list(range(1, len(microdata.secrets) + 1))
 
 
 def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
-    """A SELECT of the numbers of a secret and of a gain function, and more columns."""
+    """Return a SELECT of the numbers of a secret and of a gain function, and more columns."""
     return exp.select(
         exp.alias_(exp.Literal.number(j), "secret"),
         exp.alias_(exp.Literal.number(g), "gain"),
@@ -143,5 +149,5 @@ def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
 
 
 def union(queries: Sequence[exp.Select]) -> exp.Query:
-    """All rows of all queries."""
+    """Return all rows of all queries."""
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]

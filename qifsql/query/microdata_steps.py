@@ -19,7 +19,7 @@ RECORD = "record"  # the position of a record in the input, from 1
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
-    """The generated step: one row per individual, everything under names of our own.
+    """Return the generated step: one row per individual, everything under names of our own.
 
     NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: a floating weight is
     multiplied by a power of two that makes every one of them whole. ``key`` is added on request.
@@ -49,7 +49,7 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 
 
 def everybody(microdata: Microdata) -> Step:
-    """One row per record, those of weight 0 too (``counts`` is false for them)."""
+    """Return one row per record, those of weight 0 too (``counts`` is false for them)."""
     counts = exp.true() if microdata.weight is None else _weighs(microdata.weight)
     conditions = [microdata.where.copy()] if microdata.where is not None else []
     conditions += nothing_missing(microdata) if microdata.null == "drop" else []
@@ -69,7 +69,10 @@ def everybody(microdata: Microdata) -> Step:
 
 
 def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
-    """The attribute, not evaluated on records that the filter leaves out: it may fail there."""
+    """Return the attribute, not evaluated on records that the filter leaves out.
+
+    It may fail there.
+    """
     tree = normal(attribute)
     if microdata.where is None or isinstance(attribute.expression, exp.Column):
         return tree
@@ -77,7 +80,7 @@ def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
 
 
 def normal(attribute: Attribute) -> exp.Expr:
-    """The attribute with one value for missing (NaN is NULL) and one zero.
+    """Return the attribute with one value for missing (NaN is NULL) and one zero.
 
     Where a person who is absent is told from a value that is missing, a value of a person who is
     there is a list of one.
@@ -94,7 +97,7 @@ def _value(attribute: Attribute) -> exp.Expr:
 
 
 def _weighs(weight: Attribute) -> exp.Expr:
-    """Whether the weight of a record is above 0."""
+    """Return whether the weight of a record is above 0."""
     return exp.GT(this=_wrapped(weight.expression.copy()), expression=exp.Literal.number(0))
 
 
@@ -103,7 +106,10 @@ def _wrapped(tree: exp.Expr) -> exp.Expr:
 
 
 def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:
-    """The power of two that makes every weight a whole number: 53 bits below the least one."""
+    """Return the power of two that makes every weight a whole number.
+
+    53 bits below the least one.
+    """
     log = exp.Anonymous(this="log2", expressions=[exp.Min(this=weight.copy())])
     power = exp.Sub(this=exp.Literal.number(53), expression=exp.func("floor", log))
     scale = exp.alias_(exp.func("pow", exp.Literal.number("2.0"), power), "scale")
@@ -119,7 +125,7 @@ def _from_source(
     people: bool = False,
     filtered: bool = True,
 ) -> exp.Select:
-    """A SELECT from the dataset under the user's filter.
+    """Return a SELECT from the dataset under the user's filter.
 
     ``people`` keeps only records that count: of positive weight, and without missing
     quasi-identifiers and secrets where these are dropped.
@@ -146,7 +152,7 @@ def complete(microdata: Microdata) -> Microdata:
 
 
 def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
-    """Return that no quasi-identifier and no secret is missing; who is absent misses none."""
+    """Return the condition that no quasi-identifier and no secret is missing, absence aside."""
     conditions: list[exp.Expr] = []
     for attribute in (*microdata.qids, *microdata.secrets):
         there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
@@ -157,14 +163,14 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
 
 
 def candidates(attack: BoundAttack) -> Step:
-    """The look-alikes of the target."""
+    """Return the look-alikes of the target."""
     query = exp.select("*").from_("microdata").where(*_agreeing(attack))
     doc = "One row per individual whom the adversary cannot tell from the target."
     return Step("candidates", doc, query)
 
 
 def agreement(attack: BoundAttack) -> Step:
-    """In which quasi-identifiers each individual agrees with the target, as a number of bits."""
+    """Return in which quasi-identifiers each individual agrees with the target, as bits."""
     bits = [
         exp.Case().when(same, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, same in enumerate(_agreeing(attack))
@@ -178,7 +184,7 @@ def agreement(attack: BoundAttack) -> Step:
 
 
 def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
-    """For each quasi-identifier, whether it is that of the target."""
+    """Return for each quasi-identifier whether it equals the target's."""
     same: list[exp.Expr] = []
     for i, qid in enumerate(attack.microdata.qids, 1):
         text = attack.target[qid.name]
@@ -193,7 +199,10 @@ def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
 
 
 def weights_plan(microdata: Microdata) -> Plan:
-    """One row about the weights: records, how many are unusable, the least above 0, the most."""
+    """Return one row about the weights.
+
+    Records, how many are unusable, the least above 0, the most.
+    """
     assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
     w = _wrapped(microdata.weight.expression.copy())
     negative = exp.LT(this=w.copy(), expression=exp.Literal.number(0))
@@ -214,12 +223,12 @@ def weights_plan(microdata: Microdata) -> Plan:
 
 
 def records_plan(microdata: Microdata, *, people: bool = False) -> Plan:
-    """How many records the dataset has; ``people``: how many count as individuals."""
+    """Return how many records the dataset has; ``people``: how many count as individuals."""
     counted = exp.alias_(exp.Count(this=exp.Star()), "records")
     return plan(microdata, (), _from_source(microdata, [counted], people=people))
 
 
 def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan:
-    """The steps and their result, with what must be opened first."""
+    """Return the steps and their result, with what must be opened first."""
     zone = ["SET TimeZone = 'UTC'"] if microdata.zoned else []
     return Plan(tuple(steps), result, (*openings(microdata.dataset), *zone))

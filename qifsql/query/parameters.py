@@ -20,7 +20,7 @@ PAIRS = "One row per guess and value of the secret: what the guess gains."
 
 
 def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
-    """The generated step of that name for one secret and gain function; None for files.
+    """Return the generated step of that name for one secret and gain function; None for files.
 
     Tables without a schema are steps that it reads, under the names of their files.
     """
@@ -67,7 +67,7 @@ def _request(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
 
 
 def _decimal(number: Fraction) -> exp.Expr:
-    """A number with at most 9 decimals as it is written."""
+    """Return a number with at most 9 decimals as it is written."""
     digits = f"{int(number * 10**9):010d}"
     return exp.cast(exp.Literal.number(f"{digits[:-9]}.{digits[-9:]}"), "DECIMAL(20, 9)")
 
@@ -91,13 +91,13 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
 
 
 def _named(guess: str) -> exp.Select:
-    """The gains of the values that lines of a file name."""
+    """Return the gains of the values that lines of a file name."""
     query = exp.select(guess, "secret_values.code", "listed.gain").from_("listed AS listed")
     return query.join("secret_values AS secret_values", on=_same())
 
 
 def _same() -> exp.Expr:
-    """Whether a line of a file names a value; what is no value of the type names none."""
+    """Return whether a line of a file names a value; what is no value of the type names none."""
     value = exp.column("value", "listed")
     unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
     same = exp.NullSafeEQ(this=value.copy(), expression=exp.column("value", "secret_values"))
@@ -105,7 +105,7 @@ def _same() -> exp.Expr:
 
 
 def _rest() -> exp.Select:
-    """The worth of the values that no line names: that of the line ``*``.
+    """Return the worth of the values that no line names: that of the line ``*``.
 
     A line that names a value ``*`` of the secret is no such line.
     """
@@ -120,7 +120,7 @@ def _rest() -> exp.Select:
 
 
 def _computed(expression: exp.Expr) -> exp.Select:
-    """Every guess with every value of the secret; a guess is a value, under its number."""
+    """Return every guess with every value of the secret; a guess is a value, under its number."""
     columns = ("guesses.code AS guess_code", "guesses.value AS guess", "secrets.code")
     both = exp.select(*columns, "secrets.value AS secret").from_("secret_values AS guesses")
     both = both.join("secret_values AS secrets", join_type="cross")

@@ -13,7 +13,7 @@ DUCKDB = "duckdb"
 
 
 def render(tree: exp.Expr, *, pretty: bool = False) -> str:
-    """One tree as SQL text. What the dialect cannot say raises instead of being left out.
+    """Return one tree as SQL text. What the dialect cannot say raises instead of being left out.
 
     InputError where a name or a text in it has bytes that are no characters.
     """
@@ -26,17 +26,19 @@ def render(tree: exp.Expr, *, pretty: bool = False) -> str:
 
 
 def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
-    """What the attributes are made of that are no columns as they are, by name."""
+    """Return what the attributes are made of that are no columns as they are, by name."""
     return {a.name: render(a.expression) for a in attributes if a.name != a.expression.name}
 
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
-    """A plan as one ``WITH`` statement."""
+    """Return a plan as one ``WITH`` statement."""
     return render(_whole(plan), pretty=pretty)
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
-    """The statement that writes a plan's rows to a Parquet file; a note is metadata ``qifsql``.
+    """Return the statement that writes a plan's rows to a Parquet file.
+
+    A note is metadata ``qifsql``.
 
     ``group`` is the number of rows in a row group.
     """
@@ -62,19 +64,22 @@ def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> 
 
 
 def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
-    """The statement that keeps a plan's rows as a table; ``again``: in place of an older one."""
+    """Return the statement that keeps a plan's rows as a table.
+
+    ``again``: in place of an older one.
+    """
     table = exp.table_(name, db="main", catalog=catalog)
     create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
     return render(create, pretty=again)
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:
-    """The statement that adds a plan's rows to a table."""
+    """Return the statement that adds a plan's rows to a table."""
     return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
 
 
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
-    """The statement that makes the rows of a query a table, in place of one of that name."""
+    """Return the statement that makes the rows of a query a table, in place of one of that name."""
     create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)
     if temporary:
         create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
@@ -82,26 +87,26 @@ def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
 
 
 def viewing(name: str, query: exp.Query) -> str:
-    """The statement that makes a query a temporary view."""
+    """Return the statement that makes a query a temporary view."""
     create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
     create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
     return render(create)
 
 
 def dropping(table: str) -> str:
-    """The statement that drops a table if it is there."""
+    """Return the statement that drops a table if it is there."""
     return render(exp.Drop(kind="TABLE", tables=[exp.to_table(table)], exists=True))
 
 
 def setting(name: str, value: exp.Expr, *, variable: bool = False) -> str:
-    """The statement that changes a setting of the engine, or a variable of the session."""
+    """Return the statement that changes a setting of the engine, or a variable of the session."""
     equal = exp.EQ(this=exp.column(name), expression=value)
     item = exp.SetItem(this=equal, kind="VARIABLE" if variable else None)
     return render(exp.Set(expressions=[item]))
 
 
 def detaching(catalog: str) -> str:
-    """The statement that closes a catalog."""
+    """Return the statement that closes a catalog."""
     return render(exp.Detach(this=exp.Var(this=catalog)))
 
 
@@ -115,7 +120,7 @@ def _whole(plan: Plan) -> exp.Query:
 
 
 def script(plan: Plan, step: str | None = None) -> str:
-    """A plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
+    """Return a plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
 
     Comments say what a row of each step is.
     """

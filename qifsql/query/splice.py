@@ -63,7 +63,7 @@ class _Family:
 
     @staticmethod
     def of(name: str, n: int) -> "_Family":
-        """One placeholder that stands for the columns 1 to n."""
+        """Return one placeholder that stands for the columns 1 to n."""
         return _Family((name,), [_Copy(ending=f"_{i}") for i in range(1, n + 1)])
 
 

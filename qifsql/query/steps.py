@@ -3,7 +3,7 @@
 A file of ``sql/`` says what it reads by its FROM clauses. ``Steps.need`` splices it for one
 secret and one gain function, and first needs each table that stands there. Names are numbered:
 ``cells_2`` are those of the second secret, ``profile_2_1`` is that of its first gain function
-beside identity; 0 is the secret whose record it is. ``prior_`` stands before the same without
+next to identity; 0 is the secret whose record it is. ``prior_`` stands before the same without
 quasi-identifiers.
 """
 
@@ -104,7 +104,10 @@ class Steps:
         return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
 
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
-        """A generated query with the names of the steps that it reads; files have a schema."""
+        """Return a generated query with the names of the steps that it reads.
+
+        Files have a schema.
+        """
         query = query.copy()
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
@@ -112,7 +115,7 @@ class Steps:
         return query
 
     def _people(self, about: About) -> str:
-        """Everybody, or the look-alikes of the target."""
+        """Return everybody, or the look-alikes of the target."""
         for step in microdata_steps.steps(self.attack.microdata, key=self.key):
             self.push(step)
         if not self.attack.target or about.prior:
@@ -125,13 +128,13 @@ class Steps:
         return load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
-        """Whether the people are weighed, by their weights or by the belief in their secret."""
+        """Return whether people are weighted, by weights or by a belief about the secret."""
         return self.attack.microdata.weight is not None or (
             not raw and secret in self.attack.beliefs
         )
 
     def _file(self, name: str, about: About) -> str:
-        """Which file of ``sql/`` makes a step."""
+        """Return which file of ``sql/`` makes a step."""
         owners = about.secret == 0
         tallied = about.secret in self.values and not about.prior and not about.gain
         if name == "gained":
@@ -166,7 +169,7 @@ class Steps:
         )
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """The step that a file means by a name in its FROM clause."""
+        """Return the step that a file means by a name in its FROM clause."""
         if reader == "tallies" and table == "secret_values":
             for j in self.values:
                 self._need("secret_values", About(j))
@@ -183,7 +186,7 @@ class Steps:
 
 
 def _actual(name: str, about: About) -> str:
-    """The name of a step: with the numbers of the secret and the gain, where they matter."""
+    """Return the name of a step: with the numbers of the secret and the gain, where they matter."""
     if name in SHARED or name == "microdata":
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""

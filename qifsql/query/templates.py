@@ -58,7 +58,7 @@ def text(name: str) -> str:
 
 
 def exists(name: str) -> bool:
-    """Whether there is such a view."""
+    """Return whether there is such a view."""
     home, _, view = name.rpartition("/")
     return view in views(home)
 
@@ -96,7 +96,10 @@ def script(name: str) -> list[str]:
 
 
 def _exact(query: exp.Select) -> exp.Select:
-    """The query with ``log2(x)`` as it is written: ``LOG(2, x)`` differs in the last digit."""
+    """Return the query with ``log2(x)`` as it is written.
+
+    ``LOG(2, x)`` differs in the last digit.
+    """
     for log in list(query.find_all(exp.Log)):
         if log.expression and log.this == exp.Literal.number(2):
             log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))

@@ -119,7 +119,7 @@ OF_RECORDS = ("shannon", "guessing")
 
 
 def together(parts: Sequence[Result]) -> Result:
-    """The rows and details of several attacks of one question, in their order."""
+    """Return the rows and details of several attacks of one question, in their order."""
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
@@ -133,7 +133,10 @@ def together(parts: Sequence[Result]) -> Result:
 
 
 def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """The measures that one record can have; the others are refused, unless all were asked for."""
+    """Return the measures that one record can have.
+
+    The others are refused, unless all were asked for.
+    """
     names = chosen(measures)
     text = measures if isinstance(measures, str) else ",".join(measures)
     others = [name for name in names if name not in OF_RECORDS]
@@ -145,7 +148,7 @@ def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def chosen(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """Names of measures in their order, ``all`` for all; InputError where one is unknown."""
+    """Return names of measures in their order, ``all`` for all; InputError if one is unknown."""
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]
     for name in names:

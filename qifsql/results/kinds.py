@@ -46,6 +46,6 @@ def view_of(name: str) -> ModuleType | None:
 
 
 def kind_of(name: str) -> Kind | None:
-    """Return what results of that name hold; None where no room has registered them."""
+    """Return what results of that name hold; None if no room has registered them."""
     kind: Kind | None = getattr(view_of(name), "KIND", None)
     return kind

@@ -30,7 +30,7 @@ _LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM
 
 
 def ending(path: Path) -> str:
-    """Which of ``ENDINGS`` a file has; OutputError where it has none of them."""
+    """Return which of ``ENDINGS`` a file has; OutputError if it has none of them."""
     name = path.name.casefold()
     suffix = next((e for e in ENDINGS if name.endswith(e)), None)
     if suffix is None:
@@ -39,14 +39,14 @@ def ending(path: Path) -> str:
 
 
 def as_text(type_: str, kind: str) -> bool:
-    """Whether values of a type must be written as text to stay what they are."""
+    """Return whether values of a type must be written as text to stay what they are."""
     if kind == ".parquet":
         return _LOSSY.search(type_) is not None
     return family(type_) not in SHOWABLE
 
 
 def changed(columns: Sequence[Column]) -> list[str]:
-    """Remarks on columns that are written to Parquet as text."""
+    """Return remarks on columns that are written to Parquet as text."""
     return [
         f"column {quoted(c.name)} is written as text, because Parquet would change its values "
         f"({family(c.type)})"
@@ -56,7 +56,10 @@ def changed(columns: Sequence[Column]) -> list[str]:
 
 
 def aliases(names: Sequence[str]) -> list[str]:
-    """What the columns are called in SQL: their names, or others where SQL cannot use these."""
+    """Return what the columns are called in SQL.
+
+    Their names, or others where SQL cannot use these.
+    """
     plain = all(names) and len({name.casefold() for name in names}) == len(names)
     return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
 
@@ -64,9 +67,9 @@ def aliases(names: Sequence[str]) -> list[str]:
 def write(
     engine: Engine, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
 ) -> None:
-    """Write all rows of a plan, so many, in their order, whole or not at all.
+    """Write all rows of a plan, that many, in their order, whole or not at all.
 
-    The plan's columns are called ``aliases(names)``. The manifest stands beside the file and not
+    The plan's columns are called ``aliases(names)``. The manifest stands next to the file and not
     in it: a release is for others, its seed and the path of its source are not. CSV is made from
     Parquet: Engine 2.0.0 may wait forever when writing it fails.
     """

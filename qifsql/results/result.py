@@ -21,7 +21,7 @@ class Result:
         origin: What was asked for, the SQL that ran, the files that were read.
         details: Further tables, by their names in JSON and in names of files.
         notes: Remarks for the reader, which stay with what is stored.
-        met: Whether what was required holds; None where nothing was required.
+        met: Whether what was required holds; None if nothing was required.
         written: How many rows were written to a file of records.
 
     """
@@ -34,7 +34,7 @@ class Result:
     written: int = 0
 
     def __repr__(self) -> str:
-        """Return what it is of and how large it is, in a few lines without any value."""
+        """Return kind, dataset and size in three lines, without any value."""
         tables = [f"{name} ({table.height} rows)" for name, table in self.details.items()]
         lines = [
             f"<qifsql {self.kind} of {self.spec.get('dataset') or 'data'}: "
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def sql(self) -> str:
-        """The SQL that ran, statement by statement."""
+        """Return the SQL that ran, statement by statement."""
         return self.origin.sql
 
     def chart(self, name: str | None = None) -> Any:
@@ -77,7 +77,7 @@ class Result:
 
         Args:
             path: Ends in .parquet, .csv, .json, .md, .html or .xlsx. Parquet and CSV have a file
-                for each table of details beside them.
+                for each table of details next to them.
 
         Raises:
             OutputError: The file cannot be written, or its ending is unknown.
@@ -92,17 +92,17 @@ class Result:
 
     @property
     def kind(self) -> str:
-        """The command that the result is of."""
+        """Return the command that made the result."""
         return self.origin.kind
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What was asked for, as plain data."""
+        """Return the request as plain data."""
         return self.origin.spec
 
     @property
     def parts(self) -> "Mapping[str, Result]":
-        """The results that it consists of, by name: itself, but for a study."""
+        """Return the results that it consists of, by name: itself, but for a study."""
         return {self.kind: self}
 
     def rows(self) -> list[dict[str, Any]]:
@@ -111,5 +111,5 @@ class Result:
 
 
 def _display() -> ModuleType:
-    """Return what shows results: it lies above this room, so that it is found by its name."""
+    """Return the module that shows results; it is imported by name, as it lies above this room."""
     return import_module("qifsql.presentation.display")

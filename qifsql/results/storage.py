@@ -68,14 +68,14 @@ class Origin:
 
     @classmethod
     def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
-        """An origin whose clock starts now."""
+        """Return an origin whose clock starts now."""
         seed = settings.seed if settings else None
         started = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(started, time.perf_counter(), seed=seed, kind=kind)
 
     @property
     def sql(self) -> str:
-        """Every statement that ran, with what a row of each step is."""
+        """Return every statement that ran, with what a row of each step is."""
         opened: set[str] = set()  # what opens files and makes tables runs once
         scripts = []
         for plan in self.plans:
@@ -85,32 +85,32 @@ class Origin:
         return "\n".join([*scripts, *(f"{statement};\n" for statement in self.statements)])
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
-        """The origin of what the bound attack gave, with the time it took so far."""
+        """Return the origin of what the bound attack gave, with the time it took so far."""
         paths = (*attack.microdata.dataset.paths, *attack.files)
         return self.about(_plain(attack, spec) | more, paths, *plans).listing(
             attack.microdata.columns
         )
 
     def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
-        """Return the same with the columns of the file that was attacked."""
+        """Return a copy with the columns of the file that was attacked."""
         return replace(self, columns=tuple(columns))
 
     def sending(self, statements: Iterable[str]) -> "Origin":
-        """The same, where further statements ran, each once or many times."""
+        """Return a copy where further statements ran, each once or many times."""
         return replace(self, statements=(*self.statements, *statements))
 
     def reading(self, paths: tuple[str, ...]) -> "Origin":
-        """The same, where further files were read."""
+        """Return a copy where further files were read."""
         return replace(self, paths=(*self.paths, *paths))
 
     def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
-        """The same with what was asked for, what ran and what was read, and the time it took."""
+        """Return the origin with what was asked for, what ran and what was read, and the time."""
         seconds = round(time.perf_counter() - self.clock, 3)
         return replace(self, spec=spec, plans=plans, paths=paths, seconds=seconds)
 
 
 def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
-    """What was asked for, as plain data for manifests and JSON."""
+    """Return the request as plain data for manifests and JSON."""
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.microdata.dataset.name,
@@ -134,14 +134,14 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
 
 
 def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:
-    """What is said of several datasets; nothing of one."""
+    """Return the request about a collection; nothing for one dataset."""
     if not spec.of_collection:
         return {}
     return {"collection": {"datasets": list(microdata.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:
-    """Everything needed to check or repeat a result, as plain data."""
+    """Return everything needed to check or repeat a result, as plain data."""
     return {
         "qifsql": __version__,
         "result": origin.kind,
@@ -161,7 +161,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
 
 
 def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
-    """The size and digest of each file, by its path or without its folder."""
+    """Return the size and digest of each file, by its path or without its folder."""
     files = [_digest(p) for p in paths]
     return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
 
@@ -221,7 +221,7 @@ def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | No
 def whole(
     path: Path, origin: Origin, place: Callable[[Path], Path] | None = None
 ) -> Iterator[Path]:
-    """A temporary file beside ``path`` that takes its place at the end, or disappears.
+    """Open a temporary file that replaces ``path`` at the end, or is removed on errors.
 
     ``place`` names it, where it is written by an engine, which opens no other file.
 
@@ -246,7 +246,7 @@ def whole(
 
 
 def write(files: Mapping[Path, Content], origin: Origin) -> None:
-    """Write files of one result, all or none: frames as Parquet, others with a manifest beside.
+    """Write files of one result, all or none: frames as Parquet, others with a manifest next to.
 
     The manifest of Parquet is in its metadata ``qifsql``.
     """
@@ -270,7 +270,7 @@ def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:
 
 
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """The frame for CSV: no spreadsheet takes a text in it for a formula.
+    """Return the frame for CSV: no spreadsheet takes a text in it for a formula.
 
     Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or
     with a tab or a line break, and are no plain numbers, get an apostrophe in front.
@@ -292,7 +292,7 @@ def _inert(text: pl.Expr) -> pl.Expr:
 
 
 def write_manifest(path: Path, origin: Origin) -> None:
-    """Write ``FILE.manifest.json`` beside a file that has no place for metadata."""
+    """Write ``FILE.manifest.json`` next to a file that has no place for metadata."""
     with whole(path.with_name(path.name + ENDING), origin) as temporary:
         _write_note(temporary, manifest(origin))
 

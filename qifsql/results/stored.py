@@ -1,6 +1,6 @@
 """Results as they were stored: a report is made from these, not from the data.
 
-A result is a Parquet file with its manifest inside and its details beside it
+A result is a Parquet file with its manifest inside and its details next to it
 (``risk.parquet``, ``risk.histogram.parquet``), or a JSON file with its manifest beside it. A folder
 stands for all results in it.
 """
@@ -43,30 +43,32 @@ class Stored:
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What was asked for."""
+        """Return the request as plain data."""
         spec: Mapping[str, Any] = self.manifest["spec"]
         return spec
 
     @property
     def columns(self) -> tuple[ColumnRoles, ...] | None:
-        """All columns of the file with their roles; None where they were not stored."""
+        """Return all columns of the file with their roles; None if they were not stored."""
         listed = self.manifest.get("columns")
         return None if listed is None else tuple(map(ColumnRoles.of, listed))
 
     @property
     def shows_people(self) -> bool:
-        """Whether the result has rows of single people or values that they share."""
+        """Return whether the result has rows of single people or values that they share."""
         return not self.is_known or "target" in self.frame.columns
 
     @property
     def is_known(self) -> bool:
-        """Whether the result is of a kind that is about everybody, with the columns of that."""
+        """Return whether the result is about everybody and has the columns of its kind."""
         kind = kind_of(self.kind)
         return kind is not None and set(kind.columns) <= set(self.frame.columns)
 
 
 def read(places: Iterable[str | Path | Result]) -> list[Stored]:
-    """The results in files and folders, in their order; a result itself is as if it were stored.
+    """Return the results in files and folders, in their order.
+
+    A result itself is as if it were stored.
 
     Raises DatasetError where a file is not there, is no result, or a folder has none.
     """
@@ -89,14 +91,14 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
 
 
 def _of(name: str, result: Result) -> Stored:
-    """A result as it would be read after it was stored."""
+    """Return a result as if it had been stored and read."""
     origin = replace(result.origin, notes=result.notes)
     note = json.loads(json.dumps(manifest(origin), default=str))
     return Stored(name, result.kind, result.frame, result.details, note)
 
 
 def _told_apart(results: Sequence[Stored]) -> list[Stored]:
-    """The results, numbered where their names were met before."""
+    """Return the results, numbered where their names were met before."""
     named: dict[str, Stored] = {}
     for stored in results:
         again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
@@ -106,7 +108,7 @@ def _told_apart(results: Sequence[Stored]) -> list[Stored]:
 
 
 def _in_folder(folder: Path) -> list[Stored]:
-    """All results in a folder; of one in several forms the Parquet file."""
+    """Return all results in a folder; of one in several forms the Parquet file."""
     by_stem: dict[str, Stored] = {}
     for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
         if path.name.endswith(ENDING) or path.stem in by_stem or _is_detail(path, by_stem):
@@ -119,12 +121,15 @@ def _in_folder(folder: Path) -> list[Stored]:
 
 
 def _parquet_first(path: Path) -> tuple[bool, int, str]:
-    """Parquet before JSON, a result before its details, whose names are longer."""
+    """Return a sort key: Parquet before JSON, results before their details (longer names)."""
     return path.suffix != ".parquet", len(path.name), path.name
 
 
 def _is_detail(path: Path, by_stem: Mapping[str, Stored]) -> bool:
-    """Whether a file holds details of a result that was read before: ``risk.histogram.parquet``."""
+    """Return whether a file holds details of a result that was read before.
+
+    ``risk.histogram.parquet``.
+    """
     name, _, detail = path.stem.rpartition(".")
     return name in by_stem and detail in by_stem[name].details
 
@@ -164,7 +169,7 @@ def _parquet(path: Path) -> Stored:
 
 
 def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A manifest; KeyError or TypeError where it is none."""
+    """Return a manifest; KeyError or TypeError where it is none."""
     dict(note["spec"]).items()
     for file in note["inputs"]:
         str(file["path"]), int(file["bytes"]), str(file["sha256"])
@@ -174,7 +179,7 @@ def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
-    """Rows of JSON; columns without any value are of the type that they have in results."""
+    """Return rows of JSON; columns without any value are of the type that they have in results."""
     frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
     types = TYPES | (dict(kind.types) if kind else {})
     empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
@@ -182,7 +187,10 @@ def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
 
 
 def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with infinite numbers, for which JSON has no word: ``inf`` among numbers is one."""
+    """Return the rows with infinite numbers, for which JSON has no word.
+
+    ``inf`` among numbers is one.
+    """
     endless = ("inf", "-inf")
     names = {
         name

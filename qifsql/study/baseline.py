@@ -1,7 +1,7 @@
 """The last release: values of measures in a result that was exported, to compare new ones with.
 
 A baseline is what ``qifsql attack -o`` or ``qifsql check -o`` wrote: ``.json``, ``.parquet`` or
-``.csv``. Values within groups stand in the same JSON, or in ``NAME.groups.csv`` beside
+``.csv``. Values within groups stand in the same JSON, or in ``NAME.groups.csv`` next to
 ``NAME.csv``. Rows are found by model, quasi-identifiers in any order, secret and group.
 """
 
@@ -32,7 +32,10 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Place":
-        """The place of a row of results: names joined by ``+`` are the same as a list of them."""
+        """Return the place of a row of results.
+
+        Names joined by ``+`` are the same as a list of them.
+        """
         qids = row["qids"]
         names = qids if isinstance(qids, str) else "+".join(qids)
         where = (row.get(column) for column in ("secret", "by", "group"))
@@ -48,7 +51,10 @@ class Baseline:
     by_place: Mapping[Place, Mapping[str, Any]]
 
     def value(self, place: Place, measure: str) -> float | None:
-        """The number that the result has for a measure there; None where it has none or several."""
+        """Return the number that the result has for a measure there.
+
+        None if it has none or several.
+        """
         entry = self.by_place.get(place, {}).get(measure)
         if entry is None or isinstance(entry, bool):
             return None
@@ -60,7 +66,7 @@ class Baseline:
 
 
 def read(file: str | Path) -> Baseline:
-    """The baseline in a file.
+    """Return the baseline in a file.
 
     Raises InputError where it cannot be read, or is no result of an attack or of a check.
     """
@@ -88,7 +94,7 @@ def read(file: str | Path) -> Baseline:
 
 
 def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
-    """The values of all rows by place and measure; an ellipsis where rows disagree."""
+    """Return the values of all rows by place and measure; an ellipsis where rows disagree."""
     by_place: dict[Place, dict[str, Any]] = {}
     of_attack: dict[str, Mapping[str, Any]] = {}
     for row in results:
@@ -124,7 +130,7 @@ def _json(path: Path) -> tuple[Table, Table]:
 
 
 def _table(path: Path, needed: str) -> Table:
-    """The rows of a file, unless its columns say that it is something else, however large."""
+    """Return the rows of a file, unless its columns show that it is no result."""
     try:
         if path.suffix.casefold() == ".csv":
             lazy = pl.scan_csv(path, infer_schema=False, glob=False)

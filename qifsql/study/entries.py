@@ -31,7 +31,7 @@ class Entries:
         self.names: dict[str, Route] = {}
 
     def read(self) -> tuple[Entry, ...]:
-        """All entries that are complete; what is wrong with the others is told."""
+        """Return all entries that are complete; what is wrong with the others is told."""
         reader = self.reader
         tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
@@ -64,7 +64,7 @@ class Entries:
     def _with_roles(
         self, entry: Entry, source: Source, table: Mapping[str, Any], models: tuple[Model, ...]
     ) -> Entry:
-        """The entry with the roles of its dataset about which neither it nor its policy speaks."""
+        """Return the entry with the dataset's roles that neither it nor its policy names."""
         options, places = dict(entry.options), dict(entry.places)
         names = {*table, *self.files.policy_keys(entry)}
         for role in (r for r in (*ROLES, *JOINED) if source.roles.get(r) and r not in names):
@@ -74,7 +74,7 @@ class Entries:
         return replace(entry, options=options, places=places)
 
     def _complete(self, entry: Entry, models: tuple[Model, ...]) -> Entry | None:
-        """The entry with its files; None, told, where something is missing."""
+        """Return the entry with its files; None, with an error noted, if something is missing."""
         entry_with_files = self.files.of(entry)
         if entry_with_files is None:
             return None
@@ -90,7 +90,7 @@ class Entries:
         return entry_with_files
 
     def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
-        """What the entry is about; where the study has one dataset, that."""
+        """Return what the entry is about; where the study has one dataset, that."""
         named = self.sources.named
         if "dataset" in content:
             names = table.pop("dataset", None)
@@ -116,7 +116,7 @@ class Entries:
         self.names.setdefault(key, place)
 
     def _models(self, names: tuple[str, ...] | None, place: Route) -> tuple[Model, ...] | None:
-        """The models; None, told, where one is unknown. Only attacks have some."""
+        """Return the models; None, told, where one is unknown. Only attacks have some."""
         if place[0] != "attack" or names is None:
             return () if place[0] != "attack" else None
         if not names:
@@ -133,7 +133,7 @@ class Entries:
     def _check_missing(
         self, entry: Entry, options: Mapping[str, Any], models: tuple[Model, ...]
     ) -> None:
-        """What is known and wanted must be said, here or with the dataset."""
+        """Refuse an entry without quasi-identifiers or secrets, here and in its dataset."""
         wrong, individual = self.reader.wrong, any(m.individual for m in models)
         if not (options.get("qids") or options.get("target")):
             wrong("there are no quasi-identifiers; write qids = [...]", *entry.place)
@@ -156,7 +156,7 @@ class Entries:
 def _uses(
     role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
-    """Whether an entry uses a role of its dataset when it says nothing about it."""
+    """Return whether an entry uses a role of its dataset when it says nothing about it."""
     if role == "qids":
         return not options.get("target")
     if role == "secret":

@@ -34,23 +34,26 @@ class Entry:
 
     @property
     def source(self) -> Dataset | list[Dataset]:
-        """The dataset, or those of a collection, as attacks and sweeps take them."""
+        """Return the dataset, or those of a collection, as attacks and sweeps take them."""
         return self.datasets[0] if len(self.datasets) == 1 else list(self.datasets)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All files that are read, each once."""
+        """Return all files that are read, each once."""
         data_paths = [path for dataset in self.datasets for path in dataset.paths]
         return tuple(dict.fromkeys([*data_paths, *self.files]))
 
     def as_written(self, text: str) -> str:
-        """A text with the files of gains and link rules as they stand in the study."""
+        """Return a text with the files of gains and link rules as they stand in the study."""
         for moved, original in self.written.items():
             text = text.replace(moved, original)
         return text
 
     def meant(self, message: str) -> Route:
-        """Where that is written which an error is about: a name it quotes, else an option."""
+        """Return where that is written which an error is about.
+
+        A name it quotes, else an option.
+        """
         texts = list(self._texts())
         for name in re.findall(r'"([^"]+)"', message):
             same = [place for text, place in texts if text == name]

@@ -27,7 +27,7 @@ class Files:
         self.sources = sources
 
     def of(self, entry: Entry) -> Entry | None:
-        """The entry with its files; None, told, where one is missing."""
+        """Return the entry with its files; None, with an error noted, if one is missing."""
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
         path_lists: list[tuple[str, ...] | None] = []
         written: dict[str, str] = {}
@@ -60,7 +60,10 @@ class Files:
         return replace(entry, options=options, files=files, written=written)
 
     def policy_keys(self, entry: Entry) -> tuple[str, ...]:
-        """What the policy of a check says of the adversary: it wins over roles of datasets."""
+        """Return what the policy of a check says of the adversary.
+
+        It wins over roles of datasets.
+        """
         if "policy" not in entry.options:
             return ()
         try:
@@ -71,7 +74,10 @@ class Files:
         return tuple(adversary) if isinstance(adversary, dict) else ()
 
     def policy(self, entry: Entry) -> tuple[Policy, list[str]] | None:
-        """The policy of a check that has its files, and its own; None, told, where it is wrong."""
+        """Return the policy of a check that has its files, and its own.
+
+        None, with an error noted, if it is wrong.
+        """
         options, wrong = entry.options, self.reader.wrong
         if ("policy" in options) == ("rule" in options):
             what = "both a policy and rules" if "policy" in options else "no policy"
@@ -134,7 +140,7 @@ class Files:
 
 
 def policy_of(options: Mapping[str, Any]) -> Policy:
-    """The policy that the options of a check name, or that its rules are."""
+    """Return the policy that the options of a check name, or that its rules are."""
     adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **adversary)

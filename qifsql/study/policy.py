@@ -25,7 +25,7 @@
     file = "last_release.json"      # what qifsql check -o or qifsql attack -o wrote
 
 Above all tables, ``unnamed = "warn"`` says what becomes of columns of the file that no rule covers:
-``warn`` measures whom they would single out and says so beside the verdict, ``refuse`` does the
+``warn`` measures whom they would single out and says so next to the verdict, ``refuse`` does the
 same, and the policy is not met while there are any, ``ignore`` only lists them.
 
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``, and
@@ -36,7 +36,7 @@ A rule has one model or several, a ``measure`` and one bound at least: ``at_most
 and against the baseline ``rise_at_most`` and ``fall_at_most``, which bound the difference. A value
 that equals its bound is within it. ``measure`` is a column of the result of an attack, or with
 ``by`` of its table of groups. ``secret`` names those that the rule is about; all without it.
-Probabilities are in [0, 1]: 5 % is 0.05. Files are looked for beside the policy.
+Probabilities are in [0, 1]: 5 % is 0.05. Files are looked for next to the policy.
 """
 
 import math
@@ -77,16 +77,16 @@ class Policy:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models of all rules, each once."""
+        """Return the models of all rules, each once."""
         return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
 
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
-        """The error that says what is wrong with a rule, or with one key of it."""
+        """Return the error that says what is wrong with a rule, or with one key of it."""
         return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
 
 
 def read(file: str | Path, **options: object) -> Policy:
-    """The policy of a file; ``options`` that are given win over those of the file.
+    """Return the policy of a file; ``options`` that are given win over those of the file.
 
     Raises InputError with the line of what is wrong.
     """
@@ -155,7 +155,7 @@ def _rule(n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], lines:
 
 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
-    """Refuse a measure that there is not, or that the rule's models cannot have."""
+    """Refuse a measure that does not exist, or that the rule's models cannot have."""
     here = ("rule", rule.number - 1, "measure")
     if hint := _unknown(rule.measure, measures(grouped=rule.by is not None)):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
@@ -216,7 +216,10 @@ def _check_keys(
 
 
 def _unknown(name: str, names: Iterable[str]) -> str:
-    """What to try instead of a name that there is not: one like it, or all; empty if there is."""
+    """Return what to try instead of a name that does not exist: one like it, or all.
+
+    Empty if there is.
+    """
     names = list(names)
     if name in names:
         return ""
@@ -247,7 +250,7 @@ def _number(value: object, lines: Lines, *here: str | int) -> float:
 
 
 def _beside(folder: Path, text: str) -> str:
-    """A file that is named in the policy, as seen from the policy; ``table@file``, too."""
+    """Return a file that is named in the policy, as seen from the policy; ``table@file``, too."""
     table, at, file = text.rpartition("@")
     if at and table and not (folder / text).exists():
         return f"{table}@{folder / file}"

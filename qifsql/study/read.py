@@ -30,7 +30,7 @@ class Reader:
             raise InputError("\n".join(sorted(self._wrongs, key=self._wrongs.__getitem__)))
 
     def tables(self, name: str) -> dict[str, Any]:
-        """The entries of a table of names, such as ``[datasets]``; a name is never empty."""
+        """Return the entries of a table of names, such as ``[datasets]``; a name is never empty."""
         content = self.data.get(name, {})
         if not isinstance(content, dict):
             self.wrong(f"{name} is a table; write [{name}.NAME]", name)
@@ -40,7 +40,7 @@ class Reader:
         return {key: value for key, value in content.items() if key}
 
     def listed(self, name: str) -> list[tuple[Route, Any]]:
-        """The tables that are written ``[[name]]``, each with its place."""
+        """Return the tables that are written ``[[name]]``, each with its place."""
         content = self.data.get(name, [])
         if not isinstance(content, list):
             self.wrong(f"there may be several of {name}; write [[{name}]]", name)
@@ -50,9 +50,9 @@ class Reader:
     def table(
         self, content: Any, forms: Forms, *place: Step, required: Sequence[str] = ()
     ) -> dict[str, Any] | None:
-        """What stands in a table, key by key; keys that do not fit are told and left out.
+        """Return what stands in a table, key by key; keys that do not fit are told and left out.
 
-        None where it is no table.
+        None if it is no table.
         """
         if not isinstance(content, dict):
             self.wrong(f"{_named(place)} is a table, not a value", *place)
@@ -76,7 +76,7 @@ class Reader:
                 self.wrong(f"there is no {quoted(name)} here{hint}", *place, name)
 
     def value(self, content: Any, form: Form, *place: Step) -> Any:
-        """What a key holds; None, told, where it does not fit."""
+        """Return what a key holds; None, with an error noted, if it does not fit."""
         value = form.read(content)
         if value is None:
             shown = f", not {quoted(content)}" if isinstance(content, str) else ""
@@ -85,12 +85,12 @@ class Reader:
 
 
 def on_one_line(message: str) -> str:
-    """A message in which names have no line ends and no control characters."""
+    """Return a message in which names have no line ends and no control characters."""
     return quoted(message)[1:-1]
 
 
 def _named(place: Route) -> str:
-    """A table by its place: ``attack 2``, ``datasets.census``."""
+    """Return a table by its place: ``attack 2``, ``datasets.census``."""
     if isinstance(place[-1], int):
         return f"{place[-2]} {place[-1] + 1}"
     return ".".join(map(str, place))

@@ -43,16 +43,16 @@ class Rule:
 
     @property
     def limits(self) -> str:
-        """The bounds in words: ``<= 0.2 and >= 0.1``."""
+        """Return the bounds in words: ``<= 0.2 and >= 0.1``."""
         return " and ".join(BOUNDS[name].format(bound) for name, bound in self.bounds.items())
 
     @property
     def drifts(self) -> bool:
-        """Whether the rule is about the difference from the last release."""
+        """Return whether the rule is about the difference from the last release."""
         return any(name in DRIFT for name in self.bounds)
 
     def met(self, value: float, last: float | None) -> bool:
-        """Whether a value is within all bounds, given that of the last release.
+        """Return whether a value is within all bounds, given that of the last release.
 
         A value that equals its bound but for rounding is within it: shares of a billion people are
         10^-9 apart, sums of floating numbers are wrong by less than one part in 10^12.
@@ -68,13 +68,16 @@ def _within(name: str, bound: float, value: float, last: float) -> bool:
 
 
 def measures(*, grouped: bool = False) -> list[str]:
-    """What a rule may bound: the numbers in the result of an attack, or in its table of groups."""
+    """Return what a rule may bound.
+
+    The numbers in the result of an attack, or in its table of groups.
+    """
     schemas = [DETAILS["groups"]] if grouped else [SCHEMA, INDIVIDUAL, *MEASURES.values()]
     return [name for schema in schemas for name, kind in schema.items() if kind.is_numeric()]
 
 
 def unsuitable(measure: str, model: Model, *, population: bool) -> str:
-    """Why a model can have no such measure; empty where it can."""
+    """Return why a model can have no such measure; empty if it can."""
     if measure in MEASURES["risks"] and model.goal != "re-identification":
         return f"is of re-identification alone, and {model.acronym} is of {model.goal}"
     if measure == "journalist_risk" and not population:
@@ -87,7 +90,7 @@ def unsuitable(measure: str, model: Model, *, population: bool) -> str:
 
 
 def named(text: str, secrets: Sequence[str]) -> list[str]:
-    """Which of the secrets of a result a text means: as it is written, or else in any case.
+    """Return which of the secrets of a result a text means: as it is written, or else in any case.
 
     The text may be a named expression, or have the tag of the focal dataset.
     """
@@ -98,7 +101,7 @@ def named(text: str, secrets: Sequence[str]) -> list[str]:
 
 
 def asked_for(text: str, names: Sequence[str]) -> bool:
-    """Whether a secret may be among those that were asked for, by name or by a pattern."""
+    """Return whether a secret may be among those that were asked for, by name or by a pattern."""
     patterns = (a.casefold() for a in names)
     return bool(named(text, [*names, *map(_name, names)])) or any(
         fnmatchcase(_name(text).casefold(), pattern) for pattern in patterns
@@ -106,5 +109,5 @@ def asked_for(text: str, names: Sequence[str]) -> bool:
 
 
 def _name(text: str) -> str:
-    """The name in front of an expression, without the tag of the focal dataset."""
+    """Return the name in front of an expression, without the tag of the focal dataset."""
     return (split_name(text) or (text, ""))[0].removeprefix("1:")

@@ -35,7 +35,7 @@ class Source:
     places: Mapping[str, Route] = field(default_factory=dict)
 
     def having(self, roles: Mapping[str, Any], *place: Step) -> "Source":
-        """The same with roles that win over those it has."""
+        """Return a copy with roles that win over those it has."""
         places = {name: (*place, name) for name in roles}
         return Source(self.datasets, {**self.roles, **roles}, {**self.places, **places})
 
@@ -62,12 +62,15 @@ class Sources:
 
     @property
     def paths(self) -> list[str]:
-        """The files of all datasets."""
+        """Return the files of all datasets."""
         sources = [source for source in self.named.values() if source is not None]
         return [path for s in sources for dataset in s.datasets for path in dataset.paths]
 
     def of(self, names: Sequence[str], *place: Step) -> Source | None:
-        """The source of one name, or the collection of several; None, told, where there is none."""
+        """Return the source of one name, or the collection of several.
+
+        None, with an error noted, if there is none.
+        """
         for i, name in enumerate(names):
             if name not in self.named:
                 hint = did_you_mean(name, self.named) or "; write [datasets.NAME] with its path"
@@ -94,7 +97,7 @@ class Sources:
                 self.reader.wrong(f"{what}; name another folder in [output]", *place)
 
     def one(self, text: str, *place: Step) -> Dataset | None:
-        """A single dataset by its name or its path; None, told, where there is none."""
+        """Return a single dataset by its name or its path; None, told, where there is none."""
         if text in self.named:
             source = self.of((text,), *place)
             if source is not None and len(source.datasets) > 1:
@@ -104,7 +107,7 @@ class Sources:
         return self.opened(text, {}, *place)
 
     def opened(self, text: str, csv: Mapping[str, Any], *place: Step) -> Dataset | None:
-        """The dataset at a path; None, told, where there is none."""
+        """Return the dataset at a path; None, with an error noted, if there is none."""
         path = resolved(self.reader.folder, text)
         if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
             self.several.append((path, place))
@@ -147,7 +150,7 @@ class Sources:
         return None if text is None else self._checked_gain(text, *place)
 
     def gain(self, text: str, *place: Step) -> str | None:
-        """A gain function by its name or as it is written; None, told, where it is none."""
+        """Return a gain function by its name or as it is written; None, told, where it is none."""
         return self.gains[text] if text in self.gains else self._checked_gain(text, *place)
 
     def _checked_gain(self, text: str, *place: Step) -> str | None:
@@ -161,13 +164,13 @@ class Sources:
 
 
 def gain_file(text: str) -> str | None:
-    """The file that a gain function reads, as it is written."""
+    """Return the file that a gain function reads, as it is written."""
     gain = parse(text)
     return gain.source if gain.kind in ("worth", "matrix") else None
 
 
 def resolved(folder: Path, text: str) -> str:
-    """A path as seen from the folder of the study."""
+    """Return a path as seen from the folder of the study."""
     if text.startswith(SAMPLE):
         return str(bundled("data-samples") / text.removeprefix(SAMPLE))
     if re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text) or not text:
@@ -190,7 +193,7 @@ def _matches(file: Path, pattern: str) -> bool:
 
 
 def _together(sources: Sequence[Source]) -> Source:
-    """The collection of several sources: the roles are those of the focal one.
+    """Return the collection of several sources: the roles are those of the focal one.
 
     The key of each is its own, where all have one.
     """

@@ -59,7 +59,7 @@ class Study:
         return study
 
     def replaced(self, name: str, inputs: Iterable[str]) -> list[str]:
-        """The inputs that the results of a name would replace: they lie where results go."""
+        """Return the inputs that the results of a name would replace: they lie where results go."""
         folder = self.folder.resolve()
         return [
             path
@@ -70,7 +70,7 @@ class Study:
         ]
 
     def located(self, entry: Entry, message: str) -> str:
-        """A message about an entry, with the line of what it is about."""
+        """Return a message about an entry, with the line of what it is about."""
         keys = of_entry(entry.kind)
 
         def key(option: re.Match[str]) -> str:

@@ -91,7 +91,7 @@ def anonymise(
 
 
 def _plain_values(microdata: Microdata) -> Microdata:
-    """The same attack; ColumnError where a quasi-identifier has cells that are generalised."""
+    """Return the attack; ColumnError if a quasi-identifier already has generalised cells."""
     for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(
@@ -104,7 +104,7 @@ def _plain_values(microdata: Microdata) -> Microdata:
 def _plain(
     microdata: Microdata, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
-    """What was asked for, as plain data for the manifest."""
+    """Return the request as plain data for the manifest."""
     return {
         "dataset": dataset.name,
         "method": request.method,

@@ -70,19 +70,22 @@ def make_cells(
 
 
 def is_text(scale: Scale, ending: str) -> bool:
-    """Whether cells of a quasi-identifier are texts in a file of that ending."""
+    """Return whether cells of a quasi-identifier are texts in a file of that ending."""
     return ending != ".parquet" or release.as_text(scale.attribute.type, ending)
 
 
 def _joined(i: int, scale: Scale, shape: Shape) -> list[tuple[str, str]]:
-    """What a cell is made of: aliases of tables, and the column of the classes to find them."""
+    """Return what a cell is made of.
+
+    Aliases of tables, and the column of the classes to find them.
+    """
     if shape == "centroid" or not scale.interval:
         return [(f"values_{i}", "part")]
     return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
 
 
 def _interval(i: int, scale: Scale, *, text: bool) -> exp.Expr:
-    """The closed interval of a class, and whether the missing value is in it, too."""
+    """Return the closed interval of a class, and whether the missing value is in it, too."""
     lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
     low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
     missing = exp.EQ(this=high, expression=number(scale.missing))
@@ -116,7 +119,10 @@ def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bo
 
 
 def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> Loss:
-    """What the cells of one quasi-identifier cost; InputError where there are too many values."""
+    """Return what the cells of one quasi-identifier cost.
+
+    InputError where there are too many values.
+    """
     by_set = sets and not scale.interval
     columns = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}

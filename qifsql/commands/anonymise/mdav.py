@@ -30,7 +30,7 @@ WIDEST = 32  # quasi-identifiers: so many squares of 40 bits stay below 2^46
 
 
 def check(k: int, width: int, within: int) -> int:
-    """How many different people a part may have: ``within``, or more where k needs it.
+    """Return how many different people a part may have: ``within``, or more where k needs it.
 
     A part of more can always be cut at a median (that of ``mondrian.partition``).
     """

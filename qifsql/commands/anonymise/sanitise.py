@@ -164,7 +164,7 @@ class Work:
         passes.judge(wishes, "sides_of_classes")
 
     def _looked(self, records: int) -> Callable[[int], None]:
-        """What tells how far the passes are, from the number of people in open parts."""
+        """Return what tells how far the passes are, from the number of people in open parts."""
         enough = math.log2(max(2, records / self.request.wishes.k)) + 8
         done = 0
 
@@ -177,7 +177,7 @@ class Work:
         return look
 
     def _columns(self, shares: list[tuple[float, float]]) -> pl.DataFrame:
-        """What is said of each quasi-identifier (``COLUMNS``)."""
+        """Return what is said of each quasi-identifier (``COLUMNS``)."""
         kinds = ["intervals" if scale.interval else "sets" for scale in self.scales]
         if self.request.cells == "centroid":
             kinds = ["centroids"] * len(kinds)

@@ -40,7 +40,7 @@ class AnonymiseOptions(TypedDict, total=False):
     ``drop`` and those that a named expression of ``qids`` reads, because the expression takes their
     place. ``suppress``: records in classes that break a limit on a secret get ``*`` for every
     quasi-identifier; only ``mdav``, which looks at k alone, makes such classes. ``within``:
-    ``mdav`` looks at so many different people at once (0: 1,000).
+    ``mdav`` looks at that many different people at once (0: 1,000).
     """
 
     method: Annotated[
@@ -120,7 +120,7 @@ class Request:
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
-        """The request of complete options; InputError where they do not go together."""
+        """Return the request of complete options; InputError if they do not go together."""
         wishes = Wishes.of(
             options["k"],
             l=options["l"],
@@ -159,7 +159,7 @@ class Request:
             raise InputError("within is for mdav alone; leave it out")
 
     def remarks(self, *, secret: bool) -> list[str]:
-        """What of the wishes changes nothing."""
+        """Return what of the wishes changes nothing."""
         if secret and not self.wishes.of_secret:
             return [
                 "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "

@@ -15,7 +15,7 @@ KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """The classes in a sentence or two, and what became of each quasi-identifier."""
+    """Return the classes in a sentence or two, and what became of each quasi-identifier."""
     row = frame.row(0, named=True)
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
@@ -41,7 +41,7 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """How many records are in how many classes, in a sentence or two."""
+    """Return how many records are in how many classes, in a sentence or two."""
     by = {"mondrian": "Mondrian", "mdav": "MDAV"}[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:

@@ -40,7 +40,7 @@ class Rows:
 def columns(
     microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
 ) -> tuple[Shown, ...]:
-    """The columns of the release, in the order of the input; those that are made come last.
+    """Return the columns of the release, in the order of the input; those that are made come last.
 
     Raises ColumnError where a column that is to be left out is not there, or has a role.
     """
@@ -62,7 +62,7 @@ def columns(
 
 
 def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
-    """What the reader of a release should know of its columns."""
+    """Return what the reader of a release should know of its columns."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
     names = {s.name for s in rows.shown}
     sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
@@ -97,7 +97,7 @@ def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
 
 
 def plan(rows: Rows, ending: str) -> Plan:
-    """The records of the release, in the order of the input, for a file of that ending.
+    """Return the records of the release, in the order of the input, for a file of that ending.
 
     The cells of CSV made from CSV are the texts of the input.
     """
@@ -128,12 +128,12 @@ def plan(rows: Rows, ending: str) -> Plan:
 
 
 def _plain(tree: exp.Expr) -> bool:
-    """Whether a quasi-identifier is a column as it is."""
+    """Return whether a quasi-identifier is a column as it is."""
     return isinstance(tree, exp.Column)
 
 
 def _dropped(microdata: Microdata, there: Sequence[Column], drop: Sequence[str]) -> set[int]:
-    """The numbers of the columns to leave out."""
+    """Return the numbers of the columns to leave out."""
     by_name = {c.name: n for n, c in enumerate(there, 1)}
     roles = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}
     for name in drop:

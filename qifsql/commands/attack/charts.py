@@ -33,7 +33,7 @@ DETAILS = {
 
 
 def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
-    """Success before and after, a bar for each number of datasets (thesis, Figs. 5.6 and 5.9).
+    """Draw success before and after, a bar per number of datasets (thesis, Figs. 5.6 and 5.9).
 
     ``frame`` has the columns of ``results.assessment.SCHEMA``, a row for each question and number
     of ``datasets``; ``releases`` are the names of the datasets, the focal one first. Success before
@@ -62,7 +62,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
 
 
 def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
-    """What each number of datasets is called: the release that is the last of them."""
+    """Return what each number of datasets is called: the release that is the last of them."""
     numbers = sorted(set(frame["datasets"]))
     if len(numbers) == 1:
         return {numbers[0]: said("after")}
@@ -74,7 +74,7 @@ def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
 
 
 def _bars(frame: pl.DataFrame, names: dict[int, str]) -> pl.DataFrame:
-    """A row for each bar, in the order in which they are drawn."""
+    """Return a row for each bar, in the order in which they are drawn."""
     rows = []
     for row in frame.sort("order", "datasets", maintain_order=True).iter_rows(named=True):
         for measure in measures():

@@ -1,4 +1,4 @@
-"""What an attack tells beside success: measures, details, and where counts are kept."""
+"""What an attack tells next to success: measures, details, and where counts are kept."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +45,14 @@ class Extras:
 
     @property
     def files(self) -> tuple[Dataset | Path, ...]:
-        """What is opened beside the data: the population, and the store."""
+        """Return what is opened next to the data: the population, and the store."""
         return tuple(file for file in (self.population, self.store) if file is not None)
 
     def plain(self) -> dict[str, object]:
-        """What is wanted, as plain data for manifests; nothing where nothing was asked for."""
+        """Return what is wanted, as plain data for manifests.
+
+        Nothing where nothing was asked for.
+        """
         fields: dict[str, object] = {
             "measures": list(self.measures),
             "histogram": self.histogram,
@@ -62,7 +65,7 @@ class Extras:
 
 
 def _store(path: Path) -> Path:
-    """The file of a store: a new one, or one that DuckDB has written."""
+    """Return the file of a store: a new one, or one that DuckDB has written."""
     if why := misplaced(path):
         raise InputError(f"the store {path} {why}; name a file such as counts.duckdb")
     if path.exists():

@@ -1,4 +1,4 @@
-"""What is found beside success: measures of information, distributions over people, groups."""
+"""What is found next to success: measures of information, distributions over people, groups."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ CHANCES = ("identity", "tries", "tolerance")  # what they gain is a chance, in [
 def measures(
     counts: Counts, extras: Extras, secret: int, prior: Profile, after: Profile
 ) -> dict[str, Any]:
-    """The measures asked for of one secret, whatever the gain function."""
+    """Return the measures asked for of one secret, whatever the gain function."""
     values: dict[str, Any] = {}
     doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
     if doubts:
@@ -42,7 +42,7 @@ def measures(
 def details(
     counts: Counts, questions: Sequence[Question], extras: Extras, prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """The tables of details asked for; each row with its question."""
+    """Return the tables of details asked for; each row with its question."""
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
@@ -52,7 +52,7 @@ def details(
 
 
 def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
-    """Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
+    """Return Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
     Guessing entropy is the expected number of guesses until one is right, the likeliest first.
     """
@@ -77,7 +77,7 @@ def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """The capacity, of whose record it is the number of blocks; nothing for one target."""
+    """Return the capacity, of whose record it is the number of blocks; nothing for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
     value = float(after.blocks)
@@ -90,7 +90,7 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
 
 
 def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
-    """The risks of disclosure control by their names, of re-identification."""
+    """Return the risks of disclosure control by their names, of re-identification."""
     names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
     if secret:
         return dict.fromkeys(names)
@@ -110,7 +110,7 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
 def distribution(
     counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """Histograms, thresholds and quantiles, each row with its question."""
+    """Return histograms, thresholds and quantiles, each row with its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for name in names:
         questions = all_questions
@@ -128,7 +128,7 @@ def distribution(
 
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
-    """What holds of the people of each group; each row with its question."""
+    """Return what holds of the people of each group; each row with its question."""
     by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
@@ -164,7 +164,7 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
 def table(
     name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
 ) -> pl.DataFrame:
-    """A table of details with its own columns and no others, joined to results by ``ids``."""
+    """Return a table of details with its own columns only, joined to results by ``ids``."""
     schema = DETAILS[name]
     lines = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
     return pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)

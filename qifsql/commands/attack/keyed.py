@@ -45,7 +45,7 @@ def attack(
 def _specified(
     model: str | Sequence[str], source: Source, options: AttackOptions
 ) -> tuple[Attack, Extras]:
-    """Return what is attacked and how, and what is told beside success."""
+    """Return what is attacked and how, and what is told next to success."""
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     spec = Attack.of(model, source, **cast("Options", adversary))
@@ -84,7 +84,7 @@ def fit(
     settings: Settings | None = None,
     **options: Unpack[AttackOptions],
 ) -> None:
-    """Look up every name of an attack in its data, without attacking; InputError where wrong."""
+    """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = _specified(model, source, options)
     with opened(spec, settings, joined=False) as (_, bound):
         if extras.progressive:
@@ -119,7 +119,7 @@ class _Run:
             self.counts.keep_rows("population", plan)
 
     def assess(self, origin: Origin) -> Result:
-        """All rows and details."""
+        """Return all rows and details."""
         bound = self.bound
         notes = secret_values.check(self.counts)
         self.prior = self.counts.profiles(self.questions, prior=True)
@@ -200,7 +200,7 @@ class _Run:
         }
 
     def _guesses(self) -> dict[int, str | None]:
-        """The best guess about the target, for each secret and (0) the owner of the record."""
+        """Return the best guess about the target: each secret, and the owner of the record (0)."""
         if not self.bound.target or not (self.bound.microdata.secrets or self.bound.microdata.key):
             return {}
         plan = compiler.guess_plan(self.bound)
@@ -217,7 +217,10 @@ class _Run:
         }
 
     def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
-        """A remark about groups in which everybody weighs nothing: there is no number for them."""
+        """Return a remark about groups in which everybody weighs nothing.
+
+        There is no number for them.
+        """
         if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
         plan = compiler.everyone_plan(self.bound)
@@ -250,14 +253,17 @@ def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
-    """What joins details to their row: a digest of all that was asked, the same every time."""
+    """Return what joins details to their row.
+
+    A digest of all that was asked, the same every time.
+    """
     parts = [dict(origin.spec), model.acronym, secret, gain]
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _describe(spec: Attack) -> dict[str, object]:
-    """What was asked beside the simple question, for the manifest."""
+    """Return what was asked next to the simple question, for the manifest."""
     fields: dict[str, object] = {
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,
         "prior": spec.prior,

@@ -27,7 +27,10 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """The results and their details; of a progressive attack a line for each dataset more."""
+    """Return the results and their details.
+
+    Of a progressive attack a line for each dataset more.
+    """
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
     rows = frame.to_dicts()
@@ -41,7 +44,7 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
 
 
 def question(row: Row, tables: Tables) -> list[Part]:
-    """One row of results: its numbers, its sentence, its details."""
+    """Return one row of results: its numbers, its sentence, its details."""
     sentence = Paragraph(words.sentence(row))
     return [_successes(row), *details.measured(row), sentence, *details.of_row(row, tables)]
 
@@ -73,7 +76,7 @@ def _successes(row: Row) -> Table:
 
 
 def _progress(rows: Sequence[Row]) -> list[Part]:
-    """Every question with the focal dataset alone, then one more each time (PoPETs Table 8)."""
+    """Return each question with the focal dataset alone, then with more (PoPETs Table 8)."""
     parts: list[Part] = []
     for _, group in groupby(sorted(rows, key=_question), key=_question):
         lines = sorted(group, key=lambda row: row["datasets"])
@@ -83,7 +86,7 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
 
 
 def steps(rows: Sequence[Row]) -> Table:
-    """One question with ever more datasets."""
+    """Return one question with ever more datasets."""
     heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
     heads += [said("best guess"), said("degradation")]
     table = Table.of(heads, right=range(6))

@@ -56,7 +56,10 @@ def blocks(
 
 
 def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
-    """Which blocks come first and how many are shown, from the three ways to ask; 20 if none."""
+    """Return which blocks come first and how many are shown, from the three ways to ask.
+
+    20 if none.
+    """
     numbers: list[tuple[Order, int | None]] = [
         ("smallest", smallest),
         ("largest", largest),
@@ -69,7 +72,7 @@ def order_of(smallest: int | None, largest: int | None, revealing: int | None) -
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
-    """The blocks to be shown, with what is known about each secret in them."""
+    """Return the blocks to be shown, with what is known about each secret in them."""
     steps = Steps(attack)
     tables = revealed_tables(steps)
     width = range(1, len(attack.microdata.qids) + 1)
@@ -122,7 +125,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
 
 
 def _of_chosen(order: exp.Expr) -> exp.Expr:
-    """The same order, where other tables are joined."""
+    """Return the same order, where other tables are joined."""
     return order.transform(
         lambda n: exp.column(n.name, "chosen") if isinstance(n, exp.Column) else n
     )

@@ -103,7 +103,7 @@ def against(
 def _coverage(
     policy: Policy, source: Source, results: Sequence[Result], settings: Settings | None
 ) -> Coverage:
-    """All columns of the file, and whom those single out that no rule covers."""
+    """Return all columns of the file, and whom those single out that no rule covers."""
     adversary = policy.adversary
     shared = ("key", "weight", "where", "null", "wave", "absent")
     options: Any = {name: adversary[name] for name in shared if name in adversary}
@@ -126,7 +126,7 @@ def _coverage(
 
 
 def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
-    """The last release; InputError where there is none and a rule is about the difference."""
+    """Return the last release; InputError if a rule compares with it and it is missing."""
     if file is not None:
         return last.read(file)
     if policy.baseline is not None:
@@ -142,7 +142,7 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
 
 
 def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
-    """The options of the policy that the models take."""
+    """Return the options of the policy that the models take."""
     goals = {model.goal for model in models}
     unused = {"by"}
     if "attribute inference" not in goals:
@@ -156,7 +156,9 @@ def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[st
 
 
 def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
-    """As few attacks as possible: models that can run together do, by one column of groups each.
+    """Yield as few attacks as possible.
+
+    Models that can run together do, by one column of groups each.
 
     For each the column, and the rules that the attack answers, each with its model.
     """
@@ -176,7 +178,7 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]
 def _judged(
     policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
-    """The levels of a rule for one of its models, in the order of the result."""
+    """Return the levels of a rule for one of its models, in the order of the result."""
     rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
     judged, unknown = [], 0
     for row in _of_secrets(policy, rule, rows):
@@ -215,7 +217,7 @@ def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> l
 
 
 def _within(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """The row of everybody together, or of each group."""
+    """Yield the row of everybody together, or of each group."""
     if rule.by is None:
         yield row | {"by": None, "group": None, "individuals": None}
         return
@@ -231,7 +233,7 @@ def _origin(
     results: Sequence[Result],
     rest: Coverage,
 ) -> Origin:
-    """Where the verdict comes from: all attacks, the policy and the baseline."""
+    """Return where the verdict comes from: all attacks, the policy and the baseline."""
     origins = [result.origin for result in results]
     spec: dict[str, Any] = {}
     for each in reversed(origins):
@@ -259,7 +261,7 @@ def _origin(
 
 
 def fit(source: Source, policy: Policy, settings: Settings | None = None) -> None:
-    """Look up every name of a policy in the data, without attacking; InputError where wrong."""
+    """Look up every name of a policy in the data, without attacking; InputError if wrong."""
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
         options = _options(policy, [model], by)
         people = options.pop("population", None)

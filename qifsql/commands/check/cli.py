@@ -108,7 +108,7 @@ def check(
 
 
 def _left_out(context: typer.Context, name: str) -> bool:
-    """Whether an option with a default was not typed: it does not win over the policy."""
+    """Return whether an option with a default was not typed: it does not win over the policy."""
     source = getattr(context.get_parameter_source(name), "name", "")
     return name in ("null", "absent") and source == "DEFAULT"
 

@@ -90,7 +90,7 @@ def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
 def _measured(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
-    """The rows of the uncovered columns, and the plans that ran."""
+    """Return the rows of the uncovered columns, and the plans that ran."""
     reasons = [
         (c, _reason(c, of_one_file=isinstance(bound.microdata.dataset, Dataset))) for c in uncovered
     ]
@@ -112,7 +112,7 @@ def _measured(
 
 
 def _reason(column: ColumnRoles, *, of_one_file: bool) -> str:
-    """Why a column cannot be measured; empty where it can."""
+    """Return why a column cannot be measured; empty if it can."""
     if column.attribute is None:
         return NAMELESS
     type_ = column.attribute.type
@@ -160,7 +160,7 @@ class _Uniques:
         self.plans: list[Plan] = []
 
     def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
-        """How many people there are, and how many are alone, for who knows these, too."""
+        """Return how many people there are, and how many are alone, for who knows these, too."""
         microdata = replace(self.microdata, qids=(*self.named, *more))
         steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))

@@ -10,7 +10,7 @@ from qifsql.presentation.escaping import cell
 
 
 def junit(result: Verdict) -> str:
-    """The XML of a verdict. Names and values are text in which control characters are replaced."""
+    """Return a verdict as JUnit XML, with control characters replaced in names and values."""
     spec = result.origin.spec
     name, dataset = cell(spec["policy"]), cell(spec["dataset"])
     refusing = spec.get("unnamed") == "refuse"
@@ -45,7 +45,7 @@ def junit(result: Verdict) -> str:
 
 
 def _uncovered(result: Verdict) -> dict[str, Any]:
-    """The columns that no rule covers, and how many people they single out together."""
+    """Return the columns that no rule covers, and how many people they single out together."""
     rows = result.uncovered.to_dicts()
     names = [row["column"] for row in rows if row["column"] is not None]
     singled = [row["singled_out"] for row in rows if row["column"] is None]
@@ -54,7 +54,7 @@ def _uncovered(result: Verdict) -> dict[str, Any]:
 
 
 def _case(suite: ET.Element, group: str, name: str, message: str, more: str = "") -> None:
-    """One test, which fails where there is a message; ``more`` stands before it in its text."""
+    """Write one test, which fails if there is a message; ``more`` precedes it in the text."""
     case = ET.SubElement(suite, "testcase", classname=group, name=name)
     case.set("time", "0")
     if message:

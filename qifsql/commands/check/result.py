@@ -54,32 +54,32 @@ class Verdict(Result):
 
     @property
     def columns(self) -> tuple[ColumnRoles, ...]:
-        """All columns of the file with their roles."""
+        """Return all columns of the file with their roles."""
         return self.origin.columns
 
     @property
     def not_considered(self) -> tuple[str, ...]:
-        """The columns that no rule covers, in no form."""
+        """Return the columns that no rule covers, in no form."""
         return tuple(c.name for c in self.columns if not c.covered and not c.forms)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The columns that no rule covers as they are, where the policy refuses them."""
+        """Return the columns that no rule covers as they are, where the policy refuses them."""
         return refused(str(self.spec.get("unnamed")), self.columns)
 
     @property
     def uncovered(self) -> pl.DataFrame:
-        """Whom the columns that no rule covers would single out."""
+        """Return whom the columns that no rule covers would single out."""
         return self.details["uncovered"]
 
     @property
     def broken(self) -> int:
-        """How many levels are not met."""
+        """Return how many levels are not met."""
         return int((~self.frame["met"]).sum())
 
     @property
     def summary(self) -> str:
-        """How many levels are met, in one sentence."""
+        """Return how many levels are met, in one sentence."""
         levels = several(self.frame.height, "level")
         if self.broken:
             return f"not met: {self.broken:,} of {levels}"

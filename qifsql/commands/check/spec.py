@@ -1,4 +1,4 @@
-"""What can be asked of a check, beside its policy."""
+"""What can be asked of a check, next to its policy."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from qifsql.data.option import DATA, NAME, TEXT, Form, Option, one_of
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
-    """Rules as a policy has them; what they say is read as a policy."""
+    """Return rules as a policy has them; what they say is read as a policy."""
     rules = isinstance(content, list) and all(isinstance(rule, dict) for rule in content)
     return tuple(content) if rules and content else None
 

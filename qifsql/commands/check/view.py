@@ -72,7 +72,7 @@ def caveats(result: Verdict) -> list[str]:
 
 
 def levels(frame: pl.DataFrame) -> Table:
-    """All levels in the order of the policy, those that are not met in capitals."""
+    """Return all levels in the order of the policy, those that are not met in capitals."""
     drifts = frame["baseline"].null_count() < frame.height
     heads = [said("rule"), said("of"), said("measure"), said("value")]
     heads += [*([said("baseline")] if drifts else []), said("wanted"), said("met")]
@@ -92,7 +92,7 @@ def levels(frame: pl.DataFrame) -> Table:
 
 
 def whom(row: Mapping[str, Any]) -> str:
-    """What a level is about: ``CAS of disease, region = North``."""
+    """Return what a level is about: ``CAS of disease, region = North``."""
     about = row["model"]
     if row["secret"] is not None:
         about = said("{model} of {secret}", model=about, secret=row["secret"])
@@ -101,7 +101,7 @@ def whom(row: Mapping[str, Any]) -> str:
 
 
 def bounds(text: str) -> str:
-    """The bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
+    """Return the bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
     shown = []
     for bound in text.split(" and "):
@@ -113,7 +113,10 @@ def bounds(text: str) -> str:
 
 
 def finding(row: Mapping[str, Any]) -> str:
-    """The value of a level and its bounds: ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``."""
+    """Return the value of a level and its bounds.
+
+    ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
+    """
     last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
     return f"{row['measure']} is {row['value']}{last}, wanted {row['wanted']}"
 

@@ -1,1 +1,1 @@
-"""``qifsql compare``: releases beside the original."""
+"""``qifsql compare``: releases next to the original."""

@@ -34,7 +34,7 @@ from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 
 def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
-    """The quasi-identifiers of the original, and all files, the original first.
+    """Return the quasi-identifiers of the original, and all files, the original first.
 
     ColumnError, ExpressionError or InputError where something is amiss.
     """
@@ -81,7 +81,7 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
 def _attack(
     catalog: Catalog, qids: Sequence[Attribute], secrets: Sequence[Attribute], where: str | None
 ) -> BoundAttack:
-    """The attack on one file by who knows its cells as they stand there."""
+    """Return the attack on one file by who knows its cells as they stand there."""
     title = catalog.schema.dataset
     for secret in secrets:
         if any(secret.expression == q.expression for q in qids):
@@ -109,7 +109,10 @@ def _attack(
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:
-    """The secrets of each file, in one order; ``2:disease=CONDITION`` where it has another name."""
+    """Return the secrets of each file, in one order.
+
+    ``2:disease=CONDITION`` where it has another name.
+    """
     tags: Tags = {}
     untagged: dict[str, None] = {}
     for text in texts:
@@ -145,7 +148,7 @@ def _meant(text: str, catalog: Knowledge) -> list[Attribute]:
 
 
 def _of_file(text: str, name: str, catalog: Knowledge) -> Attribute:
-    """A secret as one file has it; a pattern means the same columns in all."""
+    """Return a secret as one file has it; a pattern means the same columns in all."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
     attributes: Mapping[str, Any] = {a.name: a for a in _meant(text, catalog)}

@@ -1,4 +1,4 @@
-"""The chart of releases beside the original."""
+"""The chart of releases next to the original."""
 
 from qifsql.presentation.risk_utility import charts
 

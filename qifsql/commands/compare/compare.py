@@ -123,7 +123,7 @@ def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
 
 
 def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
-    """What the columns of the original have lost: nothing."""
+    """Return what the columns of the original have lost: nothing."""
     nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
         {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
@@ -133,12 +133,12 @@ def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[s
 
 
 def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The means over quasi-identifiers, rounded once."""
+    """Return the means over quasi-identifiers, rounded once."""
     return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
 
 
 def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
-    """What was asked for, as plain data."""
+    """Return the request as plain data."""
     named = [
         a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
     ]
@@ -162,7 +162,7 @@ def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
 def _notes(
     files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """What the user should know before reading the numbers."""
+    """Return what the user should know before reading the numbers."""
     notes = []
     sizes = dict(frame.select("file", "records").iter_rows())
     for file in files[1:]:

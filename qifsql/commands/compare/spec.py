@@ -1,4 +1,4 @@
-"""What can be asked of releases beside the original."""
+"""What can be asked of releases next to the original."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

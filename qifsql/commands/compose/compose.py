@@ -109,7 +109,7 @@ def _composed(
     levels: Sequence[Fraction],
     rows: int,
 ) -> Result:
-    """The result from what was counted."""
+    """Return the result from what was counted."""
     first = len(bound.releases) - len(crossed.steps) + 1
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
@@ -138,7 +138,7 @@ def _composed(
 
 
 def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
-    """Levels of confidence, ascending; InputError where one is none."""
+    """Return levels of confidence, ascending; InputError if one is none."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
     for text in texts:
@@ -158,14 +158,14 @@ def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, 
 
 
 def _listed(levels: Sequence[Fraction]) -> exp.Select:
-    """The levels as a table."""
+    """Return the levels as a table."""
     names = ["level", "numerator", "denominator"]
     rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
     return exp.select("*").from_(exp.values(rows, alias="levels", columns=names))
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
-    """What was asked for, as plain data."""
+    """Return the request as plain data."""
     spec = bound.spec
     return {
         "dataset": bound.people.name,
@@ -186,7 +186,7 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
 
 
 def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
-    """What a reader must know of how people were found."""
+    """Return what a reader must know of how people were found."""
     notes = []
     for release, row in zip(bound.releases, crossed.findings, strict=True):
         lost, overlapping, gone = row["nowhere"], row["in_several"], row["suppressed"]

@@ -47,12 +47,12 @@ class Step:
 
 
 def query(name: str, **names: str) -> exp.Select:
-    """The query of a template, its tables called ``names``."""
+    """Return the query of a template, its tables called ``names``."""
     return splice(f"compose/{name}", tables=names)
 
 
 def rows(tables: Tables, tree: exp.Query) -> list[Row]:
-    """The rows of a query, by the names of its columns."""
+    """Return the rows of a query, by the names of its columns."""
     names = tree.named_selects
     return [dict(zip(names, row, strict=True)) for row in tables.rows(tree)]
 
@@ -155,7 +155,7 @@ def _count(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool
 
 
 def _exact(tables: Tables, bound: Bound) -> bool:
-    """Whether sums over people of products of frequencies are surely exact."""
+    """Return whether sums over people of products of frequencies are surely exact."""
     bound_of = 1
     for release in bound.releases:
         sizes = exp.table_(f"spot_sizes_{release.number}")

@@ -30,7 +30,7 @@ class Located:
     columns: tuple[Generalised, ...]
 
     def name(self, table: str) -> str:
-        """The name of one of its tables."""
+        """Return the name of one of its tables."""
         return f"{table}_{self.number}"
 
 
@@ -49,7 +49,7 @@ def locate(tables: Tables, release: Located) -> None:
 
 
 def _written_out(tables: Tables, release: Located) -> list[Generalised]:
-    """The columns by whose values boxes and points meet by equality.
+    """Return the columns by whose values boxes and points meet by equality.
 
     First those where that makes hardly more boxes of the classes; then those with gaps, of which
     spans alone tell little.

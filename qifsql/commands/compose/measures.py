@@ -97,12 +97,12 @@ Row = Mapping[str, Any]
 
 
 def share(part: int, whole: int) -> float | None:
-    """Part of a whole, rounded once; None of nothing."""
+    """Return part of a whole, rounded once; None of nothing."""
     return part / whole if whole else None
 
 
 def success(chances: Iterable[Row], release: int, people: int) -> float | None:
-    """Average over people of the chance of the best guess.
+    """Return the average over people of the chance of the best guess.
 
     ``chances`` are sums of numerators by denominator. Exact up to the last rounding where there are
     at most ``EXACT`` denominators; otherwise each is rounded once and they are added exactly.
@@ -118,7 +118,7 @@ def success(chances: Iterable[Row], release: int, people: int) -> float | None:
 
 
 def summary(releases: int, people: int, counted: Row, chances: Sequence[Row]) -> dict[str, Any]:
-    """A row of ``SCHEMA``."""
+    """Return a row of ``SCHEMA``."""
     clear = counted["located"] - counted["contradictions"]
     return {
         "releases": releases,
@@ -145,7 +145,7 @@ def release(
     step: tuple[Row, Sequence[Row], Sequence[Row]],
     number: int,
 ) -> dict[str, Any]:
-    """A row of ``RELEASES``; ``step``: the summary, the sums by release, and the chances."""
+    """Return a row of ``RELEASES``; ``step``: the summary, the sums by release, and the chances."""
     counted, sums, chances = step
     clear = counted["located"] - counted["contradictions"]
     totals: Row = next((s for s in sums if s["release"] == number), {})
@@ -171,7 +171,7 @@ def release(
 def curve(
     releases: int, people: int, levels: Sequence[Fraction], counted: Sequence[Row], *, bayes: bool
 ) -> list[dict[str, Any]]:
-    """Rows of ``CURVE``; ``counted`` has a row for each level by its number from 1."""
+    """Return rows of ``CURVE``; ``counted`` has a row for each level by its number from 1."""
     return [
         {
             "releases": releases,
@@ -188,7 +188,7 @@ def curve(
 
 
 def truth(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
-    """The row of ``TRUTH``."""
+    """Return the row of ``TRUTH``."""
     clear = counted["located"] - counted["contradictions"]
     return {
         "located": clear,

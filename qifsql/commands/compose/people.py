@@ -20,12 +20,12 @@ GUESSES = {
 
 
 def plan(bound: Bound, *, bayes: bool) -> Plan:
-    """The rows of everybody.
+    """Return the rows of everybody.
 
     ``person`` from 1 (and the key); for each release ``classes_r`` in which the person is,
     ``size_r`` their records and ``effective_r`` their distinct secrets; then ``prior``,
     ``posterior``, ``drop``, ``confidence``, ``best_guess`` and ``success``.
-    NULL where a person is not in every release, or, from ``drop`` on, where nothing is left.
+    NULL if a person is not in every release, or, from ``drop`` on, where nothing is left.
     """
     last = len(bound.releases)
     columns: list[tuple[exp.Expr, str]] = [(exp.column("position", "everybody"), "person")]

@@ -82,7 +82,7 @@ def _load(tables: Tables, bound: Bound) -> None:
 
 
 def _equal(columns: Sequence[str], one: str, other: str) -> list[exp.Expr]:
-    """The conditions that columns of two tables are equal."""
+    """Return the conditions that columns of two tables are equal."""
     return [equal(exp.column(c, one), exp.column(c, other)) for c in columns]
 
 
@@ -131,7 +131,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
 
 
 def _common(bound: Bound) -> Domain:
-    """The domain in which secrets of all releases are compared."""
+    """Return the domain in which secrets of all releases are compared."""
     common_domain = domain(bound.releases[0].secret.type)
     for release in bound.releases[1:]:
         common_domain = together(common_domain, domain(release.secret.type)) or common_domain
@@ -143,7 +143,7 @@ def _comparable(tree: exp.Expr, common_domain: Domain) -> exp.Expr:
 
 
 def _with_truth(coded: exp.Select, bound: Bound) -> exp.Select:
-    """With the number of the true secret; 0 where no release has that value."""
+    """Return with the number of the true secret; 0 where no release has that value."""
     if bound.truth is None:
         return coded.select("0 AS truth")
     condition = exp.NullSafeEQ(

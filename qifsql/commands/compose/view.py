@@ -25,7 +25,10 @@ KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "cu
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Each release beside all together, in numbers and sentences; the curve of confidence."""
+    """Return each release next to all together, in numbers and sentences.
+
+    The curve of confidence.
+    """
     row = frame.row(-1, named=True)
     each = tables["releases"].to_dicts()
     parts: list[Part] = [
@@ -54,7 +57,7 @@ def _heading(row: Row, spec: Spec) -> str:
 
 
 def _releases(row: Row, each: Sequence[Row]) -> Table:
-    """A column for each release and one for all together."""
+    """Return a column for each release and one for all together."""
     heads = ["", *(escaping.cell(r["release"]) for r in each), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
@@ -93,7 +96,7 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
 
 
 def sentence(row: Row) -> str:
-    """What the releases do to people's anonymity, in sentences."""
+    """Return what the releases do to people's anonymity, in sentences."""
     people = row["people"]
     if row["located"] == row["contradictions"]:
         return said(
@@ -120,7 +123,7 @@ def sentence(row: Row) -> str:
 
 
 def _breached(row: Row) -> str:
-    """For how many people a single value is left, and for how many one release was enough."""
+    """Return for how many people one value is left, and for how many one release sufficed."""
     n, enough = row["perfect_breach"], row["perfect_breach_before"]
     whom = _of(n, row["people"])
     if n and enough and row["releases"] > 1:
@@ -130,7 +133,7 @@ def _breached(row: Row) -> str:
 
 
 def _progress(rows: Sequence[Row]) -> Table:
-    """A row for the first releases together, one more each time."""
+    """Return a row for the first releases together, one more each time."""
     heads = [
         said("first releases"),
         said("found in all"),
@@ -153,7 +156,7 @@ def _progress(rows: Sequence[Row]) -> Table:
 
 
 def _curve(rows: Sequence[Row], people: int) -> list[Part]:
-    """Shares of the people by confidence."""
+    """Return shares of the people by confidence."""
     if len(rows) > FEW:
         rows = [row for row in rows if row["confidence"] in SHOWN]
     heads = [said("confidence of at least"), said("one release"), said("together")]
@@ -171,7 +174,7 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
 
 
 def _right(row: Row) -> str:
-    """How often the adversary is right, where the truth is known."""
+    """Return how often the adversary is right, where the truth is known."""
     values = {
         "left": _of(row["true_value_left"], row["located"]),
         "right": words.count(row["perfect_breach_right"]),
@@ -192,7 +195,7 @@ def _right(row: Row) -> str:
 
 
 def _of(n: int, people: int) -> str:
-    """So many of the people, and which share of them."""
+    """Return that many of the people, and which share of them."""
     share = _percent(n / people if people else None)
     whole = words.persons(people)
     return said("{n} of {people} ({share})", n=words.count(n), people=whole, share=share)

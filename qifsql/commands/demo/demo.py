@@ -23,7 +23,7 @@ SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
 
 
 def demo(*, settings: Settings | None = None) -> Result:
-    """Re-identification and inference of two secrets by who knows birth date and school."""
+    """Return re-identification and inference of two secrets by who knows birth date and school."""
     source = bundled("data-samples") / "school_census_2019.parquet"
     return attack(
         "crs,cas",
@@ -37,6 +37,6 @@ def demo(*, settings: Settings | None = None) -> Result:
 
 
 def every(*, settings: Settings | None = None) -> Sweep:
-    """The same questions for every set of these facts: what to drop first."""
+    """Return the same questions for every set of these facts: what to drop first."""
     source = bundled("data-samples") / "school_census_2019.parquet"
     return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)

@@ -150,7 +150,7 @@ class _Describer:
         }
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
-        """The most frequent values of a column, rare ones only on request."""
+        """Return the most frequent values of a column, rare ones only on request."""
         if not values or nested(source_column.type):
             return []
         steps = self._steps(source_column)
@@ -170,7 +170,7 @@ class _Describer:
         return [{"column": source_column.name, "value": v, "records": n} for v, n in rows]
 
     def _steps(self, source_column: Column) -> Steps:
-        """One column as the secret of an attack in which nobody knows anything."""
+        """Return one column as the secret of an attack in which nobody knows anything."""
         attribute = Attribute(source_column.name, column(source_column), source_column.type)
         microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
         return Steps(BoundAttack((), microdata))
@@ -179,7 +179,7 @@ class _Describer:
 def suggested_role(
     name: str, type_: str, *, records: int, missing: int, distinct: int, alone: int
 ) -> tuple[str, str]:
-    """A role for a column and the reason: a suggestion, the user decides."""
+    """Return a role for a column and the reason: a suggestion, the user decides."""
     number = type_.split("(", maxsplit=1)[0] in NUMBERS
     if distinct <= 1 and not (distinct and missing):
         return "constant", "one value only"

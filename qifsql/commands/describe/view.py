@@ -22,7 +22,7 @@ REASONS = (  # of roles that ``describe`` suggests
 
 
 def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """The columns of a dataset, as people read them, and their frequent values."""
+    """Return the columns of a dataset, as people read them, and their frequent values."""
     heads = [said("column"), said("type"), said("missing"), said("distinct")]
     heads += [said("entropy (bits)"), said("singled out"), said("role?"), said("why")]
     table = Table.of(heads, right=(2, 3, 4, 5))

@@ -32,7 +32,7 @@ SLOW = 500  # trees of their own that are worth a remark
 
 
 def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
-    """Statements about the people; progress says how many questions are open."""
+    """Return statements about the people; progress says how many questions are open."""
     turn = 0
 
     def look(open_: int) -> None:
@@ -87,7 +87,7 @@ def work(
 
 
 def _remarks(passes: Passes) -> tuple[str, ...]:
-    """What took longer than it need."""
+    """Return what took longer than it need."""
     alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
     if alone <= SLOW:
         return ()
@@ -145,7 +145,7 @@ def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
 
 
 def _aimed(passes: Passes, batch: int) -> list[tuple[int, int]]:
-    """The targets of a batch, and the positions of their records."""
+    """Return the targets of a batch, and the positions of their records."""
     rows = exp.select("target", "record").from_(own_table("aimed"))
     rows = rows.where(exp.column("batch").eq(batch)).order_by("target")
     return [(target, record) for target, record in passes.stream.rows(render(rows))]

@@ -27,7 +27,7 @@ FREE = 1_000_000.0  # seconds that a command may take at most
 
 
 def check_pattern(without: str) -> None:
-    """Refuse a name of files that people have no files of their own by."""
+    """Refuse a pattern that does not give each person a file."""
     if PERSON not in without:
         raise InputError(
             f"--without names a file for each person: write {PERSON} where the position of their "
@@ -36,7 +36,7 @@ def check_pattern(without: str) -> None:
 
 
 def path_of(without: str, record: int) -> Path:
-    """The file of the release without a record."""
+    """Return the file of the release without a record."""
     return Path(without.replace(PERSON, str(record)))
 
 
@@ -64,7 +64,7 @@ def missing(without: str, records: Iterable[int]) -> None:
 
 
 def seconds(timeout: float) -> float:
-    """The time that a command may take; InputError where that is no such number."""
+    """Return the time that a command may take; InputError if that is no such number."""
     if isinstance(timeout, bool) or not 0 < timeout <= FREE:
         raise InputError("a time limit is a number of seconds above 0")
     return timeout
@@ -79,7 +79,7 @@ class Command:
 
     @classmethod
     def of(cls, text: str, timeout: float) -> "Command":
-        """The command as it is written; InputError where it names no files."""
+        """Return the command as it is written; InputError if it names no files."""
         try:
             words = tuple(shlex.split(text))
         except ValueError as e:
@@ -92,7 +92,7 @@ class Command:
         return cls(words, seconds(timeout))
 
     def run(self, source: Path, target: Path, what: str) -> None:
-        """Make a release; InputError where the command fails, takes too long or writes nothing.
+        """Make a release; InputError if the command fails, takes too long or writes nothing.
 
         ``what`` says which release that is.
         """

@@ -24,7 +24,9 @@ PER_ROW = 2  # panels, one for each distance
 
 
 def distribution(frame: pl.DataFrame) -> Chart:
-    """The share of people with at most each distance (paper, Figs. 5 and 6): a line for each run.
+    """Return the share of people with at most each distance (paper, Figs. 5 and 6).
+
+    A line for each run.
 
     ``frame`` is the table ``distribution`` of a result of ``dit``. The axis of distances is
     logarithmic; people at 0 are in the share at its left end.
@@ -75,7 +77,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
 
 
 def summary(frame: pl.DataFrame) -> Chart:
-    """Mean, standard deviation and largest distance against k (paper, Fig. 7 and Tables 1 to 4).
+    """Draw mean, standard deviation and maximum of distances against k (Fig. 7, Tables 1 to 4).
 
     ``frame`` is a result of ``dit`` with several k.
     """
@@ -111,7 +113,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
 
 def different(frame: pl.DataFrame) -> Chart:
-    """The share of people whose best guess is another one, against k (paper, Figs. 3 and 4).
+    """Return the share of people whose best guess is another one, against k (paper, Figs. 3 and 4).
 
     ``frame`` is a result of ``dit`` with several k.
     """
@@ -139,7 +141,7 @@ def different(frame: pl.DataFrame) -> Chart:
 
 
 def _lines(alt: Any, kinds: list[str]) -> list[Any]:
-    """The layers of a panel: the spread, then both lines with their points."""
+    """Return the layers of a panel: the spread, then both lines with their points."""
     x, dash = _of_k(alt, kinds)
     y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
     colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
@@ -156,25 +158,25 @@ def _lines(alt: Any, kinds: list[str]) -> list[Any]:
 
 
 def _of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
-    """The axis of k, and the dashes of lines by their limits."""
+    """Return the axis of k, and the dashes of lines by their limits."""
     dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
     dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
 
 
 def _names() -> dict[str, str]:
-    """What distances are called."""
+    """Return what distances are called."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 
 def run(row: Mapping[str, Any]) -> str:
-    """What a run is called."""
+    """Return what a run is called."""
     limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
     return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
 def _spread(rows: pl.DataFrame) -> list[str]:
-    """What the chart shows, for who cannot see it."""
+    """Return what the chart shows, for who cannot see it."""
     half = (
         rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
     )

@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn, by name: each learns anew from every release.
+"""Classifiers of scikit-learn, by name: each learns again from every release.
 
 A release is a table of bits, one for each quasi-identifier, that are true where a record's cell
 holds the value of the target, with the records' secrets; the target is all ones. Releases with the
@@ -30,7 +30,10 @@ Belief = tuple[int, int, int, float]  # target, release, secret, probability
 
 
 def check(name: str) -> str:
-    """The classifier of that name; InputError where there is none, or scikit-learn is missing."""
+    """Return the classifier of that name.
+
+    InputError where there is none, or scikit-learn is missing.
+    """
     if name == BAYES:
         return name
     if name not in CLASSIFIERS:
@@ -49,7 +52,10 @@ def check(name: str) -> str:
 def beliefs(
     name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
 ) -> Iterator[Belief]:
-    """What a classifier believes of each target with and without them; ``lessons`` are in order."""
+    """Yield what a classifier believes of each target with and without them.
+
+    ``lessons`` are in order.
+    """
     beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
     for n, ((target, release), rows) in enumerate(groupby(lessons, key=lambda r: (r[0], r[1])), 1):
         table = tuple((row[2], row[3], row[4]) for row in rows)
@@ -65,7 +71,7 @@ def beliefs(
 def _learnt(
     name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
 ) -> list[tuple[int, float]]:
-    """What is believed of who encodes to all ones."""
+    """Return what is believed of who encodes to all ones."""
     secrets = sorted({secret for _, secret, _ in table})
     if len(secrets) == 1:
         return [(secrets[0], 1.0)]

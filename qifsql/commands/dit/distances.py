@@ -52,7 +52,7 @@ UNIT = 2**80
 
 
 def summary(passes: Passes, question: Question) -> pl.DataFrame:
-    """The summary (``SUMMARY``) of the table ``each_one``."""
+    """Return the summary (``SUMMARY``) of the table ``each_one``."""
     rows = []
     for row in passes.stream.rows(render(passes.query("dit/moments"))):
         run, distance, records, different, infinite, total, squares, greatest = row
@@ -69,7 +69,7 @@ def summary(passes: Passes, question: Question) -> pl.DataFrame:
 def shares(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """The people of ``each_one`` with a distance of at most each point, or above it."""
+    """Return the people of ``each_one`` with a distance of at most each point, or above it."""
     listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []

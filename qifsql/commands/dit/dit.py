@@ -141,7 +141,7 @@ def _releases(question: Question) -> list[Dataset]:
 
 
 def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
-    """The question about the data as they are read, and what is known of these.
+    """Return the question about the data as they are read, and what is known of these.
 
     Raises ColumnError where values are nested, InputError where there are several secrets.
     """
@@ -162,7 +162,7 @@ def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
 
 
 def _plain(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
-    """What the question is about, as plain data for manifests and stores."""
+    """Return what the question is about, as plain data for manifests and stores."""
     named = (*microdata.qids, *microdata.secrets)
     description: dict[str, object] = {
         "dataset": dataset.name,

@@ -95,7 +95,7 @@ class Outside:
             raise DatasetError(f"{title} has no records; name another file")
 
     def _columns(self, path: Path) -> tuple[Catalog, list[Column]]:
-        """A release, and its quasi-identifiers and secret under the names of the people's.
+        """Return a release, and its quasi-identifiers and secret under the names of the people's.
 
         CSV is read with the types that its cells have, and as text where these are others than
         those of the people: 01234 stays a text among texts, and no whole number is rounded.
@@ -110,7 +110,7 @@ class Outside:
         return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
 
     def _secret(self, file_column: Column, title: str, *, csv: bool) -> exp.Expr:
-        """The secret of a release as a value of that of the people."""
+        """Return the secret of a release as a value of that of the people."""
         what = f"secret {quoted(self.secret.name)} of {title}"
         if nested(file_column.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
@@ -162,7 +162,10 @@ class Outside:
         )
 
     def _patterns(self) -> exp.Query:
-        """The rows of ``patterns``: each target with their own release, and with the whole one."""
+        """Return the rows of ``patterns``.
+
+        Each target with their own release, and with the whole one.
+        """
         number = exp.column("number", "shown")
         release = exp.or_(number.eq(exp.column("target", "targets")), number.eq(WHOLE))
         everybody = exp.alias_(own_table("targets"), "targets", table=True)
@@ -193,7 +196,7 @@ class Outside:
         return query.group_by("1", "2", "3", "4")
 
     def _held(self) -> Sequence[str]:
-        """The tables of a batch."""
+        """Return the tables of a batch."""
         tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
         numbers = [raw.number for raw in self.raws]
         return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
@@ -208,7 +211,7 @@ def _known_secret() -> exp.Expr:
 
 
 def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
-    """A cell; of CSV as text, as other releases may have cells there that are no single values."""
+    """Return a cell; of CSV as text, because other releases may have generalised cells there."""
     if nested(file_column.type):
         return column(file_column)
     value = normal(Attribute(file_column.name, column(file_column), file_column.type))
@@ -216,7 +219,7 @@ def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
 
 
 def _loses(meant: Attribute, file_column: Column) -> bool:
-    """Whether values would become others if CSV were read with the type that its cells have."""
+    """Return whether reading CSV with the type of its cells would change values."""
     raw, cells = domain(meant.type).kind, domain(file_column.type).kind
     if cells == "floating":
         return raw != "floating"

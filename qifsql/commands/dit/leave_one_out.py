@@ -31,17 +31,17 @@ class World:
     gone: int = NOTHING
 
     def broken(self, wishes: Wishes, sides: exp.Select) -> Plan:
-        """The parts of ``sides`` that break a limit on the secret."""
+        """Return the parts of ``sides`` that break a limit on the secret."""
         return refused(wishes, (self.secret,), sides, records=self.records, whole=self.whole)
 
 
 def compares(wishes: Wishes) -> bool:
-    """Whether a limit compares classes with the whole release."""
+    """Return whether a limit compares classes with the whole release."""
     return wishes.t is not None or wishes.t_ordered is not None
 
 
 def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
-    """The worlds of the secrets that targets take away, by their codes, and of nobody."""
+    """Return the worlds of the secrets that targets take away, by their codes, and of nobody."""
     coded = passes.coded
     (secret,) = coded.secrets
     worlds = {NOBODY: World("whole", secret, coded.records)}

@@ -32,7 +32,7 @@ def write(
 
 
 def rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Plan:
-    """The rows of every record, for each run."""
+    """Return the rows of every record, for each run."""
     step = microdata_steps.everybody(microdata)
     columns: list[tuple[exp.Expr, str]] = [
         (exp.column(microdata_steps.RECORD, "everybody"), microdata_steps.RECORD)
@@ -65,6 +65,6 @@ def rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Pla
 
 
 def _runs(question: Question) -> exp.Expr:
-    """The runs with their k, as a table."""
+    """Return the runs with their k, as a table."""
     rows = [(i, None if w is None else w.k) for i, w in enumerate(question.runs, 1)]
     return exp.values(rows, alias="runs", columns=["run", "k"])

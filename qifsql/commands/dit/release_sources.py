@@ -32,13 +32,13 @@ class Maker:
     wishes: Wishes | None = None
 
     def whole(self) -> Path:
-        """The release with everybody."""
+        """Return the release with everybody."""
         if self.question.method == FILES:
             return Path(self.question.release or "")
         return self._make(None, "with everybody")
 
     def without(self, record: int) -> Path:
-        """The release without a record, by its position."""
+        """Return the release without a record, by its position."""
         if self.question.method == FILES:
             return black_box.path_of(self.question.without or "", record)
         return self._make(record, f"without record {record}")
@@ -88,7 +88,7 @@ class Maker:
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
     def _records(self, record: int | None, kind: str) -> Plan:
-        """All records but one, in the order of the input, under names that SQL can use."""
+        """Return all records but one, in the order of the input, under names that SQL can use."""
         dataset = self.attack.microdata.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
         condition = (

@@ -53,7 +53,7 @@ class DitOptions(TypedDict, total=False):
     equal records. Without a method the other options say it. Cells of releases from elsewhere are
     those of ``qifsql.data.cells``, of the quasi-identifiers ``plain`` values as they stand.
     ``classifier``: ``naive-bayes`` (``qifsql.commands.dit.posteriors``), or one of scikit-learn
-    (``qifsql.commands.dit.classifiers``), which learns from every release anew. ``hierarchy``: a
+    (``qifsql.commands.dit.classifiers``), which learns from every release again. ``hierarchy``: a
     file of the secret's values and what they stand below (``value;node;...``) for
     ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
     so many people only, drawn by the seed of the settings. ``records``: a file for a row per record
@@ -205,7 +205,7 @@ class Question:
 
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":
-        """Return the question of all options; InputError where they do not go together."""
+        """Return the question of all options; InputError if they do not go together."""
         release, without, hierarchy = (
             None if path is None else path_text(path)
             for path in (options["release"], options["without"], options["hierarchy"])
@@ -228,7 +228,7 @@ class Question:
         )
 
     def plain(self) -> dict[str, object]:
-        """What is asked as plain data, for manifests and stores."""
+        """Return what is asked as plain data, for manifests and stores."""
         options: dict[str, object] = {
             "method": self.method,
             "runs": [None if wishes is None else wishes.plain() for wishes in self.runs],
@@ -243,7 +243,7 @@ class Question:
 
 
 def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
-    """Whole numbers from 1, as they are listed: ``2,5,10``; none where nothing is given."""
+    """Return whole numbers from 1, as they are listed: ``2,5,10``; none if nothing is given."""
     parts = [values] if isinstance(values, int | str) else values or ()
     listed = ",".join(map(str, parts))
     limits = []
@@ -255,7 +255,10 @@ def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[
 
 
 def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
-    """The limits of every run: each k with each l; of releases from elsewhere one run without."""
+    """Return the limits of every run: each k with each l.
+
+    Of releases from elsewhere one run without.
+    """
     k, l = _numbers(options["k"], "k"), _numbers(options["l"], "l")  # noqa: E741 - it is called l
     more: dict[str, Any] = {
         "l_entropy": options["l_entropy"],
@@ -276,7 +279,7 @@ def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
 
 
 def _method(options: DitOptions, *, files: bool) -> str:
-    """The method that is named; without one what the other options are about.
+    """Return the method that is named; without one what the other options are about.
 
     Raises InputError where there is none of that name, or they do not go together.
     """
@@ -323,14 +326,14 @@ def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
 
 
 def _sampled(n: int) -> int:
-    """How many people are looked at, 0 for all; InputError where that is no number."""
+    """Return how many people are looked at, 0 for all; InputError if that is no number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError("a sample is a number of people, from 1")
     return n
 
 
 def _points(thresholds: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
-    """The thresholds, in their order; that of the paper where none is given."""
+    """Return the thresholds, in their order; that of the paper where none is given."""
     if thresholds is None or (not isinstance(thresholds, int | float) and not thresholds):
         return (THRESHOLD,)
     parts = thresholds.split(",") if isinstance(thresholds, str) else thresholds

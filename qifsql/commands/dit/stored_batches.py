@@ -74,7 +74,7 @@ class Store:
             ledger.check(stream, held, damaged)
 
     def finished(self) -> set[tuple[int, int]]:
-        """The batches that are finished, as (run, batch)."""
+        """Return the batches that are finished, as (run, batch)."""
         rows = exp.select("run", "batch").from_(_table("finished"))
         return {(run, batch) for run, batch in self.stream.rows(render(rows))}
 
@@ -102,14 +102,14 @@ class Store:
 
 
 def signed(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """What is asked of which contents, by which version: what a store is about."""
+    """Return what is asked of which contents, by which version: what a store is about."""
     inputs = [digest["sha256"] for digest in digests(paths)]
     versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
     return {**versions, **question, "inputs": inputs}
 
 
 def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
-    """The file of a store, looked at before it is opened; ``restart`` removes an old one.
+    """Return the file of a store, looked at before it is opened; ``restart`` removes an old one.
 
     Raises InputError where it cannot be made, or is no store.
     """

@@ -23,7 +23,7 @@ KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distributi
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """A sentence and a row for each run and distance, and what the numbers mean."""
+    """Return a sentence and a row for each run and distance, and what the numbers mean."""
     rows = frame.to_dicts()
     each = [row for row in rows if row["distance"] == "emd"]
     parts: list[Part] = [Paragraph(_describe(each[0], spec))]
@@ -40,7 +40,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def named(distance: str) -> str:
-    """What a distance is called."""
+    """Return what a distance is called."""
     return {
         "emd_printed": said("EMD as printed"),
         "emd": "EMD",
@@ -50,7 +50,7 @@ def named(distance: str) -> str:
 
 
 def _meaning(distance: str) -> str:
-    """What a distance measures."""
+    """Return what a distance measures."""
     meanings = {
         "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the "
         "formula of the paper, to compare with its figures.",
@@ -64,7 +64,7 @@ def _meaning(distance: str) -> str:
 
 
 def _ends(rows: Sequence[Row]) -> Sequence[Row]:
-    """The first run and the last."""
+    """Return the first run and the last."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
 
@@ -80,7 +80,7 @@ def _describe(row: Row, spec: Spec) -> str:
 
 
 def _explain(row: Row, *, named: bool) -> str:
-    """What a run means for a person."""
+    """Return what a run means for a person."""
     text = (
         "Whoever takes part changes the guess about themselves by at most {most} percentage "
         "points, {mean} on average."
@@ -132,7 +132,7 @@ def _distance(x: float | None) -> str:
 
 
 def _endless(row: Row) -> str:
-    """Of whom a distance is infinite."""
+    """Return of whom a distance is infinite."""
     return said(
         "Where it is infinite, a value is possible with the person and impossible without them "
         "({run}: {n}); mean and std are over the others.",
@@ -142,7 +142,7 @@ def _endless(row: Row) -> str:
 
 
 def _sampled(row: Row, spec: Spec) -> bool:
-    """Whether not everybody was looked at."""
+    """Return whether not everybody was looked at."""
     return bool(spec.get("sample")) and row["records"] == spec["sample"]
 
 

@@ -48,12 +48,12 @@ class Request:
 
     @property
     def useful(self) -> Attribute:
-        """The useful attribute."""
+        """Return the useful attribute."""
         return self.microdata.qids[0]
 
     @property
     def ordered(self) -> bool:
-        """Whether its values have an order: of their type, or as it was given."""
+        """Return whether its values have an order: of their type, or as it was given."""
         return bool(self.order) or family(self.useful.type) in ORDERED
 
 
@@ -64,7 +64,7 @@ def bind(
     order: Sequence[str],
     where: str | None,
 ) -> Request:
-    """Look every name up, and check types and conditions; InputError where one does not fit."""
+    """Look every name up, and check types and conditions; InputError if one does not fit."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     null = options["null"]
@@ -94,7 +94,7 @@ def bind(
 
 
 def _one(text: str, schema: Schema, role: str) -> Attributes:
-    """One column or named expression."""
+    """Return one column or named expression."""
     attributes = names.attributes([text], schema, role)
     if len(attributes) != 1:
         raise ColumnError(f"the {role} is one column, and here are {len(attributes)}; name one")
@@ -106,7 +106,10 @@ def _named(number: int, of: int) -> str:
 
 
 def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
-    """The columns as predicates see them: the useful attribute under a name that no other has."""
+    """Return the columns as predicates see them.
+
+    The useful attribute under a name that no other has.
+    """
     mark = "useful"
     while any(c.source_name.casefold() == mark for c in schema.columns):
         mark += "_"
@@ -115,19 +118,19 @@ def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
 
 
 def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
-    """A predicate over the columns as it sees them."""
+    """Return a predicate over the columns as it sees them."""
     if not text.strip():
         raise InputError(f'{_named(number, of)} is empty; write a condition, as in "a = 3"')
     return parse(text, schema, _named(number, of))
 
 
 def _sure(tree: exp.Expr) -> exp.Expr:
-    """The predicate, false where it is unknown, as for a filter."""
+    """Return the predicate, false where it is unknown, as for a filter."""
     return exp.func("coalesce", exp.paren(tree), exp.false())
 
 
 def _whole(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
-    """Whether all whole numbers between the least and the greatest value may occur."""
+    """Return whether all whole numbers between the least and the greatest value may occur."""
     if domain not in DOMAINS:
         raise InputError(f"a domain is one of {', '.join(DOMAINS)}, not {quoted(domain)}")
     if domain == "observed":
@@ -143,7 +146,7 @@ def _whole(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
 
 
 def listed_in(text: str) -> tuple[str, ...]:
-    """The values of an order that is one CSV row: ``a,"b,c",d``."""
+    """Return the values of an order that is one CSV row: ``a,"b,c",d``."""
     try:
         (fields,) = csv.reader([text], strict=True)
     except (csv.Error, ValueError) as e:
@@ -152,7 +155,7 @@ def listed_in(text: str) -> tuple[str, ...]:
 
 
 def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[str, ...]:
-    """The listed values, each once and of the right type."""
+    """Return the listed values, each once and of the right type."""
     if len(set(order)) < len(order):
         raise InputError("the order lists a value twice; list each once")
     if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
@@ -164,7 +167,7 @@ def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[s
 
 
 def respondents(request: Request) -> exp.Select:
-    """The generated step: one row per individual under names of our own.
+    """Return the generated step: one row per individual under names of our own.
 
     ``pattern`` has a bit for each predicate that holds, the first of them is 1.
     """
@@ -176,7 +179,9 @@ def respondents(request: Request) -> exp.Select:
 
 
 def answers(request: Request) -> exp.Select | None:
-    """The pattern at every place, occurring or not; None where the useful attribute is not enough.
+    """Return the pattern at every place, occurring or not.
+
+    None if the useful attribute is not enough.
 
     Reads ``places``.
     """
@@ -189,7 +194,7 @@ def answers(request: Request) -> exp.Select | None:
 
 
 def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """The numbers of the conditions that hold, as bits of one number."""
+    """Return the numbers of the conditions that hold, as bits of one number."""
     bits: list[exp.Expr] = [
         exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, tree in enumerate(conditions)
@@ -199,7 +204,10 @@ def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def listed(request: Request) -> exp.Query:
-    """The generated step: one row per value of the order, with its position; none without one."""
+    """Return the generated step: one row per value of the order, with its position.
+
+    None without one.
+    """
     type_ = request.useful.type
 
     def row(value: exp.Expr, position: exp.Expr) -> exp.Select:

@@ -21,7 +21,7 @@ APART = 0.05  # of the ranges of both axes: labels nearer than that would hide e
 
 
 def tradeoff(frame: pl.DataFrame) -> Chart:
-    """Privacy loss against utility: the best corner is below on the right.
+    """Return privacy loss against utility: the best corner is below on the right.
 
     ``frame`` is a result of ``dp`` (``mechanisms.weighing.TRADEOFF``); rows without a utility are
     left out. The dashed lines are what both come to without noise.
@@ -54,7 +54,7 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
 
 
 def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
-    """The heads of the panels by predicate, all predicates together (NULL) last."""
+    """Return the heads of the panels by predicate, all predicates together (NULL) last."""
     numbers = sorted(frame["predicate"].drop_nulls().unique())
     heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
     if frame["predicate"].null_count():
@@ -63,13 +63,13 @@ def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
 
 
 def _panels(frame: pl.DataFrame) -> pl.Series:
-    """What each row is about, as the head of its panel."""
+    """Return what each row is about, as the head of its panel."""
     heads = _heads(frame)
     return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
 
 
 def _labels(frame: pl.DataFrame) -> pl.Series:
-    """The epsilon beside each point; none beside points where another has its label.
+    """Return the epsilon next to each point; none next to points where another has its label.
 
     Those of the largest epsilons come first: they are farthest from the crowd without a report.
     """
@@ -90,7 +90,10 @@ def _labels(frame: pl.DataFrame) -> pl.Series:
 
 
 def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
-    """The layers of a panel, from the back to the front; ``drawn`` has the look of each name."""
+    """Return the layers of a panel, from the back to the front.
+
+    ``drawn`` has the look of each name.
+    """
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)
     y = alt.Y("loss:Q", title=said("privacy loss (factor)")).scale(
@@ -125,7 +128,7 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
 
 
 def _words(frame: pl.DataFrame) -> list[str]:
-    """What the chart shows, for who cannot see it."""
+    """Return what the chart shows, for who cannot see it."""
     message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
     return [
         said(

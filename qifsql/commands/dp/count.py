@@ -54,12 +54,12 @@ class Counts:
 
     @property
     def likeliest(self) -> int:
-        """How many people have the most frequent value of the secret."""
+        """Return how many people have the most frequent value of the secret."""
         return max(sum(n for _, _, n in kind) for kind in self.kinds)
 
 
 def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
-    """All counts. ``local``: by place of the useful attribute, which must be ``ordered``.
+    """Return all counts. ``local``: by place of the useful attribute, which must be ``ordered``.
 
     Raises InputError where the data are no base for the question.
     """
@@ -93,7 +93,7 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
 
 
 def _answer(tables: Tables, name: str) -> list[tuple[Any, ...]]:
-    """The rows of a view of ``sql/dp``."""
+    """Return the rows of a view of ``sql/dp``."""
     return tables.answer(load(f"dp/{name}").query)
 
 
@@ -124,7 +124,7 @@ def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
 def _places(
     tables: Tables, request: Request, extent: Extent, *, ordered: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The people and the pattern at each place of the useful attribute, in its order."""
+    """Return the people and the pattern at each place of the useful attribute, in its order."""
     useful = request.useful
     if ordered and not request.ordered and extent.useful_values > 2:
         raise InputError(

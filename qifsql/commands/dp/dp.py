@@ -76,7 +76,7 @@ def dp(
 
 
 def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
-    """The mechanisms that are named, in their order."""
+    """Return the mechanisms that are named, in their order."""
     texts = mechanism.split(",") if isinstance(mechanism, str) else list(mechanism)
     names = [text.strip().casefold().replace("-", "_") for text in texts]
     for name in names:
@@ -109,7 +109,7 @@ def _check(predicates: Sequence[str], options: DpOptions) -> None:
 def _notes(
     request: Request, counts: Counts, mechanisms: Sequence[str], frame: pl.DataFrame
 ) -> tuple[str, ...]:
-    """What the reader should know before reading the numbers."""
+    """Return what the reader should know before reading the numbers."""
     notes = []
     name, places = quoted(request.useful.name), len(counts.people)
     if places and counts.extent.missing:

@@ -34,7 +34,7 @@ class Epsilon:
 
     @property
     def alpha(self) -> Fraction:
-        """e^-epsilon: exact, or right to 60 digits."""
+        """Return e^-epsilon: exact, or right to 60 digits."""
         return Fraction(_WORK.exp(-self.value)) if self.ratio is None else 1 / self.ratio
 
     def part(self, n: int) -> "Epsilon":
@@ -43,7 +43,7 @@ class Epsilon:
 
 
 def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
-    """Return the epsilons of a list, each once, in their order; InputError where one is none."""
+    """Return the epsilons of a list, each once, in their order; InputError if one is none."""
     items = [value] if isinstance(value, str | int | float) else value
     texts = [item if isinstance(item, str) else repr(item) for item in items]
     parts = [part.strip() for text in texts for part in text.split(",")]

@@ -40,7 +40,7 @@ class Report:
 
 
 def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:
-    """Noise on counts, of one predicate or several, each answered so many times at ``epsilon``.
+    """Return noise on the counts of one or several predicates, each answered at ``epsilon``.
 
     V = 1/N Σ_y max_s Σ_z n_sz P(y | z), z the answers of the predicates for the added record, and
     y how many of the noisy ones are yes; the utility has max_z n_z P(y | z) (thesis Eqs. 6.8, 6.9).
@@ -65,7 +65,7 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
 def _by_pattern(
     cells: Iterable[tuple[int, int, int]], bits: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """The people by the answers of some predicates, numbered anew."""
+    """Return the people by their answers to some predicates, renumbered."""
     people: dict[int, int] = {}
     for _, pattern, n in cells:
         z = sum((pattern >> bit & 1) << i for i, bit in enumerate(bits))
@@ -76,7 +76,7 @@ def _by_pattern(
 def _sum_best(
     kinds: Iterable[Sequence[tuple[int, int]]], alpha: Fraction, *, bits: int, answers: int
 ) -> Fraction:
-    """Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer."""
+    """Return Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer."""
     wrong, right = alpha.numerator, alpha.denominator
     lines = list(kinds)
     if bits == 1:  # only the outer lines can be best
@@ -93,19 +93,19 @@ def _sum_best(
 
 
 def _agreeing(yes: Sequence[int], z: int, answers: int) -> int:
-    """How many answers are right, where so many to each question are yes, and z is the truth."""
+    """Return how many answers are right where that many to each question are yes and z is true."""
     return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
 
 
 def _weights(right: int, wrong: int, answers: int) -> list[int]:
-    """How likely it is that 0, 1, ... of the answers are right."""
+    """Return how likely it is that 0, 1, ... of the answers are right."""
     ups = accumulate(repeat(right, answers), mul, initial=1)
     downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
     return [up * down for up, down in zip(ups, reversed(downs), strict=True)]
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
-    """Noise on the useful attribute of every record, whereafter one predicate is counted.
+    """Return noise on the useful attribute of every record, whereafter one predicate is counted.
 
     Exact where the records are few and e^epsilon is a fraction, else from the characteristic
     function (thesis Eqs. 6.10 to 6.13; ``sums``).
@@ -130,7 +130,7 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
 
 
 def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
-    """An upper bound for all counts of the same noisy records together.
+    """Return an upper bound for all counts of the same noisy records together.
 
     They are sums over all records, so they tell no more of the added one than its own noisy
     answers would (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
@@ -144,7 +144,9 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
 
 
 def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
-    """People whose secret is guessed right from the answers themselves; people with the likeliest.
+    """Return people whose secret is guessed right from the answers themselves.
+
+    People with the likeliest.
 
     Success without noise is the first over N, utility without a report the second over N.
     """

@@ -16,7 +16,7 @@ Chances = list[tuple[float, float]]  # that it satisfies the predicate, and that
 
 
 def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
-    """Chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
+    """Return chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
 
     G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n: summed
     over the places j where the predicate holds. One place stays itself.
@@ -36,7 +36,7 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 
 def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
-    """What reaches each place from those before it."""
+    """Return what reaches each place from those before it."""
     reached = [masses[0] - masses[0]]
     for before in masses[:-1]:
         reached.append(alpha * (reached[-1] + before))
@@ -44,7 +44,7 @@ def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
 
 
 def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
-    """Chances after randomised response among all values (k-ary; Kairouz et al. 2016).
+    """Return chances after randomised response among all values (k-ary; Kairouz et al. 2016).
 
     R(w' | w) = e^ε/(e^ε + k - 1) where w' = w, and 1/(e^ε + k - 1) otherwise.
     """
@@ -56,7 +56,7 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 
 def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]) -> Chances:
-    """Each chance and its complement, both as the nearest floating numbers."""
+    """Return each chance and its complement, both as the nearest floating numbers."""
     with localcontext() as context:
         context.prec = DIGITS
         alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)

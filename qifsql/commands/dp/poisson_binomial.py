@@ -34,9 +34,9 @@ class Window:
 
 
 def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
-    """The distribution as whole numbers over their sum; None where these would be too large.
+    """Return the distribution as whole numbers over their sum; None if these would be too large.
 
-    ``people`` answer yes with the chance that stands beside their number, in [0, 1].
+    ``people`` answer yes with the chance that stands next to their number, in [0, 1].
     """
     records = sum(people)
     common = math.lcm(*(t.denominator for t in chances))
@@ -52,7 +52,7 @@ def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | Non
 
 
 def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """The distribution of a sum."""
+    """Return the distribution of a sum."""
     result = [0] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
         if x:
@@ -62,7 +62,7 @@ def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
 
 
 def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
-    """The distribution as floating numbers, from its characteristic function.
+    """Return the distribution as floating numbers, from its characteristic function.
 
     ``chances`` are each person's of yes and of no. With μ and v the mean and variance of the
     count, counts beyond μ ± x are left out, x such that Bernstein's bound
@@ -94,7 +94,7 @@ def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Win
 
 
 def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
-    """How far the chances of a window may be off, all together.
+    """Return how far the chances of a window may be off, all together.
 
     Each person's chance, and its part in the mean, is off by at most 3·2^-53 of itself. A shift of
     one person's chance by δ moves the others' distribution, which has one mode below 2 max b, by
@@ -106,7 +106,7 @@ def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> fl
 
 
 def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
-    """φ(2πj/M) for j = 0, 1, ... as long as it counts, around the middle of the window."""
+    """Return φ(2πj/M) for j = 0, 1, ... as long as it counts, around the middle of the window."""
     waves = [(1.0, 0.0)]
     for j in range(1, size // 2 + 1):
         theta = 2 * math.pi * j / size
@@ -126,7 +126,7 @@ def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> l
 
 
 def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
-    """arg(1 - t + t e^iθ) - tθ, for t <= 1/2 and 0 < θ <= π, without cancellation.
+    """Return arg(1 - t + t e^iθ) - tθ, for t <= 1/2 and 0 < θ <= π, without cancellation.
 
     ``sines`` are s = sin θ, c = 1 - cos θ and sin θ - θ. The argument is that of 1 - tc + i ts,
     and with x = ts / (1 - tc): atan x - tθ = (atan x - x) + t (sin θ - θ) + x tc.
@@ -139,7 +139,7 @@ def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
 
 
 def _arc(x: float) -> float:
-    """The arc tangent of x less x, for 0 <= x <= 1/4."""
+    """Return the arc tangent of x less x, for 0 <= x <= 1/4."""
     square, power, total, k = x * x, x * x * x, 0.0, 3
     while power > 1e-19 * abs(total) and power > 0:
         total += -power / k if k % 4 == 3 else power / k
@@ -149,7 +149,7 @@ def _arc(x: float) -> float:
 
 
 def _sine(theta: float) -> float:
-    """The sine of θ less θ."""
+    """Return the sine of θ less θ."""
     if theta > 1:
         return math.sin(theta) - theta
     term, terms = theta, []
@@ -160,7 +160,7 @@ def _sine(theta: float) -> float:
 
 
 def _back(waves: Sequence[Wave], size: int, start: int) -> list[float]:
-    """b(k) for each k of the window, whose first lies so far from the middle."""
+    """Return b(k) for each k of the window, whose first lies so far from the middle."""
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
     half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window stands alone

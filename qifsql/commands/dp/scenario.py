@@ -35,7 +35,10 @@ between, NULL where noise is on counts alone."""
 
 
 def scenario(counts: Counts) -> pl.DataFrame:
-    """The scenario that the data are in (``SCENARIO``); none (NULL) where they are between."""
+    """Return the scenario that the data are in (``SCENARIO``).
+
+    None (NULL) where they are between.
+    """
     extent = counts.extent
     secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
     shared = max(0.0, secret + useful - both)
@@ -59,7 +62,7 @@ def scenario(counts: Counts) -> pl.DataFrame:
 
 
 def _classify(there: float, back: float) -> str | None:
-    """The letter of the scenario: the secret from the useful attribute, and back."""
+    """Return the letter of the scenario: the secret from the useful attribute, and back."""
     if there >= INFERRED:
         return "A" if back >= INFERRED else "C"
     if back >= INFERRED:
@@ -68,5 +71,5 @@ def _classify(there: float, back: float) -> str | None:
 
 
 def _share(shared: float, whole: float, *, sure: bool) -> float:
-    """The share of uncertainty that goes: all of it where one decides the other."""
+    """Return the share of uncertainty that goes: all of it where one decides the other."""
     return 1.0 if sure else min(1.0, shared / whole)

@@ -43,7 +43,7 @@ class Semantic:
 
 
 def semantic(epsilon: float, delta: float = 0.0, people: int = 1) -> Semantic:
-    """What (epsilon, delta)-differential privacy promises each of so many people (see above).
+    """Return what (epsilon, delta)-differential privacy promises each of n people (see above).
 
     Source: Ganta et al., Definitions 10 to 13, Proposition 14 (δ = 0), Theorem 15. InputError where
     epsilon is not above 0, delta not in [0, 1), or people below 1.

@@ -29,7 +29,7 @@ class DpOptions(TypedDict, total=False):
     count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
     (k-ary, on every record). ``order`` lists the values of the useful attribute where their type
     has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or
-    ``whole`` (all whole numbers between). ``counts``: each predicate is asked so many times.
+    ``whole`` (all whole numbers between). ``counts``: each predicate is asked that many times.
     ``budget``: of several answers each has its part of epsilon (``split``), or all of it
     (``sum``); records are perturbed once, with the whole epsilon, whatever is counted of them.
     ``delta``: read epsilon as (epsilon, delta) where semantic privacy is told. ``null``: a missing

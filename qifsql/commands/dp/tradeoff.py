@@ -51,7 +51,7 @@ and ``utility`` may be off, beyond the rounding to a floating number."""
 def weighed(
     counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
 ) -> Iterator[dict[str, object]]:
-    """A row for each predicate, and one for all of them where there are several."""
+    """Yield a row for each predicate, and one for all of them where there are several."""
     bits = range(max(counts.totals).bit_length())
     several_bits = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
     for chosen in several_bits:
@@ -83,7 +83,7 @@ def weighed(
 
 
 def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
-    """The numbers of a report, between those without a report and without noise."""
+    """Return the numbers of a report, between those without a report and without noise."""
     records, likeliest = counts.extent.records, counts.likeliest
     sure, most = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
@@ -103,7 +103,10 @@ def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, 
 
 
 def _promised(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
-    """What epsilon promises whatever the data: the most that is lost, and how far beliefs move."""
+    """Return what epsilon promises whatever the data.
+
+    The most that is lost, and how far beliefs move.
+    """
     beliefs = semantic(epsilon, delta, counts.extent.records + 1)
     most = counts.extent.records / counts.likeliest
     return {

@@ -30,7 +30,7 @@ KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """For each predicate a table of epsilons by mechanism, with what the numbers mean."""
+    """Return for each predicate a table of epsilons by mechanism, with what the numbers mean."""
     rows = frame.to_dicts()
     parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
     for place in dict.fromkeys(row["predicate"] for row in rows):
@@ -55,7 +55,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _related(row: Row, spec: Spec) -> str:
-    """The scenario of the data in a sentence or two."""
+    """Return the scenario of the data in a sentence or two."""
     useful, secret = escaping.cell(spec["useful"]), escaping.cell(spec["secret"])
     there, back = (
         words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
@@ -93,7 +93,7 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 
 
 def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
-    """A row for each epsilon, and under each mechanism the same columns."""
+    """Return a row for each epsilon, and under each mechanism the same columns."""
     mechanisms = _mechanisms(rows)
     shown = {m: said(SHORT[m]) for m in mechanisms}
     names = [f"{'' if i else shown[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
@@ -109,7 +109,7 @@ def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
 
 
 def _measured(rows: Sequence[Row]) -> Table:
-    """Loss and utility by epsilon, between those without a report and without noise."""
+    """Return loss and utility by epsilon, between those without a report and without noise."""
     table = _table(rows, [said("loss"), said("utility")], [_loss, _utility])
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
@@ -132,7 +132,7 @@ def _utility(row: Row) -> str:
 
 
 def _meaning(secret: str, row: Row) -> str:
-    """What one row says, in words."""
+    """Return what one row says, in words."""
     message = (
         "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
         "in {before} of cases before, and in {after} after {answers}."
@@ -158,12 +158,12 @@ def _meaning(secret: str, row: Row) -> str:
 
 
 def _same(loss: float) -> bool:
-    """Whether a loss is shown as none."""
+    """Return whether a loss is shown as none."""
     return f"{loss:.4f}" == "1.0000"
 
 
 def _nothing(secret: str, row: Row) -> str:
-    """Why no noise has a loss."""
+    """Return why no noise has a loss."""
     if _same(row["privacy_loss_max"]):
         return said(
             "Every loss is x {one}, without noise, too: whether one more record is counted does "
@@ -178,7 +178,7 @@ def _nothing(secret: str, row: Row) -> str:
 
 
 def _capped(row: Row) -> str:
-    """That another epsilon would promise nothing else."""
+    """Return that another epsilon would promise nothing else."""
     return said(
         "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
         "{prior} of cases before. Only smaller epsilons promise more.",

@@ -43,7 +43,7 @@ def cautions(
     estimates: Sequence[Uniques],
     weights: tuple[str, Weights] | None,
 ) -> Iterator[str]:
-    """The known ways in which the estimates fail, where the sample is open to them.
+    """Yield the known ways in which the estimates fail, where the sample is open to them.
 
     ``weights`` are the name and the numbers of the weights, where there are some.
     """
@@ -97,7 +97,7 @@ def is_even(estimates: Sequence[Uniques]) -> bool:
 
 
 def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
-    """What weights mean here, and what about them the methods cannot bear."""
+    """Yield what weights mean here, and what about them the methods cannot bear."""
     each = _number(weights.least)
     if weights.least != weights.most:
         each += f" to {_number(weights.most)}"
@@ -119,5 +119,5 @@ def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> 
 
 
 def _number(n: Fraction) -> str:
-    """A weight: whole where it is large."""
+    """Return a weight: whole where it is large."""
     return f"{round(n):,}" if n >= 100 or n.denominator == 1 else f"{float(n):.4g}"

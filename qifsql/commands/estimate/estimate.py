@@ -135,7 +135,7 @@ def estimate(
 
 
 def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
-    """What every method says; one where the sample is all there is.
+    """Return what every method says; one where the sample is all there is.
 
     ``shares`` is the sum, over the uniques of the sample, of the chance that there is nobody else.
     """
@@ -148,7 +148,7 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
 
 
 def _share(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
-    """How the sample was drawn; InputError where that is not said, or twice."""
+    """Return how the sample was drawn; InputError if that is not said, or twice."""
     ways = [one for one in (fraction, population, w) if one is not None]
     if len(ways) != 1:
         raise InputError(

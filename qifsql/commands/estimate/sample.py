@@ -29,7 +29,7 @@ class Share:
     population: int | None = None
 
     def of(self, records: int) -> Fraction:
-        """The fraction; InputError where the population is smaller than the sample."""
+        """Return the fraction; InputError if the population is smaller than the sample."""
         if self.fraction is not None:
             return self.fraction
         people = self.population or 0
@@ -83,7 +83,7 @@ class Sampled:
             self.fraction = share.of(self.records)
 
     def count(self) -> Counted:
-        """Blocks by size, people by risk."""
+        """Return blocks by size, people by risk."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         rows = self._rows(
             microdata_steps.plan(self.bound.microdata, steps, self._query("spread")), "counting"
@@ -104,7 +104,7 @@ class Sampled:
         )
 
     def every_record(self, native: Sequence[str]) -> Plan:
-        """Every record with the size of its block and its risk, in the order of the input."""
+        """Return every record with its block size and risk, in the order of the input."""
         attack = self.bound
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(attack.microdata)]
@@ -123,7 +123,7 @@ class Sampled:
         )
 
     def _records(self) -> int:
-        """How many people the sample has; WeightError where some stand for nobody."""
+        """Return how many people the sample has; WeightError if some stand for nobody."""
         there = check_records(self.engine, self.bound.microdata)
         if self.bound.microdata.null != "drop" and self.bound.microdata.weight is None:
             return there
@@ -143,7 +143,10 @@ class Sampled:
         return int(records)
 
     def _weights(self) -> Weights:
-        """The weights in people; WeightError where they add up to fewer than there are records."""
+        """Return the weights in people.
+
+        WeightError where they add up to fewer than there are records.
+        """
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
         ((_, *numbers, unit),) = self._rows(plan, "adding weights")
@@ -168,7 +171,7 @@ class Sampled:
         return [*steps, self._step("crowds", crowds)]
 
     def _unit(self) -> Step:
-        """One row: the fraction, or the unit of which weights are a whole number of parts."""
+        """Return one row: the fraction, or the unit of which all weights are multiples."""
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

@@ -26,7 +26,7 @@ TITLE = "Unique in the population: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """What each method says of the population, and the risk of the sample's records."""
+    """Return what each method says of the population, and the risk of the sample's records."""
     rows = frame.to_dicts()
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
@@ -86,7 +86,7 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
 
 
 def _assumptions(rows: list[dict[str, Any]]) -> Table:
-    """What each method takes for granted, what it says of itself, and why it may be far off."""
+    """Return the assumptions of each method, its definition, and why it may be far off."""
     table = Table.of([said("method"), said("assumes"), said("out of range")])
     cautions = {text: name for name, text in CAUTIONS.items()}
     remarks = {text: name for name, text in REMARKS.items()}
@@ -102,7 +102,7 @@ def _assumptions(rows: list[dict[str, Any]]) -> Table:
 
 
 def _meaning(rows: list[dict[str, Any]]) -> str:
-    """What the methods say, in words: the first one, or the range where they disagree."""
+    """Return what the methods say, in words: the first one, or the range where they disagree."""
     row = rows[0]
     if not row["singled_out"]:
         return said(
@@ -140,7 +140,7 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
 
 
 def _bands(histogram: pl.DataFrame) -> Table:
-    """How many people have which risk, in whole percent."""
+    """Return how many people have which risk, in whole percent."""
     table = Table.of([said("chance of a right link"), said("people")], right=(1,))
     for low, high in BANDS:
         people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()
@@ -164,7 +164,7 @@ def _risks(row: Mapping[str, Any]) -> str:
 
 
 def _about(estimate: float) -> str:
-    """An estimate: a whole number, or with digits where it is small."""
+    """Return an estimate: a whole number, or with digits where it is small."""
     if estimate >= 10 or estimate == 0:
         return words.count(round(estimate))
     return number(f"{estimate:.2g}")

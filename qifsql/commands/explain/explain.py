@@ -1,6 +1,6 @@
 """What each measure means: formula, direction, range, source, and an example worked out.
 
-The words are in ``measures.toml``, beside this module; the example is computed from the counts
+The words are in ``measures.toml``, next to this module; the example is computed from the counts
 of a small table of the samples (thesis Table 3.2), so it cannot differ from what an attack gives.
 """
 
@@ -75,7 +75,7 @@ def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
 
 
 def _meant(measure: str) -> str:
-    """The name of what is asked for by any of its names; InputError where there is none."""
+    """Return the name of what is asked for by any of its names; InputError if there is none."""
     names = _names()
     key = "_".join(re.split(r"[\s_-]+", measure.strip().casefold()))
     if key not in names:
@@ -87,7 +87,7 @@ def _meant(measure: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """Every accepted name: measures first, then their other names, then columns of results.
+    """Return every accepted name: measures first, then their other names, then columns of results.
 
     A column that several measures share means the first of them.
     """
@@ -104,12 +104,15 @@ def _texts() -> dict[str, dict[str, Any]]:
 
 
 def words_of(measure: str) -> Mapping[str, Any]:
-    """The words about a measure, without an example: title, meaning, formula, source and more."""
+    """Return the words about a measure, without an example.
+
+    Title, meaning, formula, source and more.
+    """
     return _texts()[_meant(measure)]
 
 
 def _used(glossary: str, text: str) -> Iterable[str]:
-    """The entries of a glossary that stand in a text: ``N: all people``."""
+    """Yield the entries of a glossary that stand in a text: ``N: all people``."""
     entries: Mapping[str, str] = _file()[glossary]
     for entry, meaning in entries.items():
         if re.search(rf"(?<!\w){re.escape(entry)}(?!\w)", text):
@@ -118,7 +121,7 @@ def _used(glossary: str, text: str) -> Iterable[str]:
 
 @cache
 def _file() -> dict[str, dict[str, Any]]:
-    """The words of ``measures.toml``; texts over several lines are one."""
+    """Return the words of ``measures.toml``; texts over several lines are one."""
     text = Path(__file__).with_name("measures.toml").read_text(encoding="utf-8")
     return {name: _folded(entries) for name, entries in tomllib.loads(text).items()}
 
@@ -132,7 +135,7 @@ def _folded(text: Any) -> Any:
 
 
 def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
-    """The counts of the running example, as ``qifsql blocks`` gives them, and where they are from.
+    """Return the counts of the running example, as ``qifsql blocks`` gives them, and their SQL.
 
     Blocks are counted by group, too; what joins the groups is a sum.
     """

@@ -54,7 +54,7 @@ class Explanation:
 
 
 def frame(explanations: Sequence[Explanation]) -> pl.DataFrame:
-    """Explanations as a table (``SCHEMA``), one row each."""
+    """Return explanations as a table (``SCHEMA``), one row each."""
     rows = [
         {name: getattr(e, name, None) for name in SCHEMA}
         | {"measure": e.name, "columns": list(e.columns), "aliases": list(e.aliases)}

@@ -92,7 +92,7 @@ def object_plan(
     *,
     catalogs: Mapping[str, str] | None = None,
 ) -> Plan:
-    """All rows of one object, in the order of blocks and values."""
+    """Return all rows of one object, in the order of blocks and values."""
     steps = Steps(attack, catalogs=catalogs)
     if show == "prior":
         query = _prior(steps, native)
@@ -104,7 +104,7 @@ def object_plan(
 
 
 def _about_one_secret(spec: Attack) -> Attack:
-    """The attack with the key as its secret, where no other is named."""
+    """Return the attack with the key as its secret, where no other is named."""
     if len(spec.secrets) > 1:
         raise ColumnError("objects are about one secret; name one")
     if not spec.secrets and spec.key is None:
@@ -200,7 +200,7 @@ def _secret(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
 def _fraction(
     steps: Steps, part: exp.Expr, whole: exp.Expr, name: str
 ) -> list[tuple[exp.Expr, str]]:
-    """A probability as a fraction in lowest terms and as a float."""
+    """Return a probability as a fraction in lowest terms and as a float."""
     kind = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
     shared = exp.Anonymous(
         this="gcd",

@@ -15,7 +15,7 @@ LISTED = 20  # rows that are listed of what is no matrix
 
 
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
-    """One object: values of the secret down, blocks (or inners) across."""
+    """Return one object: values of the secret down, blocks (or inners) across."""
     rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
     values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))
     if show == "prior":
@@ -64,7 +64,7 @@ def _listed(frame: pl.DataFrame, show: str) -> list[Part]:
 
 
 def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """By value, missing last; values of one column are of one type."""
+    """Return by value, missing last; values of one column are of one type."""
     return sorted(rows, key=lambda r: (r["value"] is None, 0 if r["value"] is None else r["value"]))
 
 
@@ -85,7 +85,7 @@ def _entry(row: Mapping[str, Any] | None, show: str) -> str:
 
 
 def _fraction(row: Mapping[str, Any], prefix: str) -> str:
-    """A probability as papers print it, or in digits where it is no short fraction."""
+    """Return a probability as papers print it, or in digits where it is no short fraction."""
     part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
     if whole < 10**6:
         return str(Fraction(part, whole))

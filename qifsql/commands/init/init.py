@@ -88,7 +88,7 @@ def _filled(
     columns: Sequence[Mapping[str, Any]],
     csv: Mapping[str, Any],
 ) -> str:
-    """The template with the columns of a dataset."""
+    """Return the template with the columns of a dataset."""
     template = Path(__file__).with_name("template.toml").read_text("utf-8")
     usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
     qids = [c for c in usable if c["suggested_role"] == "quasi-identifier"]
@@ -114,7 +114,7 @@ def _filled(
 
 
 def _line(column: Mapping[str, Any], *, aside: bool = False) -> str:
-    """A column in a list, with what it looks like; one that is set aside is a comment."""
+    """Return a column in a list, with what it looks like; one that is set aside is a comment."""
     values = "" if column["distinct"] is None else f", {several(column['distinct'], 'value')}"
     guess = f"{family(column['type'])}{values}: {column['suggested_role']}, {column['why']}"
     name = f"{'# ' if aside else ''}{toml(column['column'])},"
@@ -122,7 +122,7 @@ def _line(column: Mapping[str, Any], *, aside: bool = False) -> str:
 
 
 def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:
-    """The path of a dataset as seen from the folder of the study."""
+    """Return the path of a dataset as seen from the folder of the study."""
     if text.startswith(SAMPLE):
         return text
     table, file = "", text

@@ -33,7 +33,7 @@ before the attack and with it. ``factor``: of skewness, how many times as likely
 def bites(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Whom each attack bites, of one secret (``ATTACKS``)."""
+    """Return whom each attack succeeds, of one secret (``ATTACKS``)."""
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: number(term, "HUGEINT") for name, term in terms.items()}

@@ -56,7 +56,7 @@ def levels(
 
 
 def _hierarchies(values: Iterable[str], secrets: Sequence[str]) -> dict[str, str]:
-    """The files of hierarchies by their secrets, from ``SECRET=FILE``."""
+    """Return the files of hierarchies by their secrets, from ``SECRET=FILE``."""
     from qifsql.data.expressions import split_name
 
     secret_names = [(split_name(secret) or (secret, ""))[0] for secret in secrets]

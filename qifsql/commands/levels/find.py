@@ -50,7 +50,7 @@ def find_levels(
     thresholds: Mapping[str, Fraction],
     height: Mapping[int, int],
 ) -> dict[tuple[str, int], Finding]:
-    """The worst level of each measure and secret, and who breaks what is wanted of it.
+    """Return the worst level of each measure and secret, and who breaks what is wanted of it.
 
     ``height`` is that of the hierarchy, by the number of its secret.
     """
@@ -71,7 +71,7 @@ def find_levels(
 def _scores(
     tables: Tables, questions: Questions, height: Mapping[int, int]
 ) -> dict[tuple[str, int], float]:
-    """The highest score of each measure and secret."""
+    """Return the highest score of each measure and secret."""
     steps = Steps(tables)
     parts = []
     for name, j, width in questions:
@@ -88,7 +88,7 @@ def _height(height: Mapping[int, int], j: int) -> dict[str, Row]:
 
 
 def _named(name: str, j: int) -> list[exp.Expr]:
-    """The number of the secret and the name of the measure, as columns."""
+    """Return the number of the secret and the name of the measure, as columns."""
     return [
         exp.alias_(exp.Literal.number(j), "secret"),
         exp.alias_(exp.Literal.string(name), "measure"),
@@ -96,13 +96,13 @@ def _named(name: str, j: int) -> list[exp.Expr]:
 
 
 def measure(name: str) -> Measure:
-    """How the levels of a measure are read; a breach is read like what is wanted of it."""
+    """Return how the levels of a measure are read; a breach is read like what is wanted of it."""
     base = "enhanced_beta" if name == BREACH else name
     return next(m for m in MEASURES if m.name == base)
 
 
 def instead(name: str) -> dict[str, str]:
-    """The files that stand for names of ``sql/levels`` for one measure.
+    """Return the files that stand for names of ``sql/levels`` for one measure.
 
     Of entropy only blocks of one value, the least there is, are told by a level; of enhanced
     beta-likeness the block of the largest gain is the worst one.
@@ -112,7 +112,7 @@ def instead(name: str) -> dict[str, str]:
 
 
 def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
-    """The least entropy of a block, as exp(H), and who has less than what is wanted."""
+    """Return the least entropy of a block, as exp(H), and who has less than what is wanted."""
     j, width = secret.number, secret.width
     edge = math.inf
     if secret.fewest > 1:
@@ -145,7 +145,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
-    """The scores between which levels are close to what is wanted, and from which to the worst."""
+    """Return the scores near the required levels, and from which they are near the worst."""
     definition = measure(name)
     edge = worst if math.isinf(worst) else worst - _room(worst)
     at = math.inf
@@ -163,7 +163,7 @@ def _between(low: float, high: float, edge: float) -> Row:
 
 
 def _room(score: float) -> float:
-    """How far from a score others are that must be compared exactly."""
+    """Return how far from a score others are that must be compared exactly."""
     return CLOSE * abs(score) + LEAST
 
 
@@ -186,7 +186,7 @@ def _worst(name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fra
 
 
 def breaks(definition: Measure, level: Level, aim: Fraction) -> bool:
-    """Whether a block of that level breaks what is wanted."""
+    """Return whether a block of that level breaks what is wanted."""
     side = level.beyond(aim)
     if definition.higher_is_safer:
         return side < 0
@@ -199,7 +199,7 @@ def worst_blocks(
     levels: Mapping[tuple[str, int], Finding],
     height: Mapping[int, int],
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """The size of a worst block of each measure, its values, and how many people have each.
+    """Return the size of a worst block of each measure, its values, and how many people have each.
 
     The blocks are kept, too, as tables ``worst_blocks_1`` ... of their secret.
     """
@@ -230,7 +230,10 @@ def look(
     level: Finding,
     height: Mapping[int, int],
 ) -> str:
-    """The step that gives a worst block: the columns that tell blocks apart, and its size."""
+    """Return the step that gives a worst block.
+
+    The columns that tell blocks apart, and its size.
+    """
     name, j = key
     width = len(steps.tables.counts.bound.microdata.qids)
     if secret is not None or name == "k":
@@ -246,7 +249,7 @@ def look(
 
 
 def sought(name: str, level: Finding) -> dict[str, Row]:
-    """What is said of the level that a block must have."""
+    """Return what is said of the level that a block must have."""
     if level.level is None:
         counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])
         bounds = _between(math.inf, math.inf, -math.log2(level.value) - CLOSE)

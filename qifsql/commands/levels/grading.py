@@ -115,11 +115,14 @@ class Run:
 
     @property
     def heights(self) -> dict[int, int]:
-        """The heights of the hierarchies, by the number of their secret."""
+        """Return the heights of the hierarchies, by the number of their secret."""
         return {j: h.height for j, h in self.hierarchies.items()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of the result: those of no secret, then each secret's, in the order asked."""
+        """Return the rows of the result.
+
+        Those of no secret, then each secret's, in the order asked.
+        """
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
         worst = find.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
         average = {"measure": AVERAGE, "value": people / blocks}
@@ -144,7 +147,7 @@ class Run:
         ]
 
     def attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Whom the attacks on k and l bite."""
+        """Return whom the attacks on k and l succeed."""
         rows = [
             row
             for j, secret in self.secrets.items()
@@ -153,11 +156,14 @@ class Run:
         return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def worst(self) -> pl.DataFrame:
-        """The quasi-identifiers of the worst blocks."""
+        """Return the quasi-identifiers of the worst blocks."""
         return worst_blocks.placed(self.tables, self.secrets, self.levels, self.heights)
 
     def _find(self) -> dict[tuple[str, int], find.Finding]:
-        """The worst level of each measure and secret (0: of none; k is that of the first)."""
+        """Return the worst level of each measure and secret (0 stands for no secret).
+
+        k is that of the first.
+        """
         first = min(self.secrets, default=0)
         questions = [("k", first, self.secrets[first].width if first else 1)]
         if self.population is not None:
@@ -196,12 +202,12 @@ class Run:
         )
 
     def _people(self) -> int:
-        """How many people there are where there is no secret."""
+        """Return how many people there are where there is no secret."""
         plan = records_plan(self.bound.microdata, people=True)
         return int(self.tables.rows(plan, "counting records")[0][0])
 
     def _l(self, secret: counting.Secret) -> int:
-        """The l of recursive (c, l)-diversity."""
+        """Return the l of recursive (c, l)-diversity."""
         fewest = Fraction(secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
@@ -236,14 +242,14 @@ class Run:
         return line
 
     def _pick_distance(self, j: int) -> str:
-        """The distance of the values of a secret."""
+        """Return the distance of the values of a secret."""
         if j in self.hierarchies:
             return "t_hierarchical"
         ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED
         return "t_ordered" if ordered else "t_equal"
 
     def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What the reader should know of these numbers."""
+        """Return what the reader should know of these numbers."""
         notes = [*self.bound.microdata.notes, *self.notes]
         notes += [
             f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "

@@ -108,7 +108,7 @@ def _skew(value: aims.Number) -> Fraction:
 def _hierarchies(
     sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
-    """The hierarchies by the numbers of their secrets."""
+    """Return the hierarchies by the numbers of their secrets."""
     numbers = {secret.name: j for j, secret in enumerate(microdata.secrets, 1)}
     hierarchies = {}
     for name, source in sources.items():

@@ -24,7 +24,7 @@ BITS_63 = 2**63
 class Secret:
     """One secret that is graded: its number and name, and by how many columns blocks differ.
 
-    ``by_kind``: blocks are told apart by their counts. Of ``people`` so many have the ``rarest``
+    ``by_kind``: blocks are told apart by their counts. Of ``people`` that many have the ``rarest``
     and the ``commonest`` value. ``fewest`` values are in a block.
     """
 
@@ -84,7 +84,10 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
 
 
 def _wide_enough(people: int, values: int) -> str:
-    """The type for what moves times people and size: 64 bits are several times as fast as 128."""
+    """Return the type for what moves times people and size.
+
+    64 bits are several times as fast as 128.
+    """
     return "BIGINT" if 4 * people * people * values < BITS_63 else "HUGEINT"
 
 
@@ -108,13 +111,13 @@ def crowds(tables: Tables, apart: int, everybody: int) -> None:
 
 
 def starred(width: int) -> exp.Expr:
-    """Whether all quasi-identifiers of a block are ``*``; false where one is missing."""
+    """Return whether all quasi-identifiers of a block are ``*``; false where one is missing."""
     every = exp.and_(*(exp.column(f"qid_{i}").eq(STAR) for i in range(1, width + 1)))
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
 def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
-    """The pieces where the block of who is suppressed is everyone, and about them alone."""
+    """Return the pieces where the block of who is suppressed is everyone, and about them alone."""
     width = len(tables.counts.bound.microdata.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
@@ -134,7 +137,7 @@ def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
 
 
 def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
-    """Keep what moves through a hierarchy; InputError where values have no place in it."""
+    """Keep what moves through a hierarchy; InputError if values have no place in it."""
     counts = tables.counts
     names = ["leaf", "level", "node"]
     rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)

@@ -33,7 +33,7 @@ class LevelOptions(TypedDict, total=False):
     (``qifsql.data.hierarchy``): t by hierarchical distance, and similarity attacks. ``population``:
     the people who may be in the release: k-map and delta-presence. ``suppressed`` says what records
     are whose quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is
-    ``everyone``, or ``out``. ``skew``: a skewness attack bites where a value is at least so many
+    ``everyone``, or ``out``. ``skew``: a skewness attack bites where a value is at least that many
     times as likely as in the release. ``show_blocks``: give the quasi-identifiers of the worst
     blocks, too.
 
@@ -170,7 +170,7 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
 
 
 def read(options: Mapping[str, object]) -> dict[str, Fraction]:
-    """Return the wanted levels as fractions; InputError where one is out of its range."""
+    """Return the wanted levels as fractions; InputError if one is out of its range."""
     thresholds = {
         name: _number(name, value)
         for name, value in options.items()
@@ -202,7 +202,7 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
 
 
 def shown(number: Fraction) -> str:
-    """A wanted level as it is written: ``5``, ``0.2``."""
+    """Return a wanted level as it is written: ``5``, ``0.2``."""
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.12g}"
 
 
@@ -221,7 +221,7 @@ def _number(name: str, value: object) -> Fraction:
 
 
 def exact(value: object) -> Fraction | None:
-    """A number as it is written: 0.2 is a fifth; None where it is none."""
+    """Return a number as it is written: 0.2 is a fifth; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | Decimal):
         return None
     try:

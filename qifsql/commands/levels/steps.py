@@ -22,7 +22,7 @@ Inputs = Mapping[str, Row | exp.Query]
 
 @dataclass(frozen=True)
 class Tables:
-    """The counts, and the tables of levels beside them.
+    """The counts, and the tables of levels next to them.
 
     ``wholes`` is the row about everybody (the view ``levels/whole``) by the number of the secret.
     """
@@ -38,12 +38,12 @@ class Tables:
         self.counts.keep_rows(actual, steps.plan(last.query))
 
     def rows(self, step_plan: Plan, what: str = "measuring") -> list[tuple[Any, ...]]:
-        """The rows of a plan as plain values."""
+        """Return the rows of a plan as plain values."""
         self.counts.plans.append(step_plan)
         return self.counts.engine.rows(step_plan, what, self.counts.where)
 
     def dicts(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> list[Any]:
-        """The rows of a step by column."""
+        """Return the rows of a step by column."""
         steps = Steps(self)
         step_plan = steps.plan(exp.select("*").from_(steps.need(name, j, width, inputs=inputs)))
         self.counts.plans.append(step_plan)
@@ -67,7 +67,7 @@ class Steps:
         instead: Mapping[str, str] | None = None,
         suffix: str = "",
     ) -> str:
-        """The name of a step about a secret whose blocks are told apart by ``width`` columns.
+        """Return the name of a step about a secret whose blocks have ``width`` columns.
 
         ``inputs`` is what no file makes, ``instead`` are the files that stand for a name. Where
         these differ in one plan, so must ``suffix``.
@@ -99,7 +99,7 @@ class Steps:
         return self._push(Step(actual, template.doc, spliced))
 
     def plan(self, result: exp.Query) -> Plan:
-        """The steps so far and the query that reads them."""
+        """Return the steps so far and the query that reads them."""
         return plan(self.tables.counts.bound.microdata, self.steps, result)
 
     def _push(self, step: Step) -> str:
@@ -109,5 +109,5 @@ class Steps:
 
 
 def number(value: int, kind: str) -> exp.Expr:
-    """A whole number of a type."""
+    """Return a whole number of a type."""
     return exp.cast(exp.Literal.string(str(value)), kind)

@@ -16,7 +16,10 @@ from qifsql.query.microdata_steps import normal, records_plan
 def settle(
     engine: Engine, microdata: Microdata, how: Suppressed
 ) -> tuple[Microdata, int, list[str]]:
-    """The attack without records that are out, how many have everyone as their block; remarks."""
+    """Return the attack without records that are out, how many have everyone as their block.
+
+    Remarks.
+    """
     star = _all_starred(microdata)
     if star is None:
         never = "no record is suppressed: a quasi-identifier that is no text is never *"
@@ -43,7 +46,7 @@ def settle(
 
 
 def _all_starred(microdata: Microdata) -> exp.Expr | None:
-    """Whether all quasi-identifiers of a record are ``*``; None where that cannot be."""
+    """Return whether all quasi-identifiers of a record are ``*``; None if that cannot be."""
     if any(family(q.type) != "VARCHAR" for q in microdata.qids):
         return None
     every = exp.and_(*(exp.paren(normal(q)).eq(STAR) for q in microdata.qids))

@@ -1,4 +1,4 @@
-"""Levels as people read them: what blocks keep, who lacks what is wanted, which attacks bite."""
+"""Levels as people read them: what blocks keep, who lacks what is wanted, which attacks succeed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,7 +63,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
-    """Return all parts, with the values that so many people of a worst block have at least."""
+    """Return all parts, with the values that that many people of a worst block have at least."""
     rows = frame.to_dicts()
     first = rows[0]
     there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
@@ -87,7 +87,7 @@ def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) ->
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """What all blocks keep; what is wanted, and who lacks it."""
+    """Return what all blocks keep; what is wanted, and who lacks it."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("what all blocks keep"), said("level"), said("more is"), said("people at it")]
     heads += [said("wanted"), said("lacked by")] if has_thresholds else []
@@ -105,7 +105,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
 
 
 def _no_c(row: Mapping[str, Any]) -> str:
-    """Why there is no level of recursive diversity."""
+    """Return why there is no level of recursive diversity."""
     if row["l"] == 1:
         return said(
             "c, recursive, l = 1: none, as l = 1 asks for one value in a block, which every block "
@@ -125,7 +125,7 @@ def _say(row: Mapping[str, Any]) -> str:
 
 
 def _level(value: float | None, threshold: float | None = None) -> str:
-    """A level in four digits, or in more where these would say that it is whole or as wanted."""
+    """Return a level in four digits, or more where four would round it to a required level."""
     if value is None:
         return said("none")
     if value == int(value):
@@ -173,7 +173,7 @@ def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
 
 
 def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The quasi-identifiers of the worst blocks, their sizes, and the levels that they have."""
+    """Return the quasi-identifiers of the worst blocks, their sizes and their levels."""
     names = {(row["measure"], row["secret"]): _say(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
@@ -187,7 +187,7 @@ def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _bite(row: Mapping[str, Any]) -> str:
-    """Whom an attack bites, in a sentence."""
+    """Return whom an attack succeeds, in a sentence."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}

@@ -1,4 +1,4 @@
-"""Where the worst blocks are, and what else is told beside the levels."""
+"""Where the worst blocks are, and what else is told next to the levels."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from qifsql.query.steps import Steps as AttackSteps
 
 
 def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
-    """How many people blocks are about, and how many blocks there are."""
+    """Return how many people blocks are about, and how many blocks there are."""
     steps = Steps(tables)
     blocks, members = exp.column("blocks"), exp.column("members")
     people = exp.Sum(this=exp.Mul(this=blocks.copy(), expression=members))
@@ -47,7 +47,7 @@ def placed(
     levels: Mapping[tuple[str, int], Finding],
     height: Mapping[int, int],
 ) -> pl.DataFrame:
-    """The quasi-identifiers of a worst block of each measure and secret, and its size.
+    """Return the quasi-identifiers of a worst block of each measure and secret, and its size.
 
     Columns: ``measure``, ``secret``, the quasi-identifiers under their names, ``size``. Values of
     types that not every format can show are text.
@@ -75,7 +75,7 @@ def placed(
 
 
 def _columns(tables: Tables, table: str) -> list[exp.Expr]:
-    """The quasi-identifiers as they can be shown, and the size."""
+    """Return the quasi-identifiers as they can be shown, and the size."""
     values = [
         written(exp.column(f"qid_{i}", table), q, SHOWABLE)
         for i, q in enumerate(tables.counts.bound.microdata.qids, 1)
@@ -85,7 +85,7 @@ def _columns(tables: Tables, table: str) -> list[exp.Expr]:
 
 
 def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
-    """The first block in the order of the quasi-identifiers."""
+    """Return the first block in the order of the quasi-identifiers."""
     order = [
         exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
         for i in range(1, len(tables.counts.bound.microdata.qids) + 1)
@@ -94,7 +94,7 @@ def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
 
 
 def _of_size(tables: Tables, level: Finding) -> Plan:
-    """A block of that size."""
+    """Return a block of that size."""
     steps = Steps(tables)
     blocks = steps.need("blocks_of_all", 0, 1)
     query = exp.select(*_columns(tables, blocks)).from_(blocks)
@@ -103,7 +103,7 @@ def _of_size(tables: Tables, level: Finding) -> Plan:
 
 
 def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
-    """How many people of a worst block have each value, in the order of the values."""
+    """Return how many people of a worst block have each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
     same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
     query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
@@ -112,7 +112,7 @@ def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int
 
 
 def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
-    """A block of these counts; the last value is what the other ones leave."""
+    """Return a block of these counts; the last value is what the other ones leave."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")

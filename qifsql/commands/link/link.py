@@ -133,7 +133,7 @@ def link(
 
 
 def _plan(pair: tuple[Side, Side]) -> Plan:
-    """The kinds of blocks that release and register make together."""
+    """Return the kinds of blocks that release and register make together."""
     width = len(pair[0].qids)
     release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
     template = load("link/pairs")
@@ -157,7 +157,7 @@ def _setup(*pair: Side) -> tuple[str, ...]:
 
 
 def _count(engine: Engine, side: Side) -> tuple[int, int]:
-    """How many records there are, and how many of them miss nothing."""
+    """Return how many records there are, and how many of them miss nothing."""
     complete = exp.Where(this=side.complete)
     counted = [
         exp.Count(this=exp.Star()),
@@ -172,7 +172,7 @@ def _count(engine: Engine, side: Side) -> tuple[int, int]:
 
 
 def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
-    """How many people are in both; DatasetError where the keys do not tell."""
+    """Return how many people are in both; DatasetError if the keys do not tell."""
     for side in pair:
         plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _setup(side))
         ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
@@ -195,7 +195,7 @@ def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
 
 
 def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) -> tuple[str, ...]:
-    """What the reader should know about the numbers."""
+    """Return what the reader should know about the numbers."""
     notes = []
     for name, side in zip(("release", "register"), pair, strict=True):
         if n := row[f"{name}_missing"]:

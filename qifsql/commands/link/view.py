@@ -15,7 +15,7 @@ TITLE = "Linked with a register: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Both files side by side, the three adversaries, and how sure links are."""
+    """Return both files side by side, the three adversaries, and how sure links are."""
     row = frame.row(0, named=True)
     parts: list[Part] = [
         Heading(said("Linked by {qids}", qids=words.listed(row["qids"]))),
@@ -45,7 +45,7 @@ def _both(row: Mapping[str, Any]) -> Table:
 
 
 def _unique(row: Mapping[str, Any]) -> str:
-    """The three numbers that must not be taken for one another, and what they mean."""
+    """Return the three numbers that must not be taken for one another, and what they mean."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
     one = "{n} of {records} looks like somebody in the register."
     many = "{n} of {records} look like somebody in the register."
@@ -72,7 +72,7 @@ def _unique(row: Mapping[str, Any]) -> str:
 
 
 def _adversaries(row: Mapping[str, Any]) -> Table:
-    """The risks, each under the name of who it is about."""
+    """Return the risks, each under the name of who it is about."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
     register = said("highest chance, if only the register is known to have her: 1/F")
@@ -88,7 +88,7 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
 
 
 def _within(row: Mapping[str, Any]) -> list[Part]:
-    """How the blocks of the release lie within those of the register, in sentences."""
+    """Return how the blocks of the release lie within those of the register, in sentences."""
     sentences = []
     if row["k_map"] is not None:
         fewest = "k-map: {n}, the fewest in the register whom somebody of the release looks like."
@@ -106,7 +106,10 @@ def _within(row: Mapping[str, Any]) -> list[Part]:
 
 
 def _curve(confidence: pl.DataFrame) -> Table:
-    """Some points of the confidence curve: certain links, and those with at least such a chance."""
+    """Return some points of the confidence curve.
+
+    Certain links, and those with at least such a chance.
+    """
     truth = confidence["correct_at_least"].null_count() == 0
     heads = [said("links with a chance of"), said("links"), said("right at best")]
     heads += [said("right")] if truth else []

@@ -1,7 +1,7 @@
 """A receipt for one person: which few facts single the person out, and what a release tells.
 
 People are grouped by the set of quasi-identifiers in which they agree with the person, in one
-pass; there are at most 2^n such sets. Whoever agrees on a set agrees on each of its subsets, so
+pass; there are at most 2^n such sets. Anyone who agrees on a set agrees on each of its subsets, so
 sums over supersets give the number of look-alikes for every set of facts.
 """
 
@@ -41,7 +41,7 @@ def receipt(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """What a release gives away of one person.
+    """Return what a release gives away of one person.
 
     ``options`` must have the ``target``, quasi-identifiers and the person's values (None:
     missing); ``secret`` and others are as in ``attack``. The minimal sets that single the person
@@ -78,7 +78,7 @@ def receipt(
 def _rows(
     secret: str | None, names: Sequence[str], agreements: pl.DataFrame
 ) -> list[dict[str, object]]:
-    """The minimal sets, fewest facts first, in the order of the quasi-identifiers."""
+    """Return the minimal sets, fewest facts first, in the order of the quasi-identifiers."""
     sets = 2 ** len(names)
     people = [0] * sets
     for mask, n in agreements.select("mask", "people").iter_rows():

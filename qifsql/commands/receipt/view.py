@@ -8,7 +8,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """What one person's facts give away: the fewest that single out, and what is learnt."""
+    """Return what one person's facts give away: the fewest that single out, and what is learnt."""
     table = Table.of(["which facts", "how many", "reveal", "look-alikes"], right=(1, 3))
     for row in frame.iter_rows(named=True):
         facts = words.listed(row["qids"]) if row["qids"] else "none: it holds of everybody"

@@ -66,7 +66,7 @@ def records(
 def records_plan(
     attack: BoundAttack, native: Collection[str], measures: Collection[str] = ()
 ) -> Plan:
-    """Every record with what its block reveals, in the order of the input.
+    """Return every record with what its block reveals, in the order of the input.
 
     Values of other than ``native`` types are given as text.
     """
@@ -111,7 +111,10 @@ def records_plan(
 
 
 def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
-    """Further columns of records: table, value and name of each measure and gain function."""
+    """Return further columns of records.
+
+    Table, value and name of each measure and gain function.
+    """
     columns: list[tuple[str, exp.Expr, str]] = []
     attack = steps.attack
     for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.microdata.secrets)]):

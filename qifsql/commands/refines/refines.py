@@ -46,7 +46,7 @@ def refines(
     null: NullRule = "distinct",
     settings: Settings | None = None,
 ) -> Result:
-    """Whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
+    """Return whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
 
     Both are columns, patterns or named expressions. A missing value is a value. The result is one
     row (``SCHEMA``), true where it never does (A refines B). Where it may, the ``counterexample``
@@ -89,7 +89,7 @@ def refines(
 
 
 def _with_one_secret(microdata: Microdata, others: Sequence[Attribute]) -> Microdata:
-    """The attack with the other quasi-identifiers, taken together, as its one secret."""
+    """Return the attack with the other quasi-identifiers, taken together, as its one secret."""
     if not others:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
     parts = [

@@ -20,7 +20,10 @@ SHOWN = 20  # blocks or records that are shown of a result about people
 
 
 def released(results: Sequence[Stored]) -> Section:
-    """The card of each dataset: files, records, roles of columns; its columns where described."""
+    """Return the card of each dataset: files, records, roles of columns.
+
+    Its columns where described.
+    """
     parts: list[Part] = []
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
@@ -32,7 +35,7 @@ def released(results: Sequence[Stored]) -> Section:
 
 
 def _columns(results: Sequence[Stored]) -> list[Part]:
-    """All columns of a dataset with their roles: in each check, or in all other results."""
+    """Return all columns of a dataset with their roles: in each check, or in all other results."""
     checks = [s for s in results if s.kind == "check" and s.columns is not None]
     if checks:
         return [
@@ -75,7 +78,7 @@ def _card(results: Sequence[Stored]) -> Table:
 
 
 def _named(results: Sequence[Stored], key: str) -> list[str]:
-    """What was said under a key of the specs, each once."""
+    """Return what was said under a key of the specs, each once."""
     texts: dict[str, None] = {}
     for stored in results:
         values = stored.spec.get(key) or ()
@@ -85,7 +88,7 @@ def _named(results: Sequence[Stored], key: str) -> list[str]:
 
 
 def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
-    """A chapter for each result, by its kind; of unknown kinds the table."""
+    """Return a chapter for each result, by its kind; of unknown kinds the table."""
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):
         elsewhere = stored.kind in ELSEWHERE and stored.is_known
@@ -111,7 +114,10 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
-    """A result with the words of its room: those of ``chapter``, else its parts under ``TITLE``."""
+    """Return a result with the words of its room.
+
+    Those of ``chapter``, else its parts under ``TITLE``.
+    """
     if hasattr(view, "chapter"):
         title, parts = view.chapter(stored)
         return title, parts
@@ -128,13 +134,13 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def carriers(results: Sequence[Stored]) -> Section | None:
-    """Who carries the risk: the groups of all attacks that have some."""
+    """Return who carries the risk: the groups of all attacks that have some."""
     parts = [part for stored in results for part in _further("carriers", stored)]
     return Section("groups", said("Who carries the risk"), parts) if parts else None
 
 
 def remedies(results: Sequence[Stored]) -> Section | None:
-    """What to do first: what dropping and coarsening each quasi-identifier buys."""
+    """Return what to do first: what dropping and coarsening each quasi-identifier buys."""
     parts = [part for stored in results for part in _further("remedies", stored)]
     return Section("first", said("What to do first"), parts) if parts else None
 

@@ -24,7 +24,7 @@ BOOLEANS = (TokenType.TRUE, TokenType.FALSE)
 
 
 def expression(text: str) -> str | None:
-    """Return one SQL expression with the kind of each literal; None where it cannot be parsed."""
+    """Return one SQL expression with the kind of each literal; None if it cannot be parsed."""
     tokens = _tokens(text)
     trees = None if tokens is None else _parsed(tokens, text)
     if tokens is None or trees is None:
@@ -35,7 +35,7 @@ def expression(text: str) -> str | None:
 
 
 def script(text: str, files: Mapping[str, str]) -> str | None:
-    """Return statements with the kind of each literal; None where one cannot be parsed.
+    """Return statements with the kind of each literal; None if one cannot be parsed.
 
     ``files`` are names for the paths of files. Comments before a statement say what its steps
     are, and stay; those within it go.
@@ -106,7 +106,7 @@ def kind(text: str) -> str:
 
 
 def _tokens(text: str) -> list[Token] | None:
-    """Return the tokens of a text; None where it is no SQL."""
+    """Return the tokens of a text; None if it is no SQL."""
     try:
         return sqlglot.tokenize(text, read=DIALECT)
     except SqlglotError:
@@ -114,7 +114,7 @@ def _tokens(text: str) -> list[Token] | None:
 
 
 def _parsed(tokens: list[Token], text: str) -> list[exp.Expr] | None:
-    """Return the trees of the statements; None where one cannot be parsed."""
+    """Return the trees of the statements; None if one cannot be parsed."""
     try:
         trees = sqlglot.Dialect.get_or_raise(DIALECT).parser().parse(tokens, text)
     except (SqlglotError, RecursionError):

@@ -39,7 +39,7 @@ LIMITS = (
 
 
 def method(results: Sequence[Stored]) -> Section:
-    """Formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
+    """Return formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
     attacks = [s for s in results if s.kind in ATTACKS]
     if attacks:
@@ -62,7 +62,7 @@ def method(results: Sequence[Stored]) -> Section:
 
 
 def used(results: Sequence[Stored]) -> list[str]:
-    """The measures whose numbers stand in a report, by name."""
+    """Return the measures whose numbers stand in a report, by name."""
     measures: dict[str, None] = {}
     for stored in results:
         measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())

@@ -95,7 +95,10 @@ def report(
 def compose(
     results: list[Stored], reader: Reader, title: str | None = None, withheld: str = ""
 ) -> Document:
-    """The document of results as a reader may see them; ``withheld`` says what is left out."""
+    """Return the document of results as a reader may see them.
+
+    ``withheld`` says what is left out.
+    """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
     remark = [Paragraph(withheld)] if withheld else []
     if title is None:
@@ -119,7 +122,10 @@ def compose(
 
 
 def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:
-    """The tables behind a report, a file each: ``report.risk.csv``, ``report.risk.groups.csv``."""
+    """Return the tables behind a report, a file each.
+
+    ``report.risk.csv``, ``report.risk.groups.csv``.
+    """
     tables = {}
     for result in stored:
         frames = {result.name: result.frame}

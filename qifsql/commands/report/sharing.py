@@ -286,7 +286,7 @@ def _without_folders(text: str) -> str:
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
-    """A result under other names of its columns."""
+    """Return a result under other names of its columns."""
     if not labels:
         return stored
     details = {name: _renamed(table, labels) for name, table in stored.details.items()}

@@ -22,7 +22,7 @@ SUCCESS = (
 
 
 def summary(results: Sequence[Stored]) -> list[Part]:
-    """Cards of the worst of each question, the user's own policy, and what to do first."""
+    """Return cards of the worst of each question, the user's own policy, and what to do first."""
     compared = [row for stored in results for row in _compared(stored)]
     rows = [*worst(results), *compared]
     parts: list[Part] = []
@@ -52,7 +52,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
 
 
 def worst(results: Sequence[Stored]) -> list[Row]:
-    """For whose record it is, and for each secret, the row with the greatest success."""
+    """Return for whose record it is, and for each secret, the row with the greatest success."""
     rows: dict[tuple[str, str | None], Row] = {}
     answers = [row for stored in results for row in _answered(stored)]
     for row in (*answers, *(row for stored in results for row in _attacked(stored))):
@@ -63,7 +63,7 @@ def worst(results: Sequence[Stored]) -> list[Row]:
 
 
 def _attacked(stored: Stored) -> Iterator[Row]:
-    """The rows of attacks on everybody, each with its dataset."""
+    """Yield the rows of attacks on everybody, each with its dataset."""
     frame = stored.frame
     if stored.kind not in ("attack", "sweep") or frame.is_empty():
         return
@@ -120,18 +120,18 @@ def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
 
 
 def _several(results: Sequence[Stored]) -> bool:
-    """Whether attacks and sweeps are about several datasets."""
+    """Return whether attacks and sweeps are about several datasets."""
     about = (s for s in results if s.kind in ("attack", "sweep"))
     return len({str(s.spec.get("dataset", "")) for s in about}) > 1
 
 
 def _of(row: Row, text: str) -> str:
-    """A text and the dataset that it is about, where there are several."""
+    """Return a text and the dataset that it is about, where there are several."""
     return f"{row['dataset']}: {text}" if row["dataset"] else text
 
 
 def lead(row: Row) -> str:
-    """The first question in one sentence, with natural frequencies."""
+    """Return the first question in one sentence, with natural frequencies."""
     share, qids = words.frequency(row["posterior_deterministic"]), words.listed(row["qids"])
     values = {"share": share, "people": words.people(), "qids": qids}
     if row["secret"] is None and row["model"][1] == "R":
@@ -148,7 +148,7 @@ def lead(row: Row) -> str:
 
 
 def card(row: Row) -> Card:
-    """One risk at a glance."""
+    """Return one risk at a glance."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
     meaning = said("{people} for whom this is known with certainty", people=words.people())
     if row["secret"] is None:
@@ -167,7 +167,7 @@ def card(row: Row) -> Card:
 
 
 def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
-    """What to do first, from the sweeps; or how to find out."""
+    """Return what to do first, from the sweeps; or how to find out."""
     for stored in results:
         table = stored.details.get("drop_first")
         if stored.kind != "sweep" or table is None or table.is_empty():
@@ -219,7 +219,7 @@ def _light(check: Stored) -> Light:
 
 
 def _unconsidered(results: Sequence[Stored]) -> list[Part]:
-    """Which columns no result considers, for each file that was not checked."""
+    """Return which columns no result considers, for each file that was not checked."""
     checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
     parts: list[Part] = []
     for name, columns in uncovered.of_results(results).items():
@@ -229,5 +229,5 @@ def _unconsidered(results: Sequence[Stored]) -> list[Part]:
 
 
 def _rank(row: Row) -> tuple[float, float, int]:
-    """The riskiest first, of these who knows least."""
+    """Return the riskiest first, of these who knows least."""
     return row["posterior_probabilistic"], row["posterior_deterministic"], -row["n_qids"]

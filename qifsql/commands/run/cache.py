@@ -39,7 +39,7 @@ class Contents:
     hashes: dict[str, str] = field(default_factory=dict)
 
     def of(self, path: str) -> str:
-        """The digest of what a file holds. Raises InputError where it cannot be read."""
+        """Return the digest of what a file holds. Raises InputError where it cannot be read."""
         if path not in self.hashes:
             try:
                 self.hashes[path] = str(digests([path])[0]["sha256"])
@@ -57,7 +57,10 @@ class Identity:
 
     @classmethod
     def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
-        """The identity of the result of an entry: what is asked of which contents, by whom."""
+        """Return the identity of the result of an entry.
+
+        What is asked of which contents, by whom.
+        """
         options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
         if "gain" in options:
             options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
@@ -81,13 +84,16 @@ class Identity:
 
     @property
     def digest(self) -> str:
-        """The digest of it all."""
+        """Return the digest of it all."""
         text = json.dumps(self.determined_by, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _plain(value: Any, contents: Contents) -> Any:
-    """An option as plain data; a dataset as how it is read and what it holds, wherever it is."""
+    """Return an option as plain data.
+
+    A dataset as how it is read and what it holds, wherever it is.
+    """
     if isinstance(value, Dataset):
         paths = [Path(path) for path in value.paths]
         shared = os.path.commonpath([path.parent for path in paths])
@@ -136,17 +142,17 @@ class Cache:
             yield
 
     def place(self, identity: Identity) -> Path:
-        """The folder of a result."""
+        """Return the folder of a result."""
         return self.folder / identity.digest
 
     def workspace(self, identity: Identity) -> Path:
-        """The file that keeps what is done of a sweep until it is complete."""
+        """Return the file that keeps what is done of a sweep until it is complete."""
         return self.folder / f"{identity.digest}.sweep"
 
     def files(
         self, entry: Entry, identity: Identity, result: Result
     ) -> dict[Path, pl.DataFrame | str]:
-        """What is written to keep a result; ``seal`` makes it one."""
+        """Return what is written to keep a result; ``seal`` makes it one."""
         record: dict[str, Any] = {
             "name": entry.name,
             "kind": entry.kind,
@@ -171,7 +177,7 @@ class Cache:
             temporary.write_text(json.dumps(hashes, indent=2) + "\n", "utf-8")
 
     def damaged(self, identity: Identity) -> bool:
-        """Whether there is a result whose files are not as they were written."""
+        """Return whether there is a result whose files are not as they were written."""
         return (self.place(identity) / RECORD).exists() and not self._as_written(identity)
 
     def _as_written(self, identity: Identity) -> bool:
@@ -184,7 +190,10 @@ class Cache:
             return False
 
     def find(self, entry: Entry, identity: Identity) -> Result | None:
-        """The result that an earlier run has kept; None where there is none that can be read."""
+        """Return the result that an earlier run has kept.
+
+        None if there is none that can be read.
+        """
         place = self.place(identity)
         if not self._as_written(identity):
             return None
@@ -213,7 +222,7 @@ class Cache:
             return None
 
     def others(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
-        """What these do not use: results, and workspaces of sweeps that are not finished."""
+        """Return what these do not use: results, and workspaces of sweeps that are not finished."""
         places = {path for i in used for path in (self.place(i), self.workspace(i))}
         paths = [path for path in sorted(self.folder.glob("*")) if path not in places]
         results = [path for path in paths if (path / RECORD).is_file()]
@@ -221,7 +230,7 @@ class Cache:
 
 
 def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
-    """Where a kept result came from: its manifest says the same as before."""
+    """Return where a kept result came from: its manifest says the same as before."""
     statements = (str(note["sql"]).removesuffix(";\n"),)  # all of them, as one text
     return Origin(
         note["started"],
@@ -241,7 +250,7 @@ def _detail(place: Path, name: str) -> Path:
 
 
 def _locked(handle: int) -> bool:
-    """Whether the file is ours alone now; where a system has no such locks, it is."""
+    """Return whether the file is ours alone now; where a system has no such locks, it is."""
     try:
         import fcntl
     except ImportError:

@@ -26,7 +26,7 @@ class Outputs:
         self.written = _read(self.list)
 
     def current(self, name: str, digest: str) -> bool:
-        """Whether the files of a name are there as they were written for that result."""
+        """Return whether the files of a name are there as they were written for that result."""
         record = self.written.get(name, {})
         is_same = record.get("digest") == digest and record.get("formats") == list(self.formats)
         return is_same and all(self._is_ours(n, sha) for n, sha in record["files"].items())
@@ -53,7 +53,7 @@ class Outputs:
             temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
 
     def files(self, name: str) -> list[Path]:
-        """The tables of a name."""
+        """Return the tables of a name."""
         hashes = self.written.get(name, {}).get("files", {})
         return [self.folder / file for file in hashes if not file.endswith(ENDING)]
 
@@ -66,7 +66,7 @@ class Outputs:
 
 
 def shown(entry: Entry, result: Result) -> Shown:
-    """The result of an entry in all its forms."""
+    """Return the result of an entry in all its forms."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
     if isinstance(result, Verdict):
         return view.shown(result, title)
@@ -78,7 +78,7 @@ def shown(entry: Entry, result: Result) -> Shown:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The list; an empty one where there is none, or where it is damaged."""
+    """Return the list; an empty one where there is none, or where it is damaged."""
     try:
         data = json.loads(path.read_text("utf-8"))
         return {

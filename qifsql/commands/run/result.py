@@ -36,7 +36,7 @@ the result took when it was made; ``digest`` is that of all that determines it."
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one entry; the result is None where it is still to be made."""
+    """What became of one entry; the result is None if it is still to be made."""
 
     entry: Entry
     digest: str
@@ -59,12 +59,12 @@ class StudyResult(Result):
 
     @property
     def parts(self) -> Mapping[str, Result]:
-        """The results of the entries by name."""
+        """Return the results of the entries by name."""
         return self.results
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
-        """All outcomes together."""
+        """Return all outcomes together."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
         attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
@@ -90,7 +90,10 @@ class StudyResult(Result):
 
 
 def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Tables below each other, with the name of each; columns of some are empty in the others."""
+    """Return tables below each other, with the name of each.
+
+    Columns of some are empty in the others.
+    """
     named = [t.select(pl.lit(name).alias("name"), pl.all()) for name, t in tables.items()]
     return pl.concat([pl.DataFrame(schema=NAMED | dict(schema)), *named], how="diagonal")
 

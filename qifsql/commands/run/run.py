@@ -98,7 +98,7 @@ class _Run:
             raise InputError("\n".join(wrongs))
 
     def planned(self) -> StudyResult:
-        """What a run would find and what it would do."""
+        """Return what a run would find and what it would do."""
         outcomes = [
             Outcome(e, self._digest(e), "to do" if hit is None else "unchanged", hit)
             for e in self.study.entries
@@ -107,7 +107,7 @@ class _Run:
         return StudyResult.of(outcomes, self._origin())
 
     def run(self) -> StudyResult:
-        """All entries, one after the other."""
+        """Return all entries, one after the other."""
         outcomes: list[Outcome] = []
         try:
             with self.store.alone():
@@ -123,7 +123,7 @@ class _Run:
             ) from e
 
     def _outcome(self, entry: Entry, written: Outputs) -> Outcome:
-        """The result of an entry, from before or now, and its tables in the folder."""
+        """Return the result of an entry, from before or now, and its tables in the folder."""
         identity, digest = self.identities[entry.name], self._digest(entry)
         place = [e.name for e in self.study.entries].index(entry.name) + 1
         title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
@@ -160,7 +160,7 @@ class _Run:
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
-        """A check: against its policy, or against the rules of the study."""
+        """Return a check: against its policy, or against the rules of the study."""
         policy, last = policy_of(entry.options), entry.options.get("baseline")
         verdict = check.against(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
@@ -170,7 +170,7 @@ class _Run:
         return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
 
     def _together(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
-        """All results in one, and its tables in the folder."""
+        """Return all results in one, and its tables in the folder."""
         result = StudyResult.of(outcomes, self._origin())
         states = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         names = [outcome.entry.name for outcome in outcomes]
@@ -181,7 +181,7 @@ class _Run:
         return replace(result, files=tuple(files), notes=(*result.notes, *self._left(written)))
 
     def _left(self, written: Outputs) -> Iterator[str]:
-        """What earlier runs left: it stays, and the person is told."""
+        """Yield what earlier runs left: it stays, and the person is told."""
         gone = [n for n in written.written if n != WHOLE and n not in self.identities]
         if gone:
             names = ", ".join(map(quoted, gone))
@@ -197,7 +197,7 @@ class _Run:
             yield f"an unfinished sweep of before stays in {path} ({size:,} MiB)"
 
     def _find(self, entry: Entry) -> Result | None:
-        """What an earlier run has kept, or an entry before that asks the same."""
+        """Return what an earlier run has kept, or an entry before that asks the same."""
         if entry.name not in self.results:
             result = self.store.find(entry, self.identities[entry.name])
             if result is None:
@@ -225,13 +225,13 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
 
 
 def table(result: StudyResult, study: Study) -> Shown:
-    """A study in all its forms; a line about each entry stands aside."""
+    """Return a study in all its forms; a line about each entry stands aside."""
     title = f"qifsql: {study.path.name}"
     return Shown(result=result, title=title, aside=("entries",))
 
 
 def _as_written(result: Result, entry: Entry) -> Result:
-    """The same with the files of gains as they stand in the study, wherever it lies."""
+    """Return a copy with the files of gains as they stand in the study, wherever it lies."""
     if not entry.written:
         return result
     spec, frame = dict(result.origin.spec), result.frame
@@ -246,7 +246,7 @@ def _as_written(result: Result, entry: Entry) -> Result:
 
 @contextmanager
 def _located(study: Study, entry: Entry) -> Iterator[None]:
-    """An error about an entry says where it stands in the study."""
+    """Locate errors about an entry: they say where it is in the study."""
     try:
         yield
     except (Interrupted, InternalError):

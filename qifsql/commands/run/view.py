@@ -19,7 +19,7 @@ KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """All entries: what they found, and what became of them."""
+    """Return all entries: what they found, and what became of them."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
     heads = {
         "": said("Attacks"),

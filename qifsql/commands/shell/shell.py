@@ -70,7 +70,7 @@ def shell(
 
 
 def views(attack: BoundAttack) -> list[str]:
-    """The statements that make the views, schema by schema, and return to the first."""
+    """Return the statements that make the views, schema by schema, and return to the first."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
     schemas = unique([*TAKEN, *names])[len(TAKEN) :]
     statements = [f"{statement};" for statement in openings(attack.microdata.dataset)]
@@ -83,7 +83,10 @@ def views(attack: BoundAttack) -> list[str]:
 
 
 def _views_of(attack: BoundAttack, j: int) -> list[str]:
-    """The views of one secret: ``microdata`` made for it, the others as they stand in ``sql/``."""
+    """Return the views of one secret.
+
+    ``microdata`` made for it, the others as they stand in ``sql/``.
+    """
     weighted = attack.microdata.weight is not None
     folder = "weighted/" if weighted else ""
     *before, people = microdata_steps.steps(attack.microdata)
@@ -108,7 +111,7 @@ def _views_of(attack: BoundAttack, j: int) -> list[str]:
 
 
 def _prior(counted: Sequence[str], folder: str) -> list[str]:
-    """The same files with no quasi-identifiers: one block, the view ``prior``."""
+    """Return the same files with no quasi-identifiers: one block, the view ``prior``."""
     names = {
         "cells": "prior_cells",
         "people": "prior_cells",
@@ -124,7 +127,7 @@ def _prior(counted: Sequence[str], folder: str) -> list[str]:
 
 
 def _with_struct(query: exp.Query, microdata: Microdata, j: int) -> exp.Query:
-    """``microdata`` with one column ``qid`` that keeps the user's names, and one ``secret``."""
+    """Return ``microdata`` with one column ``qid`` under the user's names, and one ``secret``."""
     names = unique([q.name for q in microdata.qids])
     columns = {e.alias: e.this for e in query.selects}
     parts = [

@@ -21,7 +21,7 @@ def sql(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> str:
-    """The statement that gives the numbers of ``attack`` when it is pasted into a DuckDB prompt.
+    """Return the statement that gives the numbers of an attack in a DuckDB prompt.
 
     Nothing is attacked: only names and types of columns are read, of CSV from all lines. ``step``
     stops after that step and shows its rows.

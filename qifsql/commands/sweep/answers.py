@@ -71,11 +71,11 @@ class Game:
     unit: Fraction
 
     def value(self, subset: int) -> Fraction:
-        """V(S); -1 is the subset of all."""
+        """Return V(S); -1 is the subset of all."""
         return Fraction(self.amounts[subset]) / self.unit
 
     def last(self, position: int) -> Fraction:
-        """V(all) - V(all but a)."""
+        """Return V(all) - V(all but a)."""
         return self.value(-1) - self.value(-1 - (1 << position))
 
 
@@ -95,7 +95,7 @@ def details(
 
 
 def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
-    """Whether each question of the sweep has each non-empty subset exactly once."""
+    """Return whether each question of the sweep has each non-empty subset exactly once."""
     parts, n = _questions(frame), (1 << len(qids)) - 1
     return bool(parts) and all(
         part.height == n and part["subset"].n_unique() == n for part in parts
@@ -103,7 +103,9 @@ def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
 
 
 def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """The subsets of each size with the highest posteriors (spec section 5; thesis Table 4.4).
+    """Return the subsets of each size with the highest posteriors.
+
+    Source: thesis, Table 4.4.
 
     Ties go to the subset that is higher in the other measure, then to the one that comes first in
     the order of ``qids``. The sweep need not be whole. Columns: ``BEST``.
@@ -130,7 +132,7 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """What each quasi-identifier adds on average over all orders (see ``exact_shapley``).
+    """Return what each quasi-identifier adds on average over all orders (see ``exact_shapley``).
 
     The sweep must be whole. Columns: ``SHAPLEY``.
     """
@@ -145,7 +147,7 @@ def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def exact_shapley(game: Game) -> list[Fraction]:
-    """The Shapley value of each quasi-identifier; together exactly V(all) - V(empty).
+    """Return the Shapley value of each quasi-identifier; together exactly V(all) - V(empty).
 
     phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (spec section 5; Shapley,
     A value for n-person games, 1953), from the sums of V by size over the subsets with a.
@@ -161,7 +163,7 @@ def exact_shapley(game: Game) -> list[Fraction]:
 
 
 def interactions(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """What two quasi-identifiers add together beyond apart (see ``exact_interactions``).
+    """Return what two quasi-identifiers add together beyond apart (see ``exact_interactions``).
 
     The sweep must be whole. Columns: ``INTERACTIONS``; one quasi-identifier has no rows.
     """
@@ -173,7 +175,7 @@ def interactions(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
-    """The Shapley interaction index of each pair of quasi-identifiers, by their positions.
+    """Return the Shapley interaction index of each pair of quasi-identifiers, by their positions.
 
     I(a, b) = sum over S without a and b of |S|! (n-|S|-2)! / (n-1)! (V(S+a+b) - V(S+a) - V(S+b) +
     V(S)) (Grabisch and Roubens, An axiomatic approach to the concept of interaction among players
@@ -198,7 +200,7 @@ def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
 def borders(
     frame: pl.DataFrame, qids: Sequence[str], threshold: float, measure: str = "probabilistic"
 ) -> pl.DataFrame:
-    """The smallest subsets whose posterior reaches a threshold, the largest that stay below it.
+    """Return the smallest subsets that reach a threshold and the largest that stay below it.
 
     A posterior never falls when a quasi-identifier is added: a subset is minimal where leaving out
     any single one crosses the threshold, maximal where adding any single one does (spec section
@@ -223,7 +225,7 @@ def borders(
 
 
 def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """What is saved, V(all) - V(all but a), by leaving out each quasi-identifier alone.
+    """Return what is saved, V(all) - V(all but a), by leaving out each quasi-identifier alone.
 
     Ties go to the higher Shapley value, then to the order of ``qids``; both are compared exactly.
     The sweep must be whole. Columns: ``DROP_FIRST``.
@@ -284,7 +286,7 @@ def coarsen_first(
 
 
 def sets(numbers: Sequence[int], datasets: int) -> list[int]:
-    """The subsets that belong to the focal dataset and a set of auxiliary ones, as numbers.
+    """Return the subsets that belong to the focal dataset and a set of auxiliary ones, as numbers.
 
     ``numbers`` are those of the datasets of the quasi-identifiers. InputError where a dataset has
     none: then it adds nothing.
@@ -299,7 +301,7 @@ def sets(numbers: Sequence[int], datasets: int) -> list[int]:
 
 
 def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
-    """The same rows under the names of the longitudinal models, with the datasets that they use."""
+    """Return the rows under the names of the longitudinal models, with their datasets."""
     if "model" not in frame.columns:
         return frame
     named = frame.with_columns(pl.col("model").replace(LONGITUDINAL))
@@ -315,7 +317,7 @@ def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) -> pl.DataFrame:
-    """What each auxiliary dataset adds: ``frame`` has the subsets of ``sets``, at least.
+    """Return what each auxiliary dataset adds: ``frame`` has the subsets of ``sets``, at least.
 
     ``names`` are those of all datasets. Columns: ``RELEASES``.
     """
@@ -337,7 +339,7 @@ def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) 
 
 
 def games(frame: pl.DataFrame) -> Iterator[Game]:
-    """Of each question of a whole sweep the deterministic set function, then the probabilistic."""
+    """Yield the deterministic, then the probabilistic set function of each question of a sweep."""
     for part in _questions(frame):
         for measure in MEASURES:
             amounts, unit = _amounts(_values(part, measure), part["records"][0])
@@ -345,19 +347,19 @@ def games(frame: pl.DataFrame) -> Iterator[Game]:
 
 
 def _questions(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """The rows of each question, by subset; model and secret are the first columns."""
+    """Return the rows of each question, by subset; model and secret are the first columns."""
     numbers = pl.col(r"^(prior|posterior|degradation)_(deterministic|probabilistic)$")
     rows = frame.select(*QUESTION, "n_qids", "subset", "records", numbers)
     return [part.sort("subset") for part in rows.partition_by(*QUESTION, maintain_order=True)]
 
 
 def _values(part: pl.DataFrame, measure: str) -> pl.Series:
-    """V by subset: the prior, then every posterior."""
+    """Return v by subset: the prior, then every posterior."""
     return pl.concat([part[f"prior_{measure}"].head(1), part[f"posterior_{measure}"]])
 
 
 def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
-    """The values as whole numbers of a unit, exactly, of 64 or 128 bits that can add them all up.
+    """Return the values as whole multiples of a unit, exactly, in 64 or 128 bits.
 
     Counts of records if each value is such a count over all records, but for its last two binary
     digits (Polars divides by a scalar with an error in the last). Otherwise (weights, gains) units
@@ -375,7 +377,10 @@ def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
 
 
 def _sums(game: Game, masks: list[int]) -> list[list[int]]:
-    """For each mask, by size from 0 to n: the sum of the amounts of the subsets that include it."""
+    """Return for each mask, by size from 0 to n.
+
+    The sum of the amounts of the subsets that include it.
+    """
     sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
     lattice = game.amounts.to_frame("amount").with_row_index("subset")
@@ -384,20 +389,20 @@ def _sums(game: Game, masks: list[int]) -> list[list[int]]:
 
 
 def _place(n: int) -> pl.Expr:
-    """Sorts subsets of one size by the positions in them: (0, 1), (0, 2), ..."""
+    """Return sorts subsets of one size by the positions in them: (0, 1), (0, 2), ..."""
     return pl.sum_horizontal((~has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
 
 
 def _listed(
     parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    """The parts below one another, with the names in each subset, in the columns of the schema."""
+    """Return the parts below one another, with the names in each subset."""
     tables = [part.with_columns(qids=members(qids)).select(*schema) for part in parts]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 
 def _chosen(datasets: int) -> list[tuple[int, ...]]:
-    """Every set of auxiliary datasets, by number, the empty one first."""
+    """Return every set of auxiliary datasets, by number, the empty one first."""
     others = range(2, datasets + 1)
     return [c for size in range(len(others) + 1) for c in combinations(others, size)]
 

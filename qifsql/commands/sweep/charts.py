@@ -32,7 +32,7 @@ PANELS = 4  # sizes of subsets whose histograms are drawn
 
 
 def success(frame: pl.DataFrame) -> Chart:
-    """Success against the number of quasi-identifiers, a dot for each subset (PoPETs 2022, Fig. 2).
+    """Draw success against the number of quasi-identifiers, a dot per subset (PoPETs 2022, Fig. 2).
 
     ``frame`` is the result of a sweep: the columns of ``results.assessment.SCHEMA``, one row for
     each ``subset`` and question. The black line is the mean, the dashed one the prior. More than
@@ -73,7 +73,7 @@ def success(frame: pl.DataFrame) -> Chart:
 
 
 def shapley(frame: pl.DataFrame) -> Chart:
-    """What each quasi-identifier contributes to success: bars for each question and measure.
+    """Return what each quasi-identifier contributes to success: bars for each question and measure.
 
     ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone``
     and ``last``. All bars are on one scale.
@@ -87,7 +87,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
 
 
 def releases(frame: pl.DataFrame) -> Chart:
-    """What each auxiliary dataset adds to what the focal one tells: as ``shapley``.
+    """Return what each auxiliary dataset adds to what the focal one tells: as ``shapley``.
 
     ``frame`` has the columns of ``answers.RELEASES``.
     """
@@ -129,7 +129,10 @@ def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Ch
 
 
 def _points(frame: pl.DataFrame) -> pl.DataFrame:
-    """The success of each subset, a row for each measure; a panel is a question and a measure."""
+    """Return the success of each subset, a row for each measure.
+
+    A panel is a question and a measure.
+    """
     names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
     frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
     return pl.concat(
@@ -146,7 +149,7 @@ def _points(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
-    """The layers of a panel of ``success``, from the back to the front."""
+    """Return the layers of a panel of ``success``, from the back to the front."""
     ticks = list(range(min(sizes), max(sizes) + 1))
     x = alt.X("size:Q", title=said("number of quasi-identifiers known"))
     x = x.scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
@@ -193,7 +196,7 @@ def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart
 
 
 def histograms(details: Tables) -> Chart:
-    """The histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
+    """Return the histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
     best = details["best"].filter(pl.col("best_for") != "deterministic")
     sizes = sorted(set(best["n_qids"]))
     some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}

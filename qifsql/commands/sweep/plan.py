@@ -76,29 +76,32 @@ class Layout:
 
     @property
     def n(self) -> int:
-        """How many attributes there are."""
+        """Return how many attributes there are."""
         return len(self.order)
 
     @property
     def every(self) -> int:
-        """The state's bits of all attributes."""
+        """Return the state's bits of all attributes."""
         return (1 << self.n) - 1
 
     @property
     def secret_bits(self) -> int:
-        """Bits of ``rest`` that hold the code of the secret; all of them: nobody else has it."""
+        """Return bits of ``rest`` that hold the code of the secret.
+
+        All of them: nobody else has it.
+        """
         return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
 
     def shift(self, position: int) -> int:
-        """Bits of ``rest`` below the code of the attribute at that position."""
+        """Return bits of ``rest`` below the code of the attribute at that position."""
         return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
 
     def field(self, position: int) -> int:
-        """The bits of ``rest`` that hold the code of the attribute at that position."""
+        """Return the bits of ``rest`` that hold the code of the attribute at that position."""
         return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
 
     def fields(self, subset: int, *, entry: bool) -> int:
-        """The bits of a packed key that hold the codes of some attributes, and the secret.
+        """Return the bits of a packed key that hold the codes of some attributes, and the secret.
 
         A packed key is ``rest`` under ``entry``; whether to keep that is said apart, because it is
         another attribute in each table.
@@ -109,75 +112,75 @@ class Layout:
         return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
 
     def lowest(self, position: int) -> int:
-        """The lowest bit of a packed key that holds the code of an attribute."""
+        """Return the lowest bit of a packed key that holds the code of an attribute."""
         return 1 << (self.width if position == 0 else self.shift(position))
 
     @property
     def key_type(self) -> str:
-        """The type that holds ``entry`` and ``rest`` together."""
+        """Return the type that holds ``entry`` and ``rest`` together."""
         entry = _bits(max(self.values))
         return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
 
     def later(self, position: int) -> int:
-        """The bits of ``rest`` after the attribute at that position."""
+        """Return the bits of ``rest`` after the attribute at that position."""
         return (1 << self.shift(position)) - 1
 
     @property
     def width(self) -> int:
-        """Bits of ``rest``."""
+        """Return bits of ``rest``."""
         return self.shift(0)
 
     @property
     def rest_type(self) -> str:
-        """The type of ``rest``."""
+        """Return the type of ``rest``."""
         return "UBIGINT" if self.rest_bits == NARROW else "UHUGEINT"
 
     @property
     def rest_bits(self) -> int:
-        """Bits of the type of ``rest``: a shift by so many leaves nothing."""
+        """Return bits of the type of ``rest``: a shift by that many leaves nothing."""
         return NARROW if self.width <= NARROW else WIDE
 
     @property
     def block_type(self) -> str:
-        """The type of a block's key: its state, and room for the numbers of 2^28 blocks."""
+        """Return the type of a block's key: its state, and room for the numbers of 2^28 blocks."""
         return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
 
     @property
     def word_type(self) -> str:
-        """The type of a word: of many counters, or of one."""
+        """Return the type of a word: of many counters, or of one."""
         return "BIGINT" if self.valued else "HUGEINT"
 
     @property
     def counter_bits(self) -> int:
-        """Bits of one counter."""
+        """Return bits of one counter."""
         return self.people.bit_length()
 
     @property
     def counters(self) -> tuple[tuple[int, int], ...]:
-        """The counted values, as numbers of secret and code, after the count of people."""
+        """Return the counted values, as numbers of secret and code, after the count of people."""
         if self.valued:
             return ()
         return tuple((j, code) for j, values in self.secrets.items() for code in range(values - 1))
 
     @property
     def words(self) -> int:
-        """How many words hold the counters."""
+        """Return how many words hold the counters."""
         return self.place(len(self.counters))[0]
 
     def place(self, counter: int) -> tuple[int, int]:
-        """The word that holds a counter (0: people), and the bits below it there."""
+        """Return the word that holds a counter (0: people), and the bits below it there."""
         in_one = WORD // self.counter_bits
         return counter // in_one + 1, counter % in_one * self.counter_bits
 
     def state(self, *, subset: int = 0, undecided: int = 0) -> int:
-        """A state from its two sets of attributes."""
+        """Return a state from its two sets of attributes."""
         return subset << self.n | undecided
 
 
 def passes(
     qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
 ) -> tuple[Layout, ...]:
-    """The passes over the data that answer everything.
+    """Return the passes over the data that answer everything.
 
     One counts whose record it is and all secrets of few values; each other secret has its own.
     """
@@ -197,12 +200,12 @@ def passes(
 
 
 def fits(layouts: Sequence[Layout]) -> bool:
-    """Whether the codes of each person fit in a key."""
+    """Return whether the codes of each person fit in a key."""
     return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
 
 
 def _bits(values: int) -> int:
-    """Bits that tell so many values apart."""
+    """Return bits that tell that many values apart."""
     return max(0, values - 1).bit_length()
 
 
@@ -226,12 +229,12 @@ class Task:
     rows: int
 
     def first(self, n: int) -> int:
-        """The first attribute, of n, of the subsets that the task settles."""
+        """Return the first attribute, of n, of the subsets that the task settles."""
         return first(self.state >> n | 1 << self.position)
 
 
 def first(subset: int) -> int:
-    """The first attribute of a subset, by position."""
+    """Return the first attribute of a subset, by position."""
     return (subset & -subset).bit_length() - 1
 
 
@@ -254,17 +257,17 @@ class Stage:
 
     @property
     def rate(self) -> float | None:
-        """Seconds of one thread per row, once some are done."""
+        """Return seconds of one thread per row, once some are done."""
         return (self.seconds - self.wasted) / self.done if self.done else None
 
     @property
     def pace(self) -> float:
-        """The same, as benchmarks have it."""
+        """Return the same, as benchmarks have it."""
         return float(PER_ROW * MORE**self.left * self.times)
 
     @property
     def remaining(self) -> float:
-        """Rows that are not done."""
+        """Return rows that are not done."""
         return max(0.0, self.expected - self.done)
 
 
@@ -291,7 +294,7 @@ class Progress:
             self.expect(number, [_at_most(layout, p) for p in range(layout.n)])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
-        """How many different people each stage of a pass will have."""
+        """Set how many distinct people each stage of a pass is expected to have."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
             new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
@@ -319,7 +322,7 @@ class Progress:
         self.rows_done += task.rows
 
     def remaining(self) -> float:
-        """Seconds that are left."""
+        """Return seconds that are left."""
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
         for stage in self.stages.values():
@@ -331,7 +334,7 @@ class Progress:
         return total / self.threads
 
     def describe(self) -> str:
-        """Subsets that are complete, rows per second, time left, and memory so far."""
+        """Return subsets that are complete, rows per second, time left, and memory so far."""
         if self.subsets_done:
             every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
             return f"{self.subsets_done:,}{every} subsets measured, {memory()} MB"
@@ -351,7 +354,7 @@ class Progress:
         )
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
-        """The plan with its estimated and actual cost: a row per pass and first attribute.
+        """Return the plan with its estimated and actual cost: a row per pass and first attribute.
 
         ``names`` are the quasi-identifiers by position; seconds are of all threads together.
         """
@@ -371,7 +374,7 @@ class Progress:
         return pl.DataFrame(rows, schema=PLAN)
 
     def lines(self, names: Sequence[str]) -> list[str]:
-        """The plan in words, before anything is done."""
+        """Return the plan in words, before anything is done."""
         return [
             f"pass {number + 1}: {2 ** (stage.left - 1):,} subsets that begin with "
             f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
@@ -381,7 +384,7 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """The share of the work that is done, from 0 to 1."""
+        """Return the share of the work that is done, from 0 to 1."""
         if self.listed:
             return self.subsets_done / self.listed / len(self.layouts)
         done = sum(stage.seconds for stage in self.stages.values()) / self.threads
@@ -397,12 +400,12 @@ def _scaled(reference: Stage, stage: Stage) -> float:
 
 
 def _at_most(layout: Layout, position: int) -> float:
-    """No more different people than there are people, or combinations of values."""
+    """Return no more different people than there are people, or combinations of values."""
     return float(min(prod(layout.values[position:]), layout.people))
 
 
 def memory() -> int:
-    """The most memory that this process has had so far, in MB; 0 where nobody can tell."""
+    """Return the most memory that this process has had so far, in MB; 0 where nobody can tell."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -412,7 +415,7 @@ def memory() -> int:
 
 
 def limited(settings: Settings | None) -> Settings:
-    """The settings with the memory that suits a sweep, unless the user said how much."""
+    """Return the settings with the memory that suits a sweep, unless the user said how much."""
     base = settings or Settings()
     if base.memory is not None or base.memory_limit is None:
         return base
@@ -421,7 +424,7 @@ def limited(settings: Settings | None) -> Settings:
 
 
 def streams(engine: Engine) -> int:
-    """How many streams there is memory for; EngineError where it does not do for one."""
+    """Return how many streams there is memory for; EngineError if it does not do for one."""
     limit = engine.memory
     fit = (limit - FIXED) // PER_STREAM
     if fit < 1:
@@ -451,7 +454,7 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
 
 
 def preflight(progress: Progress, limit: int) -> str:
-    """About how long it will take, and what it will need."""
+    """Return about how long it will take, and what it will need."""
     threads, people = progress.threads, progress.layouts[0].people
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
@@ -462,7 +465,7 @@ def preflight(progress: Progress, limit: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration as people say it."""
+    """Return a duration as people say it."""
     if seconds < 90:
         return several(max(1, round(seconds)), "second")
     if seconds < 5400:
@@ -471,5 +474,5 @@ def duration(seconds: float) -> str:
 
 
 def size(bytes_: float) -> str:
-    """A number of bytes as people say it."""
+    """Return a number of bytes as people say it."""
     return f"{bytes_ / 2**30:.1f} GB" if bytes_ >= 2**29 else f"{max(1, round(bytes_ / 2**20))} MB"

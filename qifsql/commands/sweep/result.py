@@ -77,7 +77,7 @@ class Sweep(Result):
 
 
 def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
-    """Success before the release, of each question: one block of all people."""
+    """Return success before the release, of each question: one block of all people."""
     successes = {0: reidentification(_one_block(people, 1, people))}
     for j, spread in secrets.items():
         successes[j] = inference(_one_block(people, spread.most_frequent, spread.values))
@@ -96,7 +96,7 @@ def frame(
     qids: Sequence[str],
     secrets: Sequence[str],
 ) -> pl.DataFrame:
-    """The result from the sums over blocks of each ``subset`` and ``question``.
+    """Return the result from the sums over blocks of each ``subset`` and ``question``.
 
     The same whole numbers as in an attack, divided once: equal to its floats in every digit.
     """
@@ -139,7 +139,7 @@ def frame(
 
 
 def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
-    """The histograms of each subset and question, under the names of the result."""
+    """Return the histograms of each subset and question, under the names of the result."""
     named = bins.join(questions(secrets), on="question")
     whole = named.join(_names(named["subset"].unique(), qids), on="subset")
     ordered = whole.sort(pl.col("qids").list.len(), "subset", "question", "bin")
@@ -147,22 +147,22 @@ def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) 
 
 
 def questions(secrets: Sequence[str]) -> pl.DataFrame:
-    """The model and the secret of each question by its number: 0 is whose record it is."""
+    """Return the model and the secret of each question by its number: 0 is whose record it is."""
     rows = [(j, "CAS" if j else "CRS", secret) for j, secret in enumerate([None, *secrets])]
     return pl.DataFrame(rows, schema={"question": pl.UInt8(), **QUESTION}, orient="row")
 
 
 def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
-    """The names of the members of each subset."""
+    """Return the names of the members of each subset."""
     return subsets.to_frame("subset").with_columns(qids=members(qids))
 
 
 def members(qids: Sequence[str]) -> pl.Expr:
-    """The names in each subset."""
+    """Return the names in each subset."""
     names = [pl.when(has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
     return pl.concat_list(names).list.drop_nulls()
 
 
 def has(mask: int) -> pl.Expr:
-    """Whether a subset includes the mask."""
+    """Return whether a subset includes the mask."""
     return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)

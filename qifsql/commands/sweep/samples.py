@@ -50,13 +50,16 @@ class Stratum:
     largest: int
 
     def drawn(self, share: float) -> int:
-        """How many of the blocks a sample draws; 0 where it counts all of them."""
+        """Return how many of the blocks a sample draws; 0 where it counts all of them."""
         draws = max(FEWEST, ceil(share * FACTOR**self.number * self.blocks))
         return draws if draws < self.blocks else 0
 
 
 def limits(share: float, people: int) -> list[int]:
-    """The sizes of blocks up to which each stratum goes; what is larger is counted exactly."""
+    """Return the sizes of blocks up to which each stratum goes.
+
+    What is larger is counted exactly.
+    """
     sizes: list[int] = []
     while (chance := share * FACTOR ** len(sizes)) < 1:
         sizes.append(int(chance * people / STANDS_FOR))
@@ -64,13 +67,16 @@ def limits(share: float, people: int) -> list[int]:
 
 
 def parts(drawn: int) -> list[tuple[int, int]]:
-    """The random parts of so many drawn blocks: the first of each, and the first after it."""
+    """Return the random parts of that many drawn blocks.
+
+    The first of each, and the first after it.
+    """
     bounds = [i * drawn // PARTS for i in range(PARTS + 1)]
     return list(pairwise(bounds))
 
 
 def sampled(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
-    """How many blocks are drawn of each of ``counted`` strata by number, 0 for all of them.
+    """Return how many blocks are drawn of each of ``counted`` strata by number, 0 for all of them.
 
     The last stratum, of the largest blocks, is always counted exactly.
     """
@@ -102,7 +108,9 @@ KEYS = ["subset", "question"]
 def estimated(
     subsets: pl.DataFrame, parts: pl.DataFrame, people: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One row per subset and question, scaled to all people; and the errors of the successes.
+    """Return one row per subset and question, scaled to all people.
+
+    And the errors of the successes.
 
     ``subsets`` are sums over blocks by the random ``part`` of a sample (0: of no sample), ``parts``
     are those parts with their strata.
@@ -139,7 +147,7 @@ def estimated(
 
 
 def histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
-    """Individuals by success in percent, scaled to all people and rounded."""
+    """Return individuals by success in percent, scaled to all people and rounded."""
     part = pl.col("part")
     drawn = bins.filter(part != 0).join(parts, on="part")
     seen = pl.col("individuals").sum().over(*KEYS, "stratum")
@@ -151,7 +159,10 @@ def histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
-    """One row per subset, question and stratum: sums over its parts, and of their squares."""
+    """Return one row per subset, question and stratum.
+
+    Sums over its parts, and of their squares.
+    """
     n, m = pl.col("people"), pl.len()
     squares = [
         ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum().alias(f"squares_{name}")
@@ -170,24 +181,24 @@ def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def _scaled(name: str) -> pl.Expr:
-    """A sum over the drawn blocks of a stratum, for all of its people."""
+    """Return a sum over the drawn blocks of a stratum, for all of its people."""
     return pl.col(name) * pl.col("people") / pl.col("seen")
 
 
 def _variance(name: str) -> pl.Expr:
-    """The variance of that."""
+    """Return the variance of that."""
     left = 1 - pl.col("drawn") / pl.col("of_blocks")
     scale = pl.col("people") / pl.col("seen")
     return left * pl.col("groups") * pl.col(f"squares_{name}") * scale**2
 
 
 def _error(name: str) -> pl.Expr:
-    """How many people an estimate may be wrong by."""
+    """Return the error of an estimate, in people."""
     return T * pl.col(f"variance_{name}").sqrt() + pl.col("unseen")
 
 
 def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -> pl.DataFrame:
-    """The result with the columns of ``ERRORS``."""
+    """Return the result with the columns of ``ERRORS``."""
     numbers = questions(secrets).drop("model")
     joined = frame.join(numbers, on="secret", nulls_equal=True, maintain_order="left").join(
         errors, on=KEYS, how="left", maintain_order="left"
@@ -203,7 +214,7 @@ def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -
 
 
 def note(frame: pl.DataFrame) -> str:
-    """A remark on what is estimated."""
+    """Return a remark on what is estimated."""
     rows = frame.filter(pl.col("sampled") < 1)
     if rows.is_empty():
         return (

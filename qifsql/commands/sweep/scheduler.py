@@ -63,7 +63,7 @@ class Tasks:
 
     @contextmanager
     def next(self) -> Iterator[Task | None]:
-        """The next task, once there is one; None at the end."""
+        """Hold the next task as soon as there is one; None at the end."""
         task = self._take()
         try:
             yield task
@@ -152,7 +152,7 @@ class Pass:
 
     @contextmanager
     def _opened(self) -> Iterator[list[Stream]]:
-        """As many streams as there is memory for, each with one thread."""
+        """Open as many streams as memory allows, each with one thread."""
         with self.engine.single_threaded():
             streams = [self.engine.stream() for _ in range(self.streams)]
             try:
@@ -183,7 +183,7 @@ class Pass:
             self.workspace.begin(self.number)
 
     def expected(self) -> list[float]:
-        """About how many different people are left when the attributes before each are dropped."""
+        """Estimate how many distinct people remain when the attributes before each are dropped."""
         worker = self._worker(self.workspace.stream)
         counts: list[exp.Expr] = [exp.Count(this=exp.Star())]
         for position in range(self.layout.n - 1):
@@ -209,12 +209,12 @@ class Pass:
 
     @property
     def questions(self) -> set[int]:
-        """The questions that the pass answers: 0 is whose record it is."""
+        """Return the questions that the pass answers: 0 is whose record it is."""
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
     @contextmanager
     def coarsening(self) -> Iterator[Callable[[int, int], Sums]]:
-        """What says what holds of all attributes when the values of one are merged in pairs.
+        """Open what computes the sums over all attributes after merging values of one in pairs.
 
         For a question and a position; it is remembered in the workspace.
         """
@@ -252,7 +252,7 @@ class Pass:
         return added
 
     def sums(self) -> dict[tuple[int, int], Sums]:
-        """The same of all subsets that were asked before."""
+        """Return the same of all subsets that were asked before."""
         worker = self._worker(self.workspace.stream)
         query = worker.say.query("sums", found="kept.main.found")
         part = query.where(
@@ -265,7 +265,7 @@ class Pass:
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
     def _work(self, stream: Stream, tasks: Tasks) -> None:
-        """One stream's work: task after task."""
+        """Work as one stream: do task after task."""
         worker = self._worker(stream)
         while True:
             with tasks.next() as task:
@@ -334,7 +334,7 @@ class Pass:
         return "roll up", wasted
 
     def _choice(self, position: int) -> Choice:
-        """What is known about the chunks of one attribute."""
+        """Return what is known about the chunks of one attribute."""
         if position not in self.choices:
             left = self.layout.n - position - 1
             before = self.choices.get(position - 1)
@@ -359,7 +359,7 @@ class Pass:
 
 
 def _found_rows(number_of_pass: int, part: int) -> exp.Select:
-    """The rows that one task adds to what was found."""
+    """Return the rows that one task adds to what was found."""
     keys = {"pass": number_of_pass, "part": part}
     typed = [exp.alias_(number(v, "INTEGER"), name) for name, v in keys.items()]
     return exp.select(*typed, "*").from_("found")
@@ -390,7 +390,7 @@ def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> 
 
 
 def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected:
-    """What one pass says of subsets; an error where its numbers cannot be right."""
+    """Return what one pass says of subsets; an error where its numbers cannot be right."""
     layout, workspace = each.layout, each.workspace
     worker = Worker(workspace.stream, layout, each.strategy.sizes)
     worker.stream.rows(as_named(layout))
@@ -423,7 +423,7 @@ def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected
 
 
 def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
-    """Whether everybody is counted in each subset, or in a stratum of which some were drawn."""
+    """Return whether everybody is counted in each subset, or in a stratum that was sampled."""
     part, seen = pl.col("part"), pl.col("people")
     drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
     of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
@@ -433,7 +433,7 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
 
 
 def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
-    """The rows of a file as a frame; by way of Parquet, because there may be millions."""
+    """Return the rows of a file as a frame; by way of Parquet, because there may be millions."""
     path = scratch / f"{file}.parquet"
     as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
     copy = exp.Copy(

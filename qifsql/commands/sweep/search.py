@@ -52,7 +52,10 @@ class Sides:
                 self._in[risky][i] = members | new
 
     def follows(self, subset: int) -> bool | None:
-        """Whether a subset is risky: it has a risky part, or is part of a safe one; else None."""
+        """Return whether a subset is risky: it has a risky part, or is part of a safe one.
+
+        Else None.
+        """
         beside, around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
             if subset >> i & 1:
@@ -79,7 +82,7 @@ def search(n: int, ask: Ask) -> Borders:
 
 
 def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
-    """Safe subsets with one attribute after the other added, as long as they stay safe."""
+    """Return safe subsets with one attribute after the other added, as long as they stay safe."""
     grown = set(seeds)
     bit = 1
     while bit <= every:
@@ -91,7 +94,10 @@ def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
 
 
 def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
-    """The minimal subsets that are beyond one more safe subset: with one attribute it misses."""
+    """Return the minimal subsets that are beyond one more safe subset.
+
+    With one attribute it misses.
+    """
     there = {c for c in candidates if c & missing}
     within = [c for c in candidates if not c & missing]
     bits = [1 << i for i in range(missing.bit_length()) if missing >> i & 1]
@@ -126,7 +132,7 @@ class BorderSearch:
     def borders(
         self, threshold: float, questions: Sequence[str | None], qids: Sequence[str]
     ) -> pl.DataFrame:
-        """Both borders of every question and measure, as in ``answers.borders``."""
+        """Return both borders of every question and measure, as in ``answers.borders``."""
         layout = self.passes[0].layout
         if any(p.workspace.pending(p.number) for p in self.passes):
             raise OutOfTimeError
@@ -155,7 +161,7 @@ class BorderSearch:
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _judge(self, question: int, measure: str, threshold: float) -> Ask:
-        """Who says whether the success of each of some subsets reaches the threshold."""
+        """Return who says whether the success of each of some subsets reaches the threshold."""
         sides = Sides(self.passes[0].layout.n)
 
         def judge(subset: int) -> bool:
@@ -194,5 +200,5 @@ class BorderSearch:
 
 
 def _members(order: Sequence[int], subset: int) -> list[int]:
-    """The numbers of the quasi-identifiers of a subset of positions."""
+    """Return the numbers of the quasi-identifiers of a subset of positions."""
     return sorted(i for position, i in enumerate(order) if subset >> position & 1)

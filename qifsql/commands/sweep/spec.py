@@ -34,7 +34,7 @@ class SweepSpec:
     tell: Tell = lambda _line: None
 
     def plain(self) -> dict[str, Any]:
-        """Return what was asked beside the attack as plain data for manifests."""
+        """Return what was asked next to the attack as plain data for manifests."""
         return {
             "sizes": self.sizes,
             "subsets": list(self.subsets) or None,
@@ -137,16 +137,16 @@ class Sizes:
 
     @property
     def every(self) -> bool:
-        """Whether it is every subset."""
+        """Return whether it is every subset."""
         return self.least <= 1 and self.most == self.n
 
     @property
     def subsets(self) -> int:
-        """How many subsets there are."""
+        """Return how many subsets there are."""
         return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
 
     def beginning(self, later: int) -> int:
-        """How many subsets begin with one attribute, where so many others come after it."""
+        """Return how many subsets begin with one attribute, where so many others come after it."""
         return sum(comb(later, size - 1) for size in range(self.least, self.most + 1))
 
     def numbers(self) -> Iterator[int]:
@@ -187,7 +187,7 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """The numbers of the names that a text is made of, the longest that fits first."""
+    """Return the numbers of the names that a text is made of, the longest that fits first."""
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

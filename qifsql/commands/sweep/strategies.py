@@ -114,7 +114,7 @@ def choose(
 
 
 def of_sizes(sizes: Sizes) -> Strategy:
-    """All subsets of some sizes: each coded table is walked in chunks."""
+    """Return all subsets of some sizes: each coded table is walked in chunks."""
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
@@ -129,7 +129,7 @@ def of_sizes(sizes: Sizes) -> Strategy:
 
 
 def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
-    """All subsets of some sizes, of large tables from a sample of their blocks."""
+    """Return all subsets of some sizes, of large tables from a sample of their blocks."""
 
     def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
         return tables.draws(worker, table, share, seed or 0) or tables.walks(worker, table)
@@ -139,7 +139,7 @@ def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
 
 
 def in_list(n: int, subsets: Iterable[int]) -> Strategy:
-    """Only some subsets: a task for each."""
+    """Return only some subsets: a task for each."""
     numbers = sorted(subsets)
     counts = [subset.bit_count() for subset in numbers]
     sizes = Sizes(n, min(counts), max(counts))
@@ -156,7 +156,7 @@ def in_list(n: int, subsets: Iterable[int]) -> Strategy:
 
 
 def border(n: int) -> Strategy:
-    """The subsets that a search for a border asks for: it begins with coded tables alone."""
+    """Return the subsets that a search for a border asks for: it begins with coded tables alone."""
 
     def numbers() -> Iterable[int]:
         raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
@@ -189,14 +189,14 @@ def _identity(
 
 
 def _nothing(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
-    """Subsets are settled by tasks of their own."""
+    """Return subsets are settled by tasks of their own."""
     return []
 
 
 def _answered_by_stages(
     sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
 ) -> Answered:
-    """All that begin with attributes of which every subset is settled, by every pass."""
+    """Return all that begin with attributes of which every subset is settled, by every pass."""
     first = -1
     for number, layout in layouts.items():
         first &= workspace.complete(number, layout.n)
@@ -205,7 +205,7 @@ def _answered_by_stages(
 
 
 def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
-    """Each that a task has settled."""
+    """Return each that a task has settled."""
     groups = [task for task, _, _ in workspace.worked() if task.kind == "group"]
     subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
     return Answered(first=-1, subsets=subsets)
@@ -220,7 +220,7 @@ def attacks(
     histogram: bool,
     out_of_time: Callable[[], bool],
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
-    """The rows of all subsets, their histograms, and whether all are there.
+    """Return the rows of all subsets, their histograms, and whether all are there.
 
     What is done is kept in the workspace as it comes.
     """
@@ -259,7 +259,7 @@ def attacks(
 
 
 def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
-    """The profile of each question."""
+    """Return the profile of each question."""
     questions = compiler.questions(bound)
     plan = compiler.profile_plan(bound, questions, prior=prior)
     frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
@@ -271,7 +271,7 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dic
 def _rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
-    """The rows of one subset."""
+    """Return the rows of one subset."""
     return [
         {
             "model": "CAS" if j else "CRS",
@@ -293,7 +293,7 @@ def _rows(
 
 
 def _bins(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
-    """The histograms of one subset."""
+    """Return the histograms of one subset."""
     columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
     return [
         {

@@ -105,7 +105,7 @@ def sweep(
 
 
 def fit(source: Source, settings: Settings | None = None, **options: Any) -> None:
-    """Look up every name of a sweep in its data, without sweeping; InputError where wrong."""
+    """Look up every name of a sweep in its data, without sweeping; InputError if wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if "secret" in options else "crs"
     attack = Attack.of(model, source, **cast("Options", adversary))
@@ -154,7 +154,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
 
 
 def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:
-    """What became of the work, for the person who stopped it."""
+    """Return what became of the work, for the person who stopped it."""
     if spec.workspace is None or not useful:
         return "nothing was left behind"
     return f"what is done is kept in {spec.workspace}: the same command goes on"
@@ -226,7 +226,7 @@ class SweepRun:
         return (self._searched if self.spec.search else self._swept)(layouts, prior)
 
     def _attacked(self) -> Measured:
-        """Every subset by an attack of its own."""
+        """Return every subset by an attack of its own."""
         check_records(self.engine, self.bound.microdata)
         frame, histograms, self.finished = attacks(
             self.engine,
@@ -240,7 +240,7 @@ class SweepRun:
         return self._answered(frame, details, samples.NONE)
 
     def _swept(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """All subsets at once."""
+        """Return all subsets at once."""
         progress = self._progress(layouts)
         self._announce(layouts, progress)
         self._run(layouts, progress)
@@ -258,7 +258,7 @@ class SweepRun:
         return measured
 
     def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """The borders of the threshold, and the subsets that were measured on the way.
+        """Return the borders of the threshold, and the subsets that were measured on the way.
 
         The coded tables stay: another threshold may ask for more.
         """
@@ -281,7 +281,7 @@ class SweepRun:
         return Measured(frame=frame, details=details)
 
     def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
-        """What was measured, and all that follows from it."""
+        """Return what was measured, and all that follows from it."""
         if frame.is_empty():
             raise self._too_early("no subset is complete")
         notes: tuple[str, ...] = ()
@@ -298,14 +298,14 @@ class SweepRun:
         return Measured(frame=frame, details=details, notes=notes)
 
     def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
-        """The same under the names of the longitudinal models, of a collection."""
+        """Return the same under the names of the longitudinal models, of a collection."""
         if self.bound.microdata.datasets == 1:
             return frame, details
         tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
         return answers.longitudinal(frame, self.numbers), tables
 
     def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
-        """Which quasi-identifier to coarsen first, for each question."""
+        """Return which quasi-identifier to coarsen first, for each question."""
         everything = frame.filter(n_qids=len(self.names)).rows(named=True)
         rows: dict[int, list[dict[str, Any]]] = {}
         for each in self.passes:
@@ -324,7 +324,7 @@ class SweepRun:
     def _results(
         self, collected: Collected, people: int, prior: Mapping[int, Success]
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
-        """The rows and histograms of what was collected, and the errors of what is estimated."""
+        """Return the rows and histograms that were collected, and the errors of estimates."""
         subsets, errors = samples.estimated(collected.subsets, collected.parts, people)
         frame = result.frame(subsets, prior, qids=self.names, secrets=self.secrets)
         details = {}
@@ -353,7 +353,7 @@ class SweepRun:
             each.run()
 
     def _progress(self, layouts: Sequence[Layout]) -> Progress:
-        """How far earlier runs were."""
+        """Return how far earlier runs were."""
         progress = Progress(layouts, self.streams, self.strategy.listed)
         for task, method, seconds in self.workspace.worked():
             progress.done(task, seconds, method)
@@ -380,7 +380,7 @@ class SweepRun:
         return tuple(notes)
 
     def _left_out(self, frame: pl.DataFrame) -> list[str]:
-        """A remark on who is in no row, because something is missing."""
+        """Return a remark on who is in no row, because something is missing."""
         records, people = self.workspace.fact("records"), frame["records"].max()
         if records is None or not isinstance(people, int):  # weights are not counted
             share = "records"
@@ -395,7 +395,7 @@ class SweepRun:
         ]
 
     def _identify(self) -> dict[str, Any]:
-        """What tells this sweep from another one."""
+        """Return what tells this sweep from another one."""
         bound = self.bound
         csv = [
             self.attack.dataset.all_varchar,
@@ -422,7 +422,7 @@ class SweepRun:
         }
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
-        """How people are spread over the values of each quasi-identifier and secret.
+        """Return how people are spread over the values of each quasi-identifier and secret.
 
         The dictionaries are made where people are still to be coded.
         """
@@ -467,7 +467,7 @@ class SweepRun:
         return budget is not None and time.monotonic() - self.began > budget
 
     def _collect(self) -> Collected:
-        """What holds of the subsets that have answers by now."""
+        """Return what holds of the subsets that have answers by now."""
         layouts = {each.number: each.layout for each in self.passes}
         answered = self.strategy.answered(self.workspace, layouts)
         self.finished = all(

@@ -64,15 +64,15 @@ class Tables:
 
     @property
     def first(self) -> str:
-        """The name of the table of all attributes."""
+        """Return the name of the table of all attributes."""
         return f"coded_{self.number}"
 
     def begin(self, worker: Worker) -> None:
-        """The first tasks of the pass: of the table of all attributes."""
+        """Begin the pass with the tasks of the table of all attributes."""
         self._enter(worker, self.first, 0, 0)
 
     def begin_with(self, worker: Worker, subsets: Iterable[int]) -> None:
-        """The only tasks of the pass: one for each of the subsets, by quasi-identifier."""
+        """Begin the pass with one task for each subset, by quasi-identifier."""
         place = {i: p for p, i in enumerate(self.layout.order)}
         by_position = [
             sum(1 << place[i] for i in range(self.layout.n) if subset >> i & 1)
@@ -81,7 +81,10 @@ class Tables:
         self.workspace.add(worker.stream, self.groups(by_position))
 
     def groups(self, subsets: Iterable[int]) -> list[Task]:
-        """A task for each subset, by position: on the smallest table that has its attributes."""
+        """Return a task for each subset, by position.
+
+        On the smallest table that has its attributes.
+        """
         tables = self._list_tables()
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
@@ -89,7 +92,7 @@ class Tables:
         ]
 
     def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
-        """All rows of a coded table, in chunks."""
+        """Return all rows of a coded table, in chunks."""
         if chunk.table not in self._cuts:
             self._cuts[chunk.table] = [
                 replace(chunk, least=least, greatest=greatest, rows=rows)
@@ -98,7 +101,7 @@ class Tables:
         return self._cuts[chunk.table]
 
     def _list_tables(self) -> list[str]:
-        """The coded tables by the position of their first attribute."""
+        """Return the coded tables by the position of their first attribute."""
         rows = self.workspace.stream.rows(
             "SELECT number FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
             "ORDER BY position",
@@ -107,19 +110,25 @@ class Tables:
         return [self.first, *(self._without(number) for (number,) in rows)]
 
     def _without(self, task: int) -> str:
-        """The name of the table that a task makes."""
+        """Return the name of the table that a task makes."""
         return f"{self.first}_{task}"
 
     def _ranges(
         self, worker: Worker, table: str, size: int, giant: int
     ) -> list[tuple[int, int, int, bool]]:
-        """Ranges of the first attribute: from, to, rows (about ``size``), whether one giant."""
+        """Return ranges of the first attribute.
+
+        From, to, rows (about ``size``), whether one giant.
+        """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
         query = worker.say.query("chunks", coded=table)
         return worker.stream.rows(render(query))
 
     def chunks(self, *, pairs: bool) -> list[Chunk]:
-        """The table of all attributes in chunks; with ``pairs`` of its first attribute's values."""
+        """Return the table of all attributes in chunks.
+
+        With ``pairs`` of its first attribute's values.
+        """
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
             [self.first],
@@ -146,7 +155,10 @@ class Tables:
         return self._enter(worker, table, position, state)
 
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
-        """The tasks of a new coded table: largest chunks first, so that streams end together."""
+        """Return the tasks of a new coded table.
+
+        Largest chunks first, so that streams end together.
+        """
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:
             return ()  # every subset that is left is too small
@@ -159,7 +171,7 @@ class Tables:
         return self.workspace.add(worker.stream, tasks)
 
     def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
-        """The tasks that settle all rows of a table, in chunks."""
+        """Return the tasks that settle all rows of a table, in chunks."""
         last = table.position == self.layout.n - 1
         most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
         some = min(most, max(LEAST, table.rows // (SHARES * self.streams)))
@@ -173,7 +185,7 @@ class Tables:
     def draws(self, worker: Worker, table: CodedTable, share: float, seed: int) -> list[Task]:
         """Draw blocks of the first attribute; tasks for each part of them, and for all large ones.
 
-        None where no block would be left out, or the table does not hold everybody or has so few
+        None if no block would be left out, or the table does not hold everybody or has so few
         rows that a sample does not pay.
         """
         if table.state or table.rows <= CHUNK // 2:
@@ -214,17 +226,17 @@ class Tables:
 
 
 def heavy(task: Task) -> bool:
-    """Whether a task is for all threads at once: a large table is made by one statement."""
+    """Return whether a task is for all threads at once: a large table is made by one statement."""
     return task.kind in ("drop", "split") and task.rows > HEAVY
 
 
 def qualify(table: str) -> str:
-    """A table by its name in the workspace."""
+    """Return a table by its name in the workspace."""
     return f"kept.main.{table}"
 
 
 def coded(microdata: Microdata, layout: Layout) -> Plan:
-    """One row per different person: codes and counters, equal rows merged."""
+    """Return one row per different person: codes and counters, equal rows merged."""
     steps = [
         *microdata_steps.steps(microdata),
         Step("coded", "One row per person, coded.", _joined(layout)),
@@ -234,7 +246,7 @@ def coded(microdata: Microdata, layout: Layout) -> Plan:
 
 
 def _joined(layout: Layout) -> exp.Select:
-    """The people joined with every dictionary."""
+    """Return the people joined with every dictionary."""
     qids = [f"qid_{i + 1}" for i in layout.order]
     secrets = [f"secret_{j}" for j in layout.secrets]
     query = exp.select(
@@ -262,7 +274,10 @@ def _rest(layout: Layout, qids: Sequence[str], secrets: Sequence[str]) -> exp.Ex
 
 
 def _words(layout: Layout) -> list[exp.Expr]:
-    """Each word as a sum: one for the person, and one for each counted value that she has."""
+    """Return each word as a sum.
+
+    One for the person, and one for each counted value that she has.
+    """
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
     sums[1].append(number(1, layout.word_type))
     for i, (j, code) in enumerate(layout.counters, 1):

@@ -28,7 +28,7 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = False) -> list[Part]:
-    """The answers of a sweep, question by question; with ``explain`` the plan."""
+    """Return the answers of a sweep, question by question; with ``explain`` the plan."""
     parts: list[Part] = []
     for row, excerpt in questions(frame, tables):
         parts += [Heading(_question(row)), *answers(excerpt)]
@@ -38,7 +38,7 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = F
 
 
 def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
-    """Each question of a sweep: one of its rows, and its own part of the details."""
+    """Return each question of a sweep: one of its rows, and its own part of the details."""
     excerpts: list[tuple[Row, Tables]] = []
     for row in frame.unique(["model", "secret"], maintain_order=True).iter_rows(named=True):
         secret = pl.lit(row["secret"], pl.String)
@@ -52,7 +52,7 @@ def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
 
 
 def answers(tables: Tables) -> list[Part]:
-    """The answers to one question."""
+    """Return the answers to one question."""
     parts: list[Part] = [best(tables["best"])] if "best" in tables else []
     if "releases" in tables:
         parts.append(releases(tables["releases"]))
@@ -83,7 +83,7 @@ def _times(p: float) -> str:
 
 
 def best(table: pl.DataFrame) -> Table:
-    """The subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
+    """Return the subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
     heads = [
         said("quasi-identifiers"),
         said("best for"),
@@ -111,7 +111,7 @@ def best(table: pl.DataFrame) -> Table:
 
 
 def releases(table: pl.DataFrame) -> Table:
-    """What each auxiliary dataset adds to what the focal one tells alone."""
+    """Return what each auxiliary dataset adds to what the focal one tells alone."""
     heads = [said("release"), said("adds alone"), said("adds as the last")]
     heads += [said("Shapley value"), said("share of the rise")]
     sheet = Table.of(heads, right=(1, 2, 3, 4))
@@ -125,7 +125,7 @@ def releases(table: pl.DataFrame) -> Table:
 
 
 def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
-    """What dropping each quasi-identifier saves, and its share of the risk."""
+    """Return what dropping each quasi-identifier saves, and its share of the risk."""
     shares = shapley.filter(measure="probabilistic").select("qid", "share")
     heads = [said("drop first"), said("best guess without it"), said("saved")]
     heads += [said("Shapley value"), said("share of the risk")]
@@ -142,7 +142,7 @@ def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
 
 
 def coarsen_first(table: pl.DataFrame) -> Table:
-    """What merging the values of a quasi-identifier in pairs saves."""
+    """Return what merging the values of a quasi-identifier in pairs saves."""
     heads = [said("coarsen first"), said("values"), said("best guess then"), said("saved")]
     sheet = Table.of(heads, right=(1, 2, 3))
     for line in table.iter_rows(named=True):
@@ -157,7 +157,7 @@ def coarsen_first(table: pl.DataFrame) -> Table:
 
 
 def pairs(table: pl.DataFrame) -> list[Part]:
-    """The pairs that work together most, or stand in for each other."""
+    """Return the pairs that work together most, or stand in for each other."""
     rows = table.filter(measure="probabilistic").sort(
         pl.col("interaction").abs(), descending=True, maintain_order=True
     )
@@ -173,7 +173,7 @@ def pairs(table: pl.DataFrame) -> list[Part]:
 
 
 def borders(table: pl.DataFrame) -> list[Part]:
-    """The smallest risky subsets and the largest safe ones."""
+    """Return the smallest risky subsets and the largest safe ones."""
     heads = {
         ("minimal risky", "deterministic"): said("minimal risky, deterministic"),
         ("minimal risky", "probabilistic"): said("minimal risky, probabilistic"),
@@ -195,7 +195,7 @@ def borders(table: pl.DataFrame) -> list[Part]:
 
 
 def sentence(tables: Tables) -> str:
-    """The worst of all subsets in words, and what to do first."""
+    """Return the worst of all subsets in words, and what to do first."""
     worst = tables["best"].row(-1, named=True)
     names = words.listed([escaping.cell(name) for name in worst["qids"]])
     after = _times(worst["posterior_probabilistic"])

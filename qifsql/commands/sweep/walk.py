@@ -8,7 +8,7 @@ two: its parts, which took the attribute, and itself without the attribute, equa
 A block is *settled*, and leaves the walk, when nothing varies in it, or when it is of two people
 (they part as soon as anything that varies is taken). A settled block stands for every subset that
 has what it took, nothing of what it dropped, and any of what is free. When the walk ends all that
-remains is a list: so many blocks of this kind in that state.
+remains is a list: that many blocks of this kind in that state.
 
 See ``sql/sweep/macros.sql`` for the words. Relatives: bottom-up cubes (Beyer and Ramakrishnan
 1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
@@ -177,14 +177,14 @@ class Pace:
     seconds: float = 0.0
 
     def add(self, rows: int, seconds: float) -> None:
-        """One more chunk."""
+        """Add a chunk."""
         self.chunks += 1
         self.rows += rows
         self.seconds += seconds
 
     @property
     def of_a_row(self) -> float | None:
-        """Seconds per row; nothing before the first chunk."""
+        """Return seconds per row; nothing before the first chunk."""
         return self.seconds / max(self.rows, 1) if self.chunks else None
 
 
@@ -203,7 +203,7 @@ class Choice:
         self._rolls_before = before is not None and not before.walks()
 
     def walks(self) -> bool:
-        """Whether the next chunk is to be walked."""
+        """Return whether the next chunk is to be walked."""
         if not self._may_roll:
             return True
         walk, roll = self._walked.of_a_row, self._rolled.of_a_row
@@ -214,7 +214,7 @@ class Choice:
         return walk <= roll
 
     def enough(self, rows: int) -> float:
-        """The seconds after which the walk of a chunk is given up."""
+        """Return the seconds after which the walk of a chunk is given up."""
         if not self._may_roll:
             return float("inf")
         return (self._rolled.of_a_row or self._expected) * rows + CALLS

@@ -47,19 +47,19 @@ class Statements:
         self._texts: dict[tuple[str, ...], str] = {}
 
     def table(self, name: str, file: str, **tables: str) -> str:
-        """The statement that makes the rows of a file a temporary table."""
+        """Return the statement that makes the rows of a file a temporary table."""
         return self._once("table", name, file, tables, partial(creating, name))
 
     def view(self, name: str, file: str, **tables: str) -> str:
-        """The statement that makes a temporary view of the rows of a file."""
+        """Return the statement that makes a temporary view of the rows of a file."""
         return self._once("view", name, file, tables, partial(viewing, name))
 
     def insert(self, into: str, file: str, **tables: str) -> str:
-        """The statement that adds the rows of a file to a table."""
+        """Return the statement that adds the rows of a file to a table."""
         return self._once("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
 
     def select(self, file: str, **tables: str) -> str:
-        """The query of a file as text."""
+        """Return the query of a file as text."""
         return self._once("select", "", file, tables, render)
 
     def _once(
@@ -70,14 +70,14 @@ class Statements:
         tables: Mapping[str, str],
         write: Callable[[exp.Query], str],
     ) -> str:
-        """A statement, written once: a sweep sends the same ones thousands of times."""
+        """Return a statement, written once: a sweep sends the same ones thousands of times."""
         key = (how, name, file, *tables.values())
         if key not in self._texts:
             self._texts[key] = write(self.query(file, **tables))
         return self._texts[key]
 
     def query(self, file: str, **tables: str) -> exp.Query:
-        """The query of a file; ``tables`` stand in for tables that it names."""
+        """Return the query of a file; ``tables`` stand in for tables that it names."""
         variant = f"sweep_valued/{file}"
         view = variant if self.valued and exists(variant) else f"sweep/{file}"
         query = splice(view, words=self.words, tables=tables)
@@ -127,7 +127,7 @@ class Worker:
 
     @property
     def history(self) -> list[str]:
-        """The statements that were sent, each once, but for those that set variables."""
+        """Return the statements that were sent, each once, but for those that set variables."""
         return [*self._macros, *self._history]
 
     def set(self, **values: tuple[int, str]) -> None:
@@ -171,11 +171,11 @@ class Worker:
         self.stream.rows(FORGET)
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
-        """The one row of a file."""
+        """Return the one row of a file."""
         return self.rows(file, **tables)[0]
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
-        """The rows of a file."""
+        """Return the rows of a file."""
         return self.stream.rows(self._note(self.say.select(file, **tables)))
 
     def _note(self, statement: str) -> str:
@@ -185,13 +185,15 @@ class Worker:
 
 @cache
 def macros() -> list[str]:
-    """The statements that define the words of the walk."""
+    """Return the statements that define the words of the walk."""
     return script("sweep/macros")
 
 
 @cache
 def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
-    """The macro that says which attributes differ: from bits that differ to one bit for each.
+    """Return the macro that says which attributes differ.
+
+    From bits that differ to one bit for each.
 
     ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
     """
@@ -205,7 +207,7 @@ def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
 
 @cache
 def people(counter_bits: int, *, valued: bool) -> str:
-    """The macro that gives the number of people from the first word of a block."""
+    """Return the macro that gives the number of people from the first word of a block."""
     word = exp.column("word")
     mask = number((1 << counter_bits) - 1, "HUGEINT")
     counted: exp.Expr = word if valued else exp.BitwiseAnd(this=word, expression=mask)
@@ -214,21 +216,21 @@ def people(counter_bits: int, *, valued: bool) -> str:
 
 @cache
 def keyed(n: int, kind: str) -> str:
-    """The macro that makes a block's key of its number and its state."""
+    """Return the macro that makes a block's key of its number and its state."""
     block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
     return _macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
 
 
 @cache
 def packed(width: int, kind: str) -> str:
-    """The macro that packs the code of the first attribute and those of the rest in one key."""
+    """Return the macro that packs the codes of the first attribute and of the rest in one key."""
     entry = exp.BitwiseLeftShift(this=typed(exp.column("entry"), kind), expression=_literal(width))
     both = exp.BitwiseOr(this=exp.paren(entry), expression=typed(exp.column("rest"), kind))
     return _macro("packed", ("entry", "rest"), both)
 
 
 def as_named(layout: Layout) -> str:
-    """The macro that numbers a subset by the quasi-identifiers in the order they were named."""
+    """Return the macro that numbers a subset in the order the quasi-identifiers were named."""
     terms: list[exp.Expr] = []
     for position, i in enumerate(layout.order):
         shifted = exp.BitwiseRightShift(this=exp.column("x"), expression=_literal(position))
@@ -239,7 +241,7 @@ def as_named(layout: Layout) -> str:
 
 
 def _macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
-    """The statement that defines one macro of the session."""
+    """Return the statement that defines one macro of the session."""
     head = exp.UserDefinedFunction(
         this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
     )
@@ -250,7 +252,7 @@ def _macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
 
 @cache
 def settled(words: int, *, valued: bool) -> str:
-    """The statement that makes the empty table of what is settled."""
+    """Return the statement that makes the empty table of what is settled."""
     kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
     if valued:
         kinds = {"size": "BIGINT", "mode": "BIGINT", "values": "BIGINT"}
@@ -271,7 +273,7 @@ def settled(words: int, *, valued: bool) -> str:
 
 
 def kinds(layout: Layout) -> exp.Query:
-    """One row per state, question and kind of block: what was settled, summed up.
+    """Return one row per state, question and kind of block: what was settled, summed up.
 
     ``size`` people, ``mode`` of them with the most frequent value of the secret, ``values`` that
     occur. Of whose record it is (question 0) one guess is right in each block.
@@ -307,7 +309,7 @@ def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
 
 
 def _unpacked(layout: Layout) -> exp.Select:
-    """The settled rows with a column for the people and for each value of each secret."""
+    """Return the settled rows with a column for the people and for each value of each secret."""
     columns: list[exp.Expr] = [exp.column("state"), exp.alias_(_counter(layout, 0), "size")]
     place = 1
     for j, values in layout.secrets.items():
@@ -334,15 +336,15 @@ def _variable(name: str, value: int, kind: str) -> str:
 
 
 def number(value: int, kind: str) -> exp.Expr:
-    """A whole number of that type; text in between, because a literal has 64 bits."""
+    """Return a whole number of that type; text in between, because a literal has 64 bits."""
     return typed(exp.Literal.string(str(value)), kind)
 
 
 def typed(tree: exp.Expr, kind: str) -> exp.Expr:
-    """A cast to a type by its name in DuckDB."""
+    """Return a cast to a type by its name in DuckDB."""
     return exp.cast(tree, kind, dialect="duckdb")
 
 
 def fold(operator: type[exp.Binary], terms: Iterable[exp.Expr]) -> exp.Expr:
-    """The terms, one or more, with an operator between them."""
+    """Return the terms, one or more, with an operator between them."""
     return reduce(lambda a, b: operator(this=a, expression=b), terms)

@@ -68,7 +68,7 @@ class Workspace:
 
     @property
     def damaged(self) -> str:
-        """The message where the workspace does not hold what was stored in it."""
+        """Return the message where the workspace does not hold what was stored in it."""
         return (
             f"the workspace {self.path} is damaged: it does not hold what was stored in it; start "
             "over with --restart, or name another file with --workspace"
@@ -96,14 +96,17 @@ class Workspace:
 
     @property
     def useful(self) -> bool:
-        """Whether people are coded or attacked already: else there is nothing to go on with."""
+        """Return whether people are coded or attacked already.
+
+        Else there is nothing to go on with.
+        """
         rows = self.stream.rows(
             "SELECT count(*) FROM kept.facts WHERE name NOT IN ('asked', 'spreads', 'records')"
         )
         return bool(rows[0][0])
 
     def fact(self, name: str) -> Any:
-        """What was stored under a name; None where nothing was."""
+        """Return what was stored under a name; None if nothing was."""
         rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
@@ -120,7 +123,7 @@ class Workspace:
         self.enter(self.stream, "facts", rows)
 
     def layouts(self) -> list[Layout]:
-        """The passes, as they were laid out; none in a new workspace."""
+        """Return the passes, as they were laid out; none in a new workspace."""
         rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
         return [_layout(json.loads(text)) for (text,) in rows]
 
@@ -134,7 +137,7 @@ class Workspace:
             self.enter(self.stream, "passes")
 
     def worked(self) -> list[tuple[Task, str, float]]:
-        """The tasks that are done, how, and in how many seconds."""
+        """Return the tasks that are done, how, and in how many seconds."""
         rows = self.stream.rows(
             "SELECT tasks.*, method, seconds FROM kept.tasks JOIN kept.done ON number = task "
             "ORDER BY number"
@@ -142,7 +145,7 @@ class Workspace:
         return [(Task(*row[:9]), row[9], row[10]) for row in rows]
 
     def pending(self, number_of_pass: int) -> list[Task]:
-        """The tasks of a pass that are not done, in their order."""
+        """Return the tasks of a pass that are not done, in their order."""
         rows = self.stream.rows(render(load("sweep/pending").query))
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
@@ -151,11 +154,11 @@ class Workspace:
         self._tell(f"coded {number_of_pass}", True)
 
     def begun(self, number_of_pass: int) -> bool:
-        """Whether the people of a pass are coded."""
+        """Return whether the people of a pass are coded."""
         return bool(self.fact(f"coded {number_of_pass}"))
 
     def complete(self, number_of_pass: int, n: int) -> int:
-        """The attributes of n, as bits, of which all subsets that begin with them are settled."""
+        """Return the attributes, as bits, of which all subsets that begin with them are done."""
         done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
         pending = self.pending(number_of_pass)
         reached = {t.position for t in (*done, *pending) if not t.state}
@@ -303,5 +306,5 @@ def _layout(held: dict[str, Any]) -> Layout:
 
 
 def _rows(table: str, condition: exp.Expr) -> exp.Select:
-    """The rows of a table that are new or about to go."""
+    """Return the rows of a table that are new or about to go."""
     return exp.select("*").from_(f"{STORE}.main.{table}").where(condition)

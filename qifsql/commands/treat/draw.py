@@ -1,7 +1,7 @@
 """Drawing lots: which record of each person stays, and the query that gives the records that do.
 
 See ``treat`` for what a lot is. Records are told apart by their position in the input, which every
-statement counts anew; a table of the engine's own holds those that are dropped.
+statement counts again; a table of the engine's own holds those that are dropped.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ class Records:
 
 
 def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
-    """The records with their types, once key and filter are checked."""
+    """Return the records with their types, once key and filter are checked."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
     key_column = schema[key]
@@ -74,7 +74,7 @@ def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
 
 
 def as_text(records: Records) -> Records | None:
-    """The same records of CSV with all cells as the texts they are; None for other formats.
+    """Return the same records of CSV with all cells as the texts they are; None for other formats.
 
     The key and the columns of the filter are cast to their types. Not where these are dates or
     times, of which CSV knows more forms than a cast does.
@@ -121,7 +121,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
 
 
 def gone() -> exp.Table:
-    """The table of the records that are dropped: their positions, from 1."""
+    """Return the table of the records that are dropped: their positions, from 1."""
     return exp.table_("dropped", db="main", catalog=LOADED)
 
 
@@ -132,7 +132,10 @@ def _keyed(records: Records) -> exp.Select:
 
 
 def _numbered(records: Records) -> exp.Select:
-    """One row per record: its position, from 1, its key, and its cells under names of ours."""
+    """Return one row per record.
+
+    Its position, from 1, its key, and its cells under names of ours.
+    """
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
         exp.alias_(records.key, "key"),
@@ -167,7 +170,7 @@ def _contenders(records: Records, seed: int) -> Step:
 
 
 def kept_plan(records: Records, kind: str) -> Plan:
-    """The records that stay, in the order of the input, for a file of that ending.
+    """Return the records that stay, in the order of the input, for a file of that ending.
 
     Not an anti join, which may give the rows in another order.
     """

@@ -70,7 +70,7 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
 
 
 def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
-    """The columns that are used of every record under the filter, and the one that says it stays.
+    """Return the used columns of every record under the filter, and the one that marks kept ones.
 
     Columns keep the engine's names, under which the attack knows them.
     """
@@ -93,7 +93,7 @@ def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
 
 
 def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
-    """A row of numbers for each model and secret."""
+    """Return a row of numbers for each model and secret."""
     counts = Counts(engine, attack, again=False)
     questions = compiler.questions(attack)
     prior = counts.profiles(questions, prior=True)
@@ -119,7 +119,7 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
 
 
 def _count(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
-    """Who is alone before and after."""
+    """Return who is alone before and after."""
     people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("treat/changes", width=len(microdata.qids))
     plan = Plan(tuple(microdata_steps.steps(people)), query)

@@ -85,7 +85,7 @@ def treat(
 
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
-    """What was asked for, as plain data for the manifest."""
+    """Return the request as plain data for the manifest."""
     if dataset.csv:
         options["csv"] = dataset.csv
     if attack is not None:
@@ -95,7 +95,7 @@ def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -
 
 
 def _notes(records: draw.Records, kind: str) -> list[str]:
-    """What of the input is not as it was."""
+    """Return what of the input is not as it was."""
     notes = []
     dataset = records.dataset
     if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:
@@ -107,7 +107,7 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
 
 
 def _seeded(seed: int, settings: Settings | None) -> Settings:
-    """The settings with the seed, for the manifest; InputError where it is no seed."""
+    """Return the settings with the seed, for the manifest; InputError if it is no seed."""
     settings = settings or Settings()
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
         raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")

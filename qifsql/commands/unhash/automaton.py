@@ -33,11 +33,11 @@ class Automaton:
 
     @property
     def words(self) -> int:
-        """How many different words there are."""
+        """Return how many different words there are."""
         return self.words_from()[0]
 
     def words_from(self) -> dict[State, int]:
-        """How many words lead from each state to an end."""
+        """Return how many words lead from each state to an end."""
         counts: dict[State, int] = {}
         waiting = [0]
         while waiting:
@@ -51,9 +51,9 @@ class Automaton:
         return counts
 
     def cut(self, rows: int) -> int:
-        """After how many characters words are cut in two, so that both parts are few.
+        """Return after how many characters words are cut in two, so that both parts are few.
 
-        The first parts are at least ``rows``, if there are so many words at all.
+        The first parts are at least ``rows``, if there are that many words at all.
         """
         words, ended, depth = self.words_from(), 0, 0
         level: dict[State, int] = {0: 1}  # how many beginnings lead to each state
@@ -76,7 +76,7 @@ class Automaton:
 
 
 def automaton(node: Node) -> Automaton:
-    """The automaton of a pattern; InputError where it would be too large."""
+    """Return the automaton of a pattern; InputError if it would be too large."""
     places = _Places()
     places.build(node, 0, 1)
     kinds = _kinds({codes for edges in places.edges for codes, _ in edges})
@@ -150,7 +150,7 @@ class _Places:
         self.free[here].append(last)
 
     def closed(self, places: Iterable[int]) -> frozenset[int]:
-        """These places and all that are reached from them without a character.
+        """Return these places and all that are reached from them without a character.
 
         Of them only those that matter: where a character is read, and the end.
         """
@@ -175,7 +175,7 @@ class _Places:
 
 
 def _kinds(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
-    """The characters of all classes, those together that are in the same classes."""
+    """Return the characters of all classes, those together that are in the same classes."""
     inside: dict[int, list[int]] = {}
     for i, codes in enumerate(sorted(classes, key=sorted)):
         for code in codes:

@@ -40,7 +40,10 @@ class Column:
 
 
 def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
-    """The column of that name; an error where it cannot have hashes or the filter is none."""
+    """Return the column of that name.
+
+    An error where it cannot have hashes or the filter is none.
+    """
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     (attribute,) = of_column(name, catalog.schema)
     hashes.digest(attribute, kind)
@@ -75,7 +78,7 @@ def _hashed(hash_column: Column) -> exp.Select:
 
 
 def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
-    """What stands in the column instead, by the number of hexadecimal digits."""
+    """Return what stands in the column instead, by the number of hexadecimal digits."""
     kind, name = hash_column.kind, quoted(hash_column.attribute.name)
     text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
     if not digits:
@@ -107,7 +110,7 @@ def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tupl
 
 
 def listed(path: str) -> Dataset:
-    """Return the file of candidates as a dataset; DatasetError where it does not exist."""
+    """Return the file of candidates as a dataset; DatasetError if it does not exist."""
     if not _of_lines(path):
         return Dataset.open(path)
     if not Path(path).is_file():
@@ -120,7 +123,7 @@ def _of_lines(path: str) -> bool:
 
 
 def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
-    """The file, the candidate in each of its rows, and what yields these."""
+    """Return the file, the candidate in each of its rows, and what yields these."""
     lines = listed(path)
     if _of_lines(path):
         return lines, exp.column("line", table=SOURCE), header_line(lines)
@@ -162,7 +165,7 @@ def match(
 
 
 def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
-    """The tables of what words begin and end with, and of what these are made from."""
+    """Return the tables of what words begin and end with, and of what these are made from."""
     steps = [(s, k, to) for s, after in words.moves.items() for k, to in after.items()]
     symbols = [(k, code) for k, codes in enumerate(words.kinds) for code in codes]
     tables = (

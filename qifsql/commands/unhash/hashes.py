@@ -21,7 +21,7 @@ class Hash:
 
     @property
     def digits(self) -> int:
-        """The hexadecimal digits of a hash."""
+        """Return the hexadecimal digits of a hash."""
         return 2 * self.bytes
 
 
@@ -29,7 +29,7 @@ HASHES = {h.name: h for h in (Hash("md5", 16), Hash("sha1", 20), Hash("sha256", 
 
 
 def hash_named(name: str) -> Hash:
-    """The hash function of that name, in any case, with or without a hyphen."""
+    """Return the hash function of that name, in any case, with or without a hyphen."""
     kind = HASHES.get(name.strip().casefold().replace("-", ""))
     if kind is None:
         raise InputError(
@@ -40,7 +40,7 @@ def hash_named(name: str) -> Hash:
 
 
 def digest(column: Attribute, kind: Hash) -> exp.Expr:
-    """The hash in a cell as lower-case hexadecimal digits; NULL where the cell has none.
+    """Return the hash in a cell as lower-case hexadecimal digits; NULL if the cell has none.
 
     ColumnError where a column of its type cannot have hashes.
     """
@@ -61,7 +61,7 @@ def digest(column: Attribute, kind: Hash) -> exp.Expr:
 
 
 def digits(column: Attribute) -> exp.Expr:
-    """How many hexadecimal digits a cell of text has; NULL where it has others."""
+    """Return how many hexadecimal digits a cell of text has; NULL if it has others."""
     if family(column.type) == "BLOB":
         length = _function("octet_length", column.expression.copy())
         return exp.Mul(this=length, expression=exp.Literal.number(2))
@@ -70,7 +70,7 @@ def digits(column: Attribute) -> exp.Expr:
 
 
 def hashed(candidate: exp.Expr, kind: Hash, before: str, after: str) -> exp.Expr:
-    """The hash of a candidate with its salt, as lower-case hexadecimal digits."""
+    """Return the hash of a candidate with its salt, as lower-case hexadecimal digits."""
     parts = [exp.Literal.string(before), candidate, exp.Literal.string(after)]
     salted = [p for p in parts if not (isinstance(p, exp.Literal) and not p.this)]
     return _function(kind.name, _function("concat", *salted) if len(salted) > 1 else candidate)

@@ -71,12 +71,12 @@ Node: TypeAlias = Symbols | Chain | Choice | Repeat
 
 
 def parse(pattern: str) -> Node:
-    """A pattern as a tree; InputError where it is none, with the place, from 1."""
+    """Return a pattern as a tree; InputError if it is invalid, with the place, from 1."""
     return _Parser(pattern).whole()
 
 
 def together(patterns: Sequence[str]) -> Node:
-    """What any of these patterns says."""
+    """Return what any of these patterns says."""
     return Choice(tuple(parse(pattern) for pattern in patterns))
 
 
@@ -89,7 +89,7 @@ class _Parser:
         self.depth = 0
 
     def whole(self) -> Node:
-        """The whole pattern."""
+        """Return the whole pattern."""
         node = self._choice()
         if self.at < len(self.text):  # only a closing bracket ends a choice early
             raise self._wrong("a bracket ) that nothing opens")
@@ -181,7 +181,7 @@ class _Parser:
         return frozenset(codes)
 
     def _member(self, opened: int) -> frozenset[int]:
-        """One character of a class, or those of an escape."""
+        """Return one character of a class, or those of an escape."""
         character = self._next()
         if not character:
             self.at = opened

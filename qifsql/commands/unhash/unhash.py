@@ -1,6 +1,6 @@
 """Dictionary attack: hash all that may have been hashed, and look it up in the column.
 
-A hash of an identifier hides nothing where the identifiers can be listed: all taxi medallions of
+A hash of an identifier hides nothing if the identifiers can be listed: all taxi medallions of
 New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: spec section 8; the lecture of the
 sources (New York taxi trips of 2013).
 """
@@ -137,7 +137,10 @@ def unhash(
 
 
 def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
-    """How many candidates each pattern has, and the automaton of all; InputError above ``most``."""
+    """Return how many candidates each pattern has, and the automaton of all.
+
+    InputError above ``most``.
+    """
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
     alone = [automaton(parse(pattern)).words for pattern in patterns]
@@ -169,7 +172,7 @@ def _row(row: Mapping[str, int]) -> dict[str, Any]:
 def _notes(
     row: Mapping[str, Any], patterns: Sequence[str], counted: pl.DataFrame
 ) -> tuple[str, ...]:
-    """What the reader should know about the numbers."""
+    """Return what the reader should know about the numbers."""
     notes = []
     if row["unfit"]:
         have = "has" if row["unfit"] == 1 else "have"

@@ -12,7 +12,7 @@ TITLE = "Hashes that were found again: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """What was found again of hashes and of records."""
+    """Return what was found again of hashes and of records."""
     row = frame.row(0, named=True)
     parts: list[Part] = []
     if "patterns" in tables and tables["patterns"].height > 1:
@@ -42,7 +42,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _meaning(share: float) -> str:
-    """What a share of recovered records says about the hash."""
+    """Return what a share of recovered records says about the hash."""
     if share == 0:
         return said("None of them was hashed here, or it was hashed in another way (a salt?).")
     if share == 1:

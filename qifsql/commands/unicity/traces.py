@@ -24,17 +24,17 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many people have so many points, and so many that others have, too."""
+    """How many people have that many points, and that many that others have, too."""
 
     points: Mapping[int, int]
     shared: Mapping[int, int]
 
     def people(self, size: int) -> int:
-        """Who has so many points at least."""
+        """Return who has that many points at least."""
         return sum(n for points, n in self.points.items() if points >= size)
 
     def sets(self, size: int) -> int:
-        """The sets of so many shared points, of all people: these must be compared."""
+        """Return the sets of that many shared points, of all people: these must be compared."""
         return sum(n * comb(shared, size) for shared, n in self.shared.items())
 
 
@@ -52,7 +52,7 @@ class Trails:
             self.tables.make(name, self._query(name))
 
     def lengths(self) -> Lengths:
-        """How long the trails are."""
+        """Return how long the trails are."""
         rows = self.tables.answer(self._query("lengths"), "counting points")
         return Lengths(
             {int(points): int(n) for points, _, n in rows if points is not None},
@@ -60,7 +60,7 @@ class Trails:
         )
 
     def exact(self, size: int) -> float:
-        """The mean over people of the share of their sets of points that nobody else has.
+        """Return the mean over people of the share of their sets of points that nobody else has.
 
         Each sum is of whole numbers; they are divided here.
         """
@@ -70,7 +70,7 @@ class Trails:
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
 
     def draw(self, size: int, *, draws: int, seed: int) -> int:
-        """In how many of the draws the person is the only one with the known points."""
+        """Return in how many of the draws the person is the only one with the known points."""
         parameters = {"seed": exp.Literal.string(str(seed)), "points": exp.Literal.number(size)}
         parameters["draws"] = exp.Literal.number(draws)
         query = exp.select(*(exp.alias_(tree, name) for name, tree in parameters.items()))
@@ -92,7 +92,7 @@ class Trails:
 
 
 def _single(size: int) -> Step:
-    """The sets of shared points that one person alone has, with that person."""
+    """Return the sets of shared points that one person alone has, with that person."""
     points = [exp.column("point", f"point_{i}") for i in range(1, size + 1)]
     query = exp.select(exp.alias_(exp.AnyValue(this=exp.column("person", "point_1")), "person"))
     query = query.from_(exp.alias_(_shared(), "point_1", table=True))
@@ -112,7 +112,7 @@ def _shared() -> exp.Subquery:
 
 
 def _hidden(size: int) -> exp.Select:
-    """One row: in how many draws somebody else has all that is known, too.
+    """Return one row: in how many draws somebody else has all that is known, too.
 
     Who has the rarest point is looked up in turn among those who have the others.
     """
@@ -127,7 +127,7 @@ def _hidden(size: int) -> exp.Select:
 
 
 def _has(who: str, i: int) -> exp.Expr:
-    """Whether somebody has the known point of that number."""
+    """Return whether somebody has the known point of that number."""
     point = exp.Bracket(
         this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
     )
@@ -135,7 +135,7 @@ def _has(who: str, i: int) -> exp.Expr:
 
 
 def _chances(size: int) -> Step:
-    """The sets of points of each person who has enough."""
+    """Return the sets of points of each person who has enough."""
     columns = [
         exp.column("person"),
         exp.column("points"),
@@ -149,7 +149,7 @@ def _chances(size: int) -> Step:
 
 
 def _choose(n: exp.Expr, size: int) -> exp.Expr:
-    """N over ``size``, in whole numbers: each product can be divided by the next number."""
+    """Return n over ``size``, in whole numbers: each product can be divided by the next number."""
     binomial: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
     for i in range(size):
         less = exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(i)))

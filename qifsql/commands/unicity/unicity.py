@@ -53,10 +53,10 @@ def unicity(
     settings: Settings | None = None,
     **options: Unpack[UnicityOptions],
 ) -> Result:
-    """How many people are singled out by so many points of their own.
+    """Return how many people are singled out by that many points of their own.
 
     ``options`` are those of ``qifsql.commands.unicity.spec.UnicityOptions``. A person's points are
-    different from one another, and all sets of so many of them have the same chance; whoever has
+    different from one another, and all sets of that many of them have the same chance; whoever has
     fewer points is not counted. Exact where the sets that must be compared are at most 100 million,
     otherwise from ``draws`` of a person and a set, which depend on the ``seed``, the data and
     nothing else: draw i, from 0, falls on the person whose place is the MD5 digest of
@@ -117,7 +117,10 @@ def unicity(
 
 
 def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
-    """The settings with the seed, for the manifest; InputError where a number cannot be used."""
+    """Return the settings with the seed, for the manifest.
+
+    InputError where a number cannot be used.
+    """
     numbers = (*sizes, draws, seed)
     whole = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
     if not sizes or not whole or not all(1 <= n <= MOST for n in sizes):
@@ -135,7 +138,10 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
 
 
 def _count(engine: Engine, microdata: Microdata) -> tuple[int, int]:
-    """How many records there are, and how many have no key; DatasetError where none has one."""
+    """Return how many records there are, and how many have no key.
+
+    DatasetError where none has one.
+    """
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
     name = microdata.dataset.name

@@ -15,7 +15,7 @@ TITLE = "A few records of a person: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """The share of people whom so many points single out, one line for each number."""
+    """Return the share of people whom that many points single out, one line for each number."""
     qids = words.listed(spec["qids"])
     drawn = frame["low"].null_count() < frame.height
     heads = [said("records known"), said("people"), said("singled out")]
@@ -41,7 +41,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _followed(row: Mapping[str, Any]) -> str:
-    """What so many records give away of a person, in two sentences."""
+    """Return what that many records give away of a person, in two sentences."""
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
     one = (

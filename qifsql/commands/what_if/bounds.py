@@ -47,13 +47,13 @@ class Bound:
 
     @property
     def monotone(self) -> bool:
-        """Whether what breaks it still does when quasi-identifiers become finer."""
+        """Return whether what breaks it still does when quasi-identifiers become finer."""
         if self.model in ("k", "l"):
             return set(self.rule.bounds) == {"at_least"}
         return self.measure in FALLING and set(self.rule.bounds) == {"at_most"}
 
     def met(self, risks: Sequence[Risk]) -> bool:
-        """Whether the release of these risks keeps it; an undefined value breaks it."""
+        """Return whether the release of these risks keeps it; an undefined value breaks it."""
         everybody = self.model in ("crs", "k") or not self.secrets
         values = [self._value(risk) for risk in risks if everybody or risk.secret in self.secrets]
         return all(v is not None and self.rule.met(v, None) for v in values)
@@ -65,7 +65,7 @@ class Bound:
 
 
 def until(texts: Sequence[str], secrets: Sequence[str]) -> list[Bound]:
-    """The bounds that texts say; InputError where one says none."""
+    """Return the bounds that texts say; InputError if one says none."""
     return [_until(text, secrets) for text in texts]
 
 
@@ -114,7 +114,10 @@ def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
 
 
 def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
-    """The bounds of a policy's rules; InputError, with the line, where one cannot be looked for."""
+    """Return the bounds of a policy's rules.
+
+    InputError, with the line, where one cannot be looked for.
+    """
     bounds = []
     for rule in policy.rules:
         if rule.by is not None or rule.drifts:

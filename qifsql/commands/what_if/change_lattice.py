@@ -60,7 +60,7 @@ class States:
         self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
-        """Number the values of every state; a missing value is one of them."""
+        """Assign a number to each value of every state, the missing one included."""
         forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
@@ -101,7 +101,7 @@ class States:
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """The records with the lot that each draws."""
+        """Return the records with the lot that each draws."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []
@@ -114,7 +114,7 @@ class States:
         return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
-        """The attack on the changed release; DatasetError where a sample keeps nobody."""
+        """Return the attack on the changed release; DatasetError if a sample keeps nobody."""
         qids = [
             Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
             for j, (qid, state) in enumerate(
@@ -149,7 +149,7 @@ class States:
         return self.attack.on(microdata)
 
     def penalty(self, variant: Variant) -> float:
-        """The mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
+        """Return the mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
         penalties = [self._penalty(j, state) for j, state in enumerate(variant.states, 1)]
         return float(sum(penalties, Fraction(0)) / len(penalties))
 
@@ -171,7 +171,7 @@ class States:
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
-        """Whether values that are alike in one state are alike in the other."""
+        """Return whether values that are alike in one state are alike in the other."""
         pair = (("finer", finer), ("coarser", coarser))
         steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
@@ -185,6 +185,6 @@ def _read_column(name: str) -> exp.Column:
 
 
 def _rank(name: str) -> exp.Expr:
-    """The number of a value among those of a column, a missing one last."""
+    """Return the number of a value among those of a column, a missing one last."""
     order = exp.Order(expressions=[exp.Ordered(this=exp.column(name), desc=False)])
     return exp.cast(exp.Window(this=exp.DenseRank(), order=order), "INTEGER")

@@ -43,13 +43,13 @@ class Changed:
     hierarchies: Mapping[str, Hierarchy]
 
     def type(self, tree: exp.Expr, change: Change) -> str:
-        """The type of an expression over the column ``value`` of a quasi-identifier."""
+        """Return the type of an expression over the column ``value`` of a quasi-identifier."""
         whole = _in_place(tree, self.qids[change.qid - 1])
         return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
 
 
 def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
-    """The quasi-identifier, an expression over the column ``value``, as the change leaves it.
+    """Return the changed quasi-identifier as an expression over the column ``value``.
 
     Raises InputError, ColumnError or ExpressionError where it has no such form.
     """
@@ -68,7 +68,7 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
 
 
 def _alone(attribute: Attribute, name: str | None = None) -> Schema:
-    """What an expression may read: the quasi-identifier, under its name."""
+    """Return what an expression may read: the quasi-identifier, under its name."""
     name = name or attribute.name
     where = f"what a change of {quoted(attribute.name)} may read"
     return Schema(where, (Column(name, "value", attribute.type),))
@@ -87,12 +87,12 @@ def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
 
 
 def _in_place(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """The tree with the quasi-identifier, as it was left, where it reads ``value``."""
+    """Return the tree with the quasi-identifier, as it was left, where it reads ``value``."""
     return substituted(tree, "value", attribute.expression)
 
 
 def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
-    """The values beyond a limit become that limit; a missing one stays missing."""
+    """Return the values beyond a limit become that limit; a missing one stays missing."""
     if not measured(attribute.type):
         raise ColumnError(
             f"change {quoted(change.text)} needs a column of numbers, dates or times, and "
@@ -111,7 +111,7 @@ def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
 
 
 def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
-    """The nodes of one level, by a look-up of each value's text."""
+    """Return the nodes of one level, by a look-up of each value's text."""
     if hierarchy is None:
         raise InputError(
             f"change {quoted(change.text)} needs the hierarchy of {quoted(attribute.name)}; name "

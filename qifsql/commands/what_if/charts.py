@@ -1,4 +1,4 @@
-"""The chart of changes beside what is there."""
+"""The chart of changes next to what is there."""
 
 from qifsql.presentation.risk_utility import charts
 

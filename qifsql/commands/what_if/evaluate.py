@@ -57,7 +57,7 @@ class Work:
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
-        """The rows before, with each change alone, and with all together."""
+        """Return the rows before, with each change alone, and with all together."""
         check_records(self.tables.engine, self.bound.microdata)
         forms = [[_raw(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
@@ -80,7 +80,7 @@ class Work:
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
-        """The release after changes, one after the other; new forms are added."""
+        """Return the release after changes, one after the other; new forms are added."""
         now: list[Attribute | None] = [ladder[0] for ladder in forms]
         rate = None
         for change in combination:
@@ -100,7 +100,7 @@ class Work:
         return Variant(tuple(states), rate)
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
-        """The row before, and that of the smallest change that keeps the bounds."""
+        """Return the row before, and that of the smallest change that keeps the bounds."""
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         rungs = generalisation.named(requests, self.bound.microdata.qids)
@@ -146,13 +146,13 @@ class Work:
 
 
 def _nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
-    """Whether each rung merges values of the one before; to drop merges all."""
+    """Return whether each rung merges values of the one before; to drop merges all."""
     pairs = pairwise(ladder)
     return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
 
 def _length(tables: Tables, qid: Attribute, scale: Scale) -> int | None:
-    """How long the texts of a column are, where they are all equally long."""
+    """Return how long the texts of a column are, where they are all equally long."""
     if family(qid.type) not in ("VARCHAR", "ENUM"):
         return None
     text = exp.cast(exp.column("value"), "VARCHAR")
@@ -171,12 +171,12 @@ def _rows(
     *,
     met: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """A row of a release for each secret."""
+    """Return a row of a release for each secret."""
     row = {"release": release, "changes": [change.text for change in changes]}
     last = {"certainty_penalty": loss, "met": met}
     return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]
 
 
 def _raw(qid: Attribute) -> Attribute:
-    """The quasi-identifier as the column ``value`` of the table of its places."""
+    """Return the quasi-identifier as the column ``value`` of the table of its places."""
     return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)

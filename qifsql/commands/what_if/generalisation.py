@@ -20,7 +20,7 @@ CUTS = 12  # characters of texts that are cut one by one
 
 
 def named(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
-    """The changes that were named as the rungs of each quasi-identifier, in their order."""
+    """Return the changes that were named as the rungs of each quasi-identifier, in their order."""
     ladders: list[list[Change]] = [[] for _ in qids]
     for change in changes:
         if not change.qid:
@@ -44,7 +44,7 @@ def usual(
     lengths: Sequence[int | None],
     hierarchies: Mapping[str, Hierarchy],
 ) -> list[list[Change]]:
-    """The usual ladders; ``lengths`` are those of texts that are all equally long."""
+    """Return the usual ladders; ``lengths`` are those of texts that are all equally long."""
     ladders = []
     for number, (qid, scale, length) in enumerate(zip(qids, scales, lengths, strict=True), 1):
         hows = _hows(qid, scale, length, hierarchies.get(qid.name))

@@ -40,7 +40,7 @@ class Search:
     risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
 
     def find(self) -> Rungs | None:
-        """The rungs of the smallest change that keeps all bounds; None where none does.
+        """Return the rungs of the smallest change that keeps all bounds; None if none does.
 
         Raises InputError where there are too many changes.
         """
@@ -60,7 +60,7 @@ class Search:
         return next(filter(None, smallest), None)
 
     def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
-        """The smallest change of so many quasi-identifiers."""
+        """Return the smallest change of that many quasi-identifiers."""
         hopeful = [c for c in combinations(movable, size) if self._hopeful(c)]
         by_steps: dict[int, list[Rungs]] = {}
         for chosen in hopeful:
@@ -75,13 +75,16 @@ class Search:
         return None
 
     def _hopeful(self, chosen: Sequence[int]) -> bool:
-        """Whether changing just these may do: where their last rungs do not, nothing does."""
+        """Return whether changing just these may do.
+
+        Where their last rungs do not, nothing does.
+        """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return True
         return self._keeps(self._rungs(chosen, [self.heights[i] for i in chosen]))
 
     def _least(self, chosen: Sequence[int], which: int) -> int:
-        """The least rung of one ladder that may do, the others being at their last."""
+        """Return the least rung of one ladder that may do, the others being at their last."""
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return 1
         for rung in range(1, self.heights[which]):
@@ -91,7 +94,7 @@ class Search:
         return self.heights[which]
 
     def _doomed(self, rungs: Rungs) -> bool:
-        """Whether a coarser change is known to break a bound."""
+        """Return whether a coarser change is known to break a bound."""
         if not (self.monotone and all(self.nested)):
             return False
         return any(

@@ -1,4 +1,4 @@
-"""Changes beside what is there, as people read them."""
+"""Changes next to what is there, as people read them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ KIND = Kind(columns=("release", "changes", "met"), shared=())
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Success before and after each change for every question; what a search has found."""
+    """Return success before and after each change for every question; what a search has found."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = []
@@ -33,7 +33,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """The bounds, and the smallest change that keeps them."""
+    """Return the bounds, and the smallest change that keeps them."""
     bounds = words.listed([escaping.cell(text) for text in spec["bounds"]])
     tried = counted("{n} release measured", "{n} releases measured", rows[0]["tried"])
     if not any(row["met"] for row in rows):

@@ -112,7 +112,10 @@ def what_if(
 
 
 def _unconsidered(microdata: Microdata) -> list[str]:
-    """Which columns the risk does not consider: they stay in the file whatever is changed."""
+    """Return which columns the risk does not consider.
+
+    They stay in the file whatever is changed.
+    """
     if not (names := roles.unnamed(microdata.columns)):
         return []
     return [
@@ -122,7 +125,7 @@ def _unconsidered(microdata: Microdata) -> list[str]:
 
 
 def _of_policy(policy: policies.Policy) -> dict[str, Any]:
-    """The adversary of a policy; InputError where she is more than a search knows."""
+    """Return the adversary of a policy; InputError if she is more than a search knows."""
     keys = {"qids", "secret", "where"}
     others = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":
@@ -141,7 +144,7 @@ def _plain(
     seed: int | None,
     trees: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What was asked for, as plain data."""
+    """Return the request as plain data."""
     assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
     csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
     return {

@@ -93,18 +93,18 @@ Row = dict[str, Any]
 
 
 def singling_out(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Whose record it is, by the row of an attack (CRS)."""
+    """Return whose record it is, by the row of an attack (CRS)."""
     return _row(SINGLING_OUT, "singled_out", reached) | _attacked(attacked, "singled_out")
 
 
 def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """The value of a secret, by the row of an attack (CAS)."""
+    """Return the value of a secret, by the row of an attack (CAS)."""
     row = _row(INFERENCE, "certain", reached) | _attacked(attacked, "individuals_certain")
     return row | {"secret": attacked["secret"]}
 
 
 def perfectly_linked(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """What a register of exactly these people would link, by the row of an attack (CRS).
+    """Return what a register of exactly these people would link, by the row of an attack (CRS).
 
     A link with any register is right with a chance of min(f, F)/max(f, F) in a block at most, so
     over all blocks there are at most as many right links as blocks.
@@ -114,7 +114,7 @@ def perfectly_linked(attacked: Mapping[str, Any], reached: int | None) -> Row:
 
 
 def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None) -> Row:
-    """Links with a register, by the row and the curve of ``link``."""
+    """Return links with a register, by the row and the curve of ``link``."""
     reached = None
     if threshold is not None:
         links = confidence.filter(pl.col("confidence") >= threshold)["links"]
@@ -132,7 +132,7 @@ def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | 
 
 
 def keyed(several: int, people: int, *, reached: bool) -> Row:
-    """People with several records under one key; ``reached``: a threshold is asked for."""
+    """Return people with several records under one key; ``reached``: a threshold is asked for."""
     return _row(LINKABILITY, "linked_by_key", several if reached else None) | {
         "model": "key",
         "value": several / people,
@@ -143,13 +143,13 @@ def keyed(several: int, people: int, *, reached: bool) -> Row:
 
 
 def unicity(row: Mapping[str, Any]) -> Row:
-    """A log, by a row of ``unicity``."""
+    """Return a log, by a row of ``unicity``."""
     numbers = {"value": row["unicity"], "of": row["people"], "counted": "people"}
     return _row(LINKABILITY, "unicity", None) | {"model": "unicity"} | numbers
 
 
 def answered(row: Row, threshold: float | None) -> Row:
-    """The row with its answer: yes or no only against a threshold."""
+    """Return the row with its answer: yes or no only against a threshold."""
     if threshold is not None:
         reached = row["at_threshold"]
         met = row["value"] >= threshold if reached is None else reached > 0
@@ -162,7 +162,7 @@ def answered(row: Row, threshold: float | None) -> Row:
 
 
 def _row(question: str, measure: str, reached: int | None) -> Row:
-    """A row without numbers."""
+    """Return a row without numbers."""
     fields = {"question": question, "measure": measure, "at_threshold": reached, "bound": False}
     fields |= {"definition": DEFINITIONS[question], "meaning": MEANINGS[measure]}
     return dict.fromkeys(OPINION) | fields

@@ -37,7 +37,7 @@ TITLE = "Singling out, linkability, inference: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """All answers at a glance, then each question in the words of the opinion and what it finds."""
+    """Return all answers at a glance, then each question of the opinion and its findings."""
     rows = frame.to_dicts()
     qids = words.listed([escaping.cell(name) for name in spec["qids"]])
     parts: list[Part] = [
@@ -81,7 +81,7 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
 
 
 def _certain(row: Row) -> str:
-    """For how many of how many, where that is counted."""
+    """Return for how many of how many, where that is counted."""
     if row["people"] is None:
         return ""
     message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
@@ -89,7 +89,7 @@ def _certain(row: Row) -> str:
 
 
 def _question(row: Row) -> str:
-    """The question, and what answers it where that is not clear."""
+    """Return the question, and what answers it where that is not clear."""
     if row["question"] == INFERENCE:
         return said("inference of {secret}", secret=escaping.cell(row["secret"]))
     return said(QUESTIONS[row["measure"]])
@@ -221,13 +221,13 @@ def _inferred(row: Row, _tables: Tables) -> str:
 
 
 def _of(row: Row) -> dict[str, str]:
-    """Of how many, and which share of them."""
+    """Say how many of how many, and the share."""
     named = words.persons if row["counted"] == "people" else words.records
     return {"all": named(row["of"]), "share": words.percent(row["value"])}
 
 
 def _reached(row: Row, *, links: bool = False) -> str:
-    """Who reaches the threshold, where one was given."""
+    """Say who reaches the threshold, if one was given."""
     n = row["at_threshold"]
     if n is None:
         return ""

@@ -113,7 +113,7 @@ def wp29(
 
 
 def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
-    """What was asked of the register and of the log, as plain data."""
+    """Return what was asked of the register and of the log, as plain data."""
     result = log.unicity if log else None
     return {
         "register": links.spec["register"] if links else None,
@@ -127,7 +127,7 @@ def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
 def _rows(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> list[Row]:
-    """The questions in the order of the opinion, each by all that answer it."""
+    """Return the questions in the order of the opinion, each by all that answer it."""
     whose, *what = attacked.rows()
     reached = {}
     if least is not None:
@@ -149,7 +149,7 @@ def _rows(
 
 
 def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
-    """Who has several records under the key; where somebody has, the unicity of the log."""
+    """Return who has several records under the key; where somebody has, the unicity of the log."""
     settings = more["settings"]
     options = {name: more[name] for name in ("key", "qids", "where")}
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
@@ -169,7 +169,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 def _together(
     origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
 ) -> Origin:
-    """Where all the numbers come from."""
+    """Return where all the numbers come from."""
     measured = [attacked.origin, *([links.origin] if links else [])]
     plans = [plan for each in measured for plan in each.plans]
     paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
@@ -182,7 +182,7 @@ def _together(
 def _notes(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> tuple[str, ...]:
-    """Remarks: of what was measured, and what the numbers are about."""
+    """Return remarks: of what was measured, and what the numbers are about."""
     notes = [*attacked.notes, *(links.notes if links else ())]
     if log is not None and log.unicity is not None:
         notes += log.unicity.notes
@@ -199,7 +199,7 @@ def _notes(
 
 
 def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
-    """That a secret can be told without the release, where it can."""
+    """Say that a secret can be guessed without the release, if it can."""
     name, base = quoted(row["secret"]), row["prior_probabilistic"]
     if row["prior_deterministic"] == 1:
         return [f"secret {name} has one value: it is known without the release"]
@@ -212,7 +212,9 @@ def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
 
 
 def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
-    """The quasi-identifiers as the release names them: without the tag 1, and none with the tag 2.
+    """Return the quasi-identifiers as the release names them.
+
+    Without the tag 1, and none with the tag 2.
 
     Tags are those of ``link``.
     """
@@ -227,7 +229,7 @@ def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _threshold(threshold: float | str | None) -> float | None:
-    """A chance in (0, 1]; InputError where it is none."""
+    """Return a chance in (0, 1]; InputError if it is invalid."""
     if threshold is None:
         return None
     try:

@@ -43,7 +43,7 @@ class Release:
 
     @property
     def step(self) -> Step:
-        """The one generated step: a row per record, all under names of our own."""
+        """Return the one generated step: a row per record, all under names of our own."""
         values = [normal(q) for q in self.qids]
         columns = [exp.alias_(_together(self.exact), "exact")]
         columns += [exp.alias_(plain(a), f"qid_{i}") for i, a in enumerate(self.drift, 1)]
@@ -58,14 +58,17 @@ class Release:
         return Step("given", "One row per record of a release.", query)
 
     def _unseen(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Whether what is observed cannot be told from not being in the release."""
+        """Return whether what is observed cannot be told from not being in the release."""
         if self.number == 1 or (values and self.has_absence):
             return exp.false()
         missing = [exp.paren(value.copy()).is_(exp.null()) for value in values]
         return exp.and_(*missing) if missing else exp.true()
 
     def observation(self, values: Sequence[str | None]) -> exp.Expr:
-        """The observation of a target, of which these are the values as texts (None: missing)."""
+        """Return the observation of a target from its values as texts (None: missing).
+
+        Missing).
+        """
         trees: list[exp.Expr] = []
         for qid, value in zip(self.qids, values, strict=True):
             kind = exp.DataType.build(qid.type, dialect="duckdb")
@@ -84,7 +87,7 @@ def releases(
     where: str | None,
     has_absence: bool,
 ) -> tuple[Release, ...]:
-    """The releases, the focal one first, with their columns looked up and their types compared."""
+    """Return the releases, the focal one first, with columns looked up and types compared."""
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
     both = together(Collection(datasets), [c.schema for c in catalogs])
     attributes = names.attributes(qids, both, QID)
@@ -125,7 +128,10 @@ def releases(
 
 
 def _linking(rule: Rule, schema: Schema) -> Attribute:
-    """The column of a rule in one release; ColumnError where it is not there or has no such law."""
+    """Return the column of a rule in one release.
+
+    ColumnError where it is not there or has no such law.
+    """
     field = schema[rule.column]
     if nested(field.type):
         raise ColumnError(
@@ -146,7 +152,10 @@ def _linking(rule: Rule, schema: Schema) -> Attribute:
 
 
 def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
-    """What stays the same from release to release: the value less all that was added to it."""
+    """Return what stays the same from release to release.
+
+    The value less all that was added to it.
+    """
     tree = plain(attribute)
     if rule.kind == "exact":
         return tree
@@ -157,7 +166,7 @@ def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
 
 
 def _together(trees: Sequence[exp.Expr]) -> exp.Expr:
-    """Several values as one; a tuple of none is the same for everybody."""
+    """Return several values as one; a tuple of none is the same for everybody."""
     if not trees:
         return exp.true()
     fields = [

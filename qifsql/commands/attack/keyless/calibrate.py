@@ -1,6 +1,6 @@
 """Stay probabilities learned from the data, and how often the best links are right.
 
-A value stays with probability p, and else is drawn anew from the m(b) of the later release, which
+A value stays with probability p, and else is drawn again from the m(b) of the later release, which
 may give the same value b again. So of people known in both releases the share s that has one value
 is expected to be p + (1 - p) c, where c is the mean of m over their earlier values, and p is
 estimated by (s - c) / (1 - c), kept within [0, 1]: by moments, over all consecutive releases.
@@ -46,7 +46,7 @@ each). A model that fits has ``right`` near ``predicted``."""
 
 
 def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rule], list[str]]:
-    """The rules with the stay probabilities that were asked to be learned, and notes on these.
+    """Return the rules with the stay probabilities that are learned, and notes on these.
 
     With a key from people in both releases; without one from those whom the exactly matching
     columns alone tell from everybody else in both: some of these are two people, so that too few
@@ -91,7 +91,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
 
 
 def check_keys(chain: Chain, key: str) -> None:
-    """Refuse a key that a release has several records of."""
+    """Refuse a key of which a release has several records."""
     for release in chain.releases:
         keys = exp.select("key").from_(exp.table_(f"people_{release.number}"))
         keyed = Step("keyed", "One row per record.", keys)
@@ -106,7 +106,7 @@ def check_keys(chain: Chain, key: str) -> None:
 
 
 def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
-    """Pairs of records, those with one value, records alike over all pairs, records."""
+    """Return pairs of records, those with one value, records alike over all pairs, records."""
     steps = [_valued(f"people_{later}", k, "everybody", keyed=keyed)]
     for name, i in (("mine", later - 1), ("theirs", later)):
         people = _valued(f"people_{i}", k, f"valued_{name}", keyed=keyed)
@@ -129,7 +129,7 @@ def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
 
 
 def vulnerability(chain: Chain) -> float:
-    """The chance that the best chain of records, one in every release, is all of one person.
+    """Return the chance that the best chain of records, one in every release, is all of one person.
 
     In [0, 1]; for two releases the mean over records x of the largest link(y|x) (spec section 8).
     """
@@ -145,7 +145,7 @@ def vulnerability(chain: Chain) -> float:
 
 
 def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """What the best links of each step are worth (``LINKS``), and ``CALIBRATION`` with a truth."""
+    """Return how good the best links of each step are (``LINKS``), and ``CALIBRATION``."""
     rows, points = [], []
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
@@ -173,7 +173,7 @@ def _best(chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()) ->
 
 
 def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
-    """Chance of the best link, how many are equally good, records with it, true ones among them."""
+    """Return the best link's chance, its ties, the records that have it, and the true ones."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))

@@ -45,7 +45,7 @@ class Chain:
         self._number()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
-        """How records follow one another; the drifting columns in the order of the releases'."""
+        """Make the tables of transitions; drifting columns are in the order of the releases."""
         self.rules = [rule for rule in rules if rule.drifts]
         self.presence = presence
         scale = 2.0 ** (BITS - max(self.records).bit_length())
@@ -98,7 +98,7 @@ class Chain:
             self.tables.make(f"secret_crowd_{j}", renamed)
 
     def _frequencies(self) -> exp.Select:
-        """The kinds, each with the share of the release that has its value of every column."""
+        """Return the kinds of records, each with the share of the release that has its values."""
         total = exp.Window(this=exp.Sum(this=exp.column("records")))
         query = exp.select("*").from_("kinds")
         columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
@@ -109,7 +109,10 @@ class Chain:
         return query
 
     def _explosion(self, earlier: int, later: int) -> int:
-        """How many kinds are compared from one release to the next; InputError where too many."""
+        """Return how many kinds are compared from one release to the next.
+
+        InputError where too many.
+        """
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
         tables = any(rule.kind == "table" for rule in self.rules)
@@ -123,7 +126,7 @@ class Chain:
         return int(pairs)
 
     def _advice(self, earlier: int, later: int) -> str:
-        """The column whose exact match would leave the fewest candidates."""
+        """Return the column whose exact match would leave the fewest candidates."""
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
             both = [exp.column("exact"), exp.column(f"qid_{k}")]
@@ -143,7 +146,7 @@ class Chain:
         return hint
 
     def weighed(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> tuple[Step, ...]:
-        """Kinds of records with candidates in a later release, and the weight of each.
+        """Return kinds of records with candidates in a later release, and the weight of each.
 
         ``sources``: the table of the kinds that are looked at; without one all of them.
         """
@@ -159,7 +162,10 @@ class Chain:
         return query.where(_among(sources, "offers")) if sources else query
 
     def compared(self, earlier: int, later: int) -> Step:
-        """Kinds of records with candidates alike: the likelihood, and that of anybody else."""
+        """Return kinds of records with candidates alike.
+
+        The likelihood, and that of anybody else.
+        """
         query = self._linked(earlier, later, theirs="kinds")
         shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
         anybody: exp.Expr = double(1.0)
@@ -197,15 +203,15 @@ class Chain:
         return query.select(*both, *seen, records, exp.alias_(likelihood, "likelihood"))
 
     def query(self, name: str, **names: str) -> exp.Select:
-        """The query of a template, tables renamed."""
+        """Return the query of a template, tables renamed."""
         return splice(f"keyless/{name}", width=self.width, tables=names)
 
     def of_secret(self, name: str, secret: int) -> exp.Select:
-        """The query of a template about the secret of that number."""
+        """Return the query of a template about the secret of that number."""
         return splice(f"keyless/{name}", width=self.width, secret=secret)
 
     def step(self, name: str, **names: str) -> Step:
-        """A template as a step of its name."""
+        """Return a template as a step of its name."""
         return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
 
 
@@ -215,12 +221,12 @@ def _among(sources: str, table: str | None = None) -> exp.In:
 
 
 def double(number: float) -> exp.Expr:
-    """A double precision number, as it is."""
+    """Return a double precision number, as it is."""
     return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
 
 
 def _stays(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
-    """Kept over all the steps, or drawn anew in one of them."""
+    """Return the chance to stay over all steps, or to be drawn again in one of them."""
     assert rule.stay is not None  # noqa: S101 - learned before
     stay = rule.stay**steps
     persistence = exp.Case().when(same, double(float(stay))).else_(double(0.0))

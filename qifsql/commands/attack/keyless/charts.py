@@ -12,7 +12,7 @@ TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
 def calibration(frame: pl.DataFrame) -> Chart:
-    """The share of best links that are right against the chance that the model gave them.
+    """Return the share of best links that are right against the chance that the model gave them.
 
     ``frame`` has the columns of ``keyless.calibrate.CALIBRATION``; there is a panel for each step
     from one release to the next, and a circle for each chance in percent, as large as it has links.
@@ -54,7 +54,7 @@ def _step(step: int) -> str:
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
-    """What the chart shows, for who cannot see it: each step in one sentence."""
+    """Return what the chart shows, for who cannot see it: each step in one sentence."""
     return [
         said(
             "{step}: of {n} links {predicted} are right by the model, {right} by the truth.",
@@ -68,7 +68,10 @@ def _words(rows: pl.DataFrame) -> list[str]:
 
 
 def pooled(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Links put together: how many, their mean chance by the model, the share that is right."""
+    """Aggregate links.
+
+    How many, their mean chance by the model, the share that is right.
+    """
     n = pl.col("links")
     means = {name: (n * pl.col(name)).sum() / n.sum() for name in ("predicted", "right")}
     return rows.group_by(by, maintain_order=True).agg(n.sum(), **means)

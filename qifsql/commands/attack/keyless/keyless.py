@@ -8,7 +8,7 @@ columns; each weighs L(x, y), the product of its transition probabilities, and
 
 where nobody is certain if no candidate weighs anything. Longer collections are a chain of links:
 the record that was reached is linked with the next release; whoever was not found in a release is
-linked from the release before, by the law of so many steps at once.
+linked from the release before, by the law of that many steps at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ def fit(
     settings: Settings | None = None,
     **options: Unpack[AttackOptions],
 ) -> None:
-    """Look up every name of an attack without a key, without attacking; InputError where wrong."""
+    """Look up every name of an attack without a key, without attacking; InputError if wrong."""
     question = specify(model, source, options)
     with open_engine(settings, sources=_sources(question)) as engine:
         catalogs, sequence = _opened(engine, question)
@@ -95,7 +95,7 @@ def fit(
 
 
 def _run(request: Request, settings: Settings | None) -> Result:
-    """The attack without a key, next to the focal release alone and the attack with the key."""
+    """Return the attack without a key, after those on the focal release alone and with the key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request)) as engine:
         chain, rules, notes, aimed = _linked(engine, request)
@@ -137,7 +137,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
 def _linked(
     engine: Engine, request: Request
 ) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
-    """The chain of releases, its law with notes, and the values of the target in each release."""
+    """Return the chain of releases with notes, and the target's values in each release."""
     catalogs, sequence = _opened(engine, request)
     aimed = aim(request.models[0], request.target, sequence, catalogs[0])
     tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
@@ -156,7 +156,7 @@ def _sources(request: Request) -> list[Dataset]:
 
 
 def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
-    """The releases with all columns looked up."""
+    """Return the releases with all columns looked up."""
     catalogs = [
         Catalog(engine, replace(d, catalog=f"attached_{i}"))
         for i, d in enumerate(request.datasets, 1)
@@ -174,7 +174,7 @@ def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Rele
 
 
 def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
-    """The rules with a table of transitions, by the number of their column."""
+    """Return the rules with a table of transitions, by the number of their column."""
     drifting = [rule for rule in law if rule.drifts]
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
 
@@ -198,7 +198,7 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
 
 
 def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
-    """The rows of the same attack where everybody's key is known."""
+    """Return the rows of the same attack where everybody's key is known."""
     result = keyed.attack(
         [m.acronym for m in request.models],
         request.datasets,

@@ -130,7 +130,7 @@ def _restless(chain: Chain) -> int:
 
 
 def _flows(chain: Chain, earlier: int, later: int) -> Step:
-    """Compute the odds of a link but for values; InputError where more stay than there is room."""
+    """Compute the odds of a link but for values; InputError if more stay than there is room."""
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:

@@ -42,7 +42,7 @@ class Outcomes:
         self.prefix = ""
 
     def alone(self) -> list[Outcome]:
-        """Re-identification, then each secret, from the focal release alone."""
+        """Return re-identification, then each secret, from the focal release alone."""
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
@@ -51,7 +51,7 @@ class Outcomes:
         return [self._outcome([one]) for one in counted]
 
     def linked(self) -> list[Outcome]:
-        """The same from all releases, linked without a key."""
+        """Return the same from all releases, linked without a key."""
         counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
         pairs = 0
         if self.target is None:
@@ -68,7 +68,7 @@ class Outcomes:
         return [self._outcome(rows) for rows in counted]
 
     def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
-        """The sums over people whom no later release tells apart, and pairs left for the others.
+        """Return sums over people whom no later release distinguishes, and pairs for the others.
 
         Where one observation of the focal release is of one kind of record, the later ones are as
         likely for each of its people: the best guess stays what it was.
@@ -91,7 +91,10 @@ class Outcomes:
         return rows, int(pairs)
 
     def best_guess(self, secret: int) -> str | None:
-        """The likeliest secret of the target, of several the least, as text; None if missing."""
+        """Return the likeliest secret of the target, of several the least, as text.
+
+        None if missing.
+        """
         steps = (self._crowd(secret, 1, 0), self.chain.step("shares"))
         least = exp.Ordered(this=exp.column("secret"), nulls_first=False)
         query = exp.select(exp.cast(exp.column("secret"), "VARCHAR")).from_("shares")
@@ -124,7 +127,7 @@ class Outcomes:
             chain.tables.drop(states)
 
     def _ways(self, later: int) -> exp.Select:
-        """What may become of a record; of a target only what is seen of it."""
+        """Return what may become of a record; of a target only what is seen of it."""
         query = self.chain.query("ways")
         if self.target is None:
             return query
@@ -136,7 +139,7 @@ class Outcomes:
         return Step("totals", load("keyless/totals").doc, union(every))
 
     def _crowd(self, secret: int, slices: int, i: int) -> Step:
-        """The people of a slice, or those who are observed as the target is."""
+        """Return the people of a slice, or those who are observed as the target is."""
         name = "secret_crowd" if secret else "crowd"
         table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
         sight: exp.Expr = exp.column("first_sight")

@@ -22,14 +22,14 @@ Result = tuple[str, int, list[Outcome]]  # what is known, of how many releases, 
 
 
 def named(releases: Sequence[Release]) -> tuple[str, ...]:
-    """The quasi-identifiers of the releases, with their tags."""
+    """Return the quasi-identifiers of the releases, with their tags."""
     return tuple(tagged(r.number, q.name) for r in releases for q in r.qids)
 
 
 def aim(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
-    """The target's values in each release; nothing for models of everybody."""
+    """Return the target's values in each release; nothing for models of everybody."""
     every = [
         replace(q, name=tagged(r.number, q.name), number=r.number) for r in releases for q in r.qids
     ]
@@ -40,7 +40,7 @@ def aim(
 
 
 def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
-    """The numbers of what is observed of the target; -1 for what nobody shows."""
+    """Return the numbers of what is observed of the target; -1 for what nobody shows."""
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
         absent = bool(values) and any(v is ABSENT for v in values)
@@ -64,7 +64,7 @@ def standing(
     secrets: Sequence[str],
     aimed: Sequence[Sequence[str | None]],
 ) -> list[dict[str, Any]]:
-    """A row per question and knowledge: from the focal release alone, and linked."""
+    """Return a row per question and knowledge: from the focal release alone, and linked."""
     chain = outcomes.chain
     results: list[Result] = []
     if chain.releases[0].qids:
@@ -90,7 +90,7 @@ def standing(
 
 
 def _prior(chain: Chain, j: int) -> Success:
-    """Success at a secret before anything is observed."""
+    """Return success at a secret before anything is observed."""
     query = chain.of_secret("secret_counts", j)
     ((n, most, values),) = chain.tables.answer(query, "counting secrets")
     share = Fraction(int(most), int(n))

@@ -38,7 +38,7 @@ class Request:
     target: Mapping[str, object]
 
     def plain(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return this as plain data."""
         return {
             "models": [m.acronym for m in self.models],
             "dataset": " + ".join(d.name for d in self.datasets),
@@ -55,7 +55,7 @@ class Request:
 
 
 def specify(model: str | Sequence[str], source: Source, options: AttackOptions) -> Request:
-    """Return the question; InputError where it cannot be asked without a key."""
+    """Return the question; InputError if it cannot be asked without a key."""
     check_names(options, AttackOptions)
     if options.get("progressive"):
         raise InputError("an attack without a key is not progressive; run it with fewer releases")

@@ -17,7 +17,7 @@ NEEDED = ("from", "to", "probability")
 
 
 def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
-    """The lines of a table of transitions of one column, values as those of the column."""
+    """Return the lines of a table of transitions of one column, values as those of the column."""
     dataset, schema = catalog.beside(path)
     columns = [schema.find(name) for name in NEEDED]
     if any(field is None for field in columns):
@@ -37,7 +37,7 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
 
 
 def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> None:
-    """Refuse a table that is no law: InputError with how many of its lines are wrong."""
+    """Refuse a table that is no transition matrix; the InputError counts its wrong lines."""
     plan = Plan((step,), load("keyless/lawless").query)
     ((lines, unfit, wrong, twice, values, unsound),) = engine.rows(
         plan, "checking transitions", dataset.name
@@ -67,14 +67,14 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
 
 
 def _typed(field: Column, drifting: Attribute) -> exp.Expr:
-    """A value as one of the column; an empty field of CSV is the missing value."""
+    """Return a value as one of the column; an empty field of CSV is the missing value."""
     if family(drifting.type) == "ENUM":
         return exp.cast(column(field), "VARCHAR")
     return value_files.typed(column(field), drifting)
 
 
 def _unfit(field: Column, drifting: Attribute) -> exp.Expr:
-    """Whether a value is there but none of the column's type."""
+    """Return whether a value is there but none of the column's type."""
     there = exp.not_(column(field).is_(exp.null()))
     if family(drifting.type) == "ENUM":
         return exp.false()

@@ -26,7 +26,7 @@ GUESSED = {
 
 
 def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
-    """A table per question, what links are worth, and how sure the model was of them."""
+    """Return a table per question, what links are worth, and how sure the model was of them."""
     rows = frame.to_dicts()
     parts: list[Part] = []
     for _, group in groupby(sorted(rows, key=_question), key=_question):
@@ -80,7 +80,7 @@ def _compared(rows: Sequence[Row]) -> Table:
 
 
 def _meaning(rows: Sequence[Row]) -> str:
-    """In a sentence, what later releases add where no key joins them."""
+    """Return in a sentence, what later releases add where no key joins them."""
     rows_by_knowledge = {row["knowledge"]: row for row in rows}
     linked = rows_by_knowledge["linked"]
     what = said("the record of a person")
@@ -119,7 +119,7 @@ def _links(row: Row) -> str:
 
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
-    """How many links are right, by how sure the model was of them."""
+    """Return how many links are right, by how sure the model was of them."""
     bins = frame.with_columns((pl.col("bin") // SHOWN).clip(upper_bound=SHOWN - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))

@@ -16,13 +16,13 @@ from qifsql.commands.explain.examples.sample import (
 
 
 def prosecutor(sample: Sample) -> Lines:
-    """The smallest block of the release."""
+    """Return the smallest block of the release."""
     block, size = min(sample.sizes.items(), key=lambda item: item[1])
     return (f"the smallest block of the release, {block}: {over([1], size)}",)
 
 
 def journalist(sample: Sample) -> Lines:
-    """The smallest block of the population in which somebody of the release is."""
+    """Return the smallest block of the population in which somebody of the release is."""
     name, release = sample.part
     among = {block: sample.sizes[block] for block in release.sizes}
     each = ", ".join(f"{block} {n} of {among[block]}" for block, n in release.sizes.items())
@@ -33,7 +33,7 @@ def journalist(sample: Sample) -> Lines:
 
 
 def marketer(sample: Sample) -> Lines:
-    """People who are expected to be matched rightly, without and with a population."""
+    """Return people who are expected to be matched rightly, without and with a population."""
     name, release = sample.part
     n, pairs = release.people, [(size, sample.sizes[b]) for b, size in release.sizes.items()]
     mean = sum(Fraction(*pair) for pair in pairs) / n
@@ -46,7 +46,7 @@ def marketer(sample: Sample) -> Lines:
 
 
 def risks(sample: Sample) -> Lines:
-    """The three risks of one release."""
+    """Return the three risks of one release."""
     lines = journalist(sample)
     return (
         lines[0],
@@ -57,7 +57,7 @@ def risks(sample: Sample) -> Lines:
 
 
 def histogram(sample: Sample) -> Lines:
-    """People by their chance in whole percent."""
+    """Return people by their chance in whole percent."""
     bins: Counter[int] = Counter()
     for chance, people in sample.by_chance.items():
         bins[round(100 * chance)] += people
@@ -65,7 +65,7 @@ def histogram(sample: Sample) -> Lines:
 
 
 def thresholds(sample: Sample) -> Lines:
-    """People whose chance is at least as high as each that occurs."""
+    """Return people whose chance is at least as high as each that occurs."""
     people_by_chance, n = sample.by_chance, sample.people
     reached = {
         least: [n for chance, n in people_by_chance.items() if chance >= least]
@@ -75,7 +75,7 @@ def thresholds(sample: Sample) -> Lines:
 
 
 def quantiles(sample: Sample) -> Lines:
-    """The chance that half of the people do not exceed."""
+    """Return the chance that half of the people do not exceed."""
     people_by_chance, half = sample.by_chance, math.ceil(Fraction(sample.people, 2))
     middle = [chance for chance, n in people_by_chance.items() for _ in range(n)][half - 1]
     each = ", ".join(f"{persons(n)} {chance}" for chance, n in people_by_chance.items())
@@ -87,7 +87,7 @@ def quantiles(sample: Sample) -> Lines:
 
 
 def groups(sample: Sample) -> Lines:
-    """The mean chance in each group, and how far the highest is above the lowest."""
+    """Return the mean chance in each group, and how far the highest is above the lowest."""
     lines, means = [], {}
     for name, group in sample.groups.items():
         parts = [(size, sample.chances[block]) for block, size in group.sizes.items()]

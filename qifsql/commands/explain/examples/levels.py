@@ -23,18 +23,18 @@ LEAST_L = 2  # the l of the example of recursive (c, l)-diversity
 
 
 def average_class_size(sample: Sample) -> Lines:
-    """People over blocks."""
+    """Return people over blocks."""
     blocks = len(sample.sizes)
     return (equal(f"{sample.people}/{blocks}", Fraction(sample.people, blocks)),)
 
 
 def l_entropy(sample: Sample) -> Lines:
-    """The block whose values are least uncertain."""
+    """Return the block whose values are least uncertain."""
     return _worst(sample, lambda values, _: syntactic.entropy_l(list(values.values())), min)
 
 
 def l_recursive_c(sample: Sample) -> Lines:
-    """The most frequent value against the others, in blocks that have several."""
+    """Return the most frequent value against the others, in blocks that have several."""
 
     def ratio(values: Values, _: Values) -> Fraction:
         level = syntactic.recursive_ratio(values, LEAST_L)
@@ -45,18 +45,18 @@ def l_recursive_c(sample: Sample) -> Lines:
 
 
 def t_equal(sample: Sample) -> Lines:
-    """Half the sum of the differences of the shares."""
+    """Return half the sum of the differences of the shares."""
     return _worst(sample, syntactic.variational)
 
 
 def t_ordered(sample: Sample) -> Lines:
-    """The differences of the shares up to each value."""
+    """Return the differences of the shares up to each value."""
     order = ", ".join(sorted(sample.values))
     return f"{sample.secret} in the order {order}", *_worst(sample, syntactic.ordered)
 
 
 def t_hierarchical(sample: Sample) -> Lines:
-    """Half way between the distance of values and that of pairs of values."""
+    """Return half way between the distance of values and that of pairs of values."""
     pairs = {value: f"pair {i // 2 + 1}" for i, value in enumerate(sorted(sample.values))}
     hierarchy = ", ".join(f"{value} below {pair}" for value, pair in pairs.items())
     lines = _worst(sample, lambda v, totals: syntactic.hierarchical(v, totals, [pairs]))
@@ -64,29 +64,29 @@ def t_hierarchical(sample: Sample) -> Lines:
 
 
 def alpha(sample: Sample) -> Lines:
-    """The largest share of a value."""
+    """Return the largest share of a value."""
     return _worst(sample, lambda values, _: syntactic.alpha(values))
 
 
 def basic_beta(sample: Sample) -> Lines:
-    """The largest relative gain of a value."""
+    """Return the largest relative gain of a value."""
     return _worst(sample, syntactic.basic_beta)
 
 
 def enhanced_beta(sample: Sample) -> Lines:
-    """The same, not above minus the logarithm of the rarest value's share."""
+    """Return the largest relative gain, capped at minus the log of the rarest value's share."""
     rare, n = min(sample.values.values()), sample.people
     log = equal(f"-ln of the share of the rarest value: -ln({rare}/{n})", math.log(n / rare))
     return f"basic beta, but at most {log}", *_worst(sample, syntactic.enhanced_beta)
 
 
 def delta_disclosure(sample: Sample) -> Lines:
-    """The logarithm of the largest factor between shares, either way."""
+    """Return the logarithm of the largest factor between shares, either way."""
     return _worst(sample, syntactic.delta_disclosure)
 
 
 def k_map(sample: Sample) -> Lines:
-    """The smallest block of the population in which somebody of the release is."""
+    """Return the smallest block of the population in which somebody of the release is."""
     name, release = sample.part
     among = {b: sample.sizes[b] for b in release.sizes}
     each = ", ".join(f"{b} has {persons(n)}" for b, n in among.items())
@@ -97,7 +97,7 @@ def k_map(sample: Sample) -> Lines:
 
 
 def delta_presence(sample: Sample) -> Lines:
-    """The share of a block of the population that is in the release."""
+    """Return the share of a block of the population that is in the release."""
     name, release = sample.part
     shares = {b: Fraction(release.sizes.get(b, 0), n) for b, n in sample.sizes.items()}
     each = ", ".join(f"{b} {release.sizes.get(b, 0)} of {n}" for b, n in sample.sizes.items())
@@ -109,7 +109,7 @@ def delta_presence(sample: Sample) -> Lines:
 
 
 def bites(sample: Sample) -> Lines:
-    """Whom homogeneity, background knowledge and skewness bite."""
+    """Count the people on whom homogeneity, background knowledge and skewness attacks succeed."""
     blocks = sample.blocks.values()
     one, two = (sum(sum(v.values()) for v in blocks if len(v) == n) for n in (1, 2))
     gains = [(syntactic.basic_beta(v, sample.values), sum(v.values())) for v in blocks]

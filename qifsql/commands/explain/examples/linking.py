@@ -23,7 +23,7 @@ PRESENCE = Fraction(9, 10)  # of those of one release who are in the next
 
 
 def recovered(sample: Sample) -> Lines:
-    """What is known is hashed; the candidates are the values that one group has."""
+    """Build an example of a hashed column; the candidates are the values of one group."""
     name, part = sample.part
     sizes = [n for block, n in sample.sizes.items() if block in part.sizes]
     return (
@@ -34,7 +34,7 @@ def recovered(sample: Sample) -> Lines:
 
 
 def linked(sample: Sample) -> Lines:
-    """One group is released, everybody is in the register."""
+    """Build an example where one group is released and everybody is in the register."""
     name, release = sample.part
     sizes = [(n, sample.sizes[block]) for block, n in release.sizes.items()]
     shares = sum((Fraction(f, big) for f, big in sizes), Fraction())
@@ -49,7 +49,7 @@ def linked(sample: Sample) -> Lines:
 
 
 def unicity(sample: Sample) -> Lines:
-    """A log in which each block is a person, and her points are pairs of a group and a value."""
+    """Return a log: each block is a person, each point a group and a value."""
     trails: dict[str, set[str]] = {}
     for (block, group), values in sample.cells.items():
         block_points = {f"{group} and {value}" for value in values}
@@ -66,7 +66,7 @@ def unicity(sample: Sample) -> Lines:
 
 
 def population_uniques(sample: Sample) -> Lines:
-    """The people are half of a population: Zayatz's estimate."""
+    """Build an example of Zayatz's estimate: the people are half of a population."""
     sizes = Sizes(Counter(sample.sizes.values()), HALF)
     return (
         f"{persons(sample.people)} are drawn from {sizes.population}: the fraction is {HALF}",
@@ -76,7 +76,10 @@ def population_uniques(sample: Sample) -> Lines:
 
 
 def individual_risk(sample: Sample) -> Lines:
-    """The people are half of a population: from f - 1 to f the risk is 1/(f - 1) less the last."""
+    """Build an example where the people are half of a population.
+
+    From f - 1 to f the risk is 1/(f - 1) less the last.
+    """
     blocks = Counter(sorted(sample.sizes.values()))
     risks = {1: math.log(2)}  # each stands for two
     for size in range(2, max(blocks) + 1):
@@ -90,7 +93,7 @@ def individual_risk(sample: Sample) -> Lines:
 
 
 def link_vulnerability(sample: Sample) -> Lines:
-    """The same people in the next release; what is known is exact, and tells no more."""
+    """Return the same people in the next release; what is known is exact, and tells no more."""
     blocks = sample.sizes
     each = [f"{block}: {PRESENCE}·1/{n} = {PRESENCE / n}" for block, n in blocks.items()]
     parts = " + ".join(f"{n}·{PRESENCE / n}" for n in blocks.values())
@@ -104,7 +107,7 @@ def link_vulnerability(sample: Sample) -> Lines:
 
 
 def wp29(sample: Sample) -> Lines:
-    """The three questions, asked of who knows the quasi-identifier."""
+    """Return the three questions, asked of who knows the quasi-identifier."""
     alone = [n for n in sample.sizes.values() if n == 1]
     one_value = [sum(n.values()) for n in sample.blocks.values() if len(n) == 1]
     return (
@@ -115,7 +118,7 @@ def wp29(sample: Sample) -> Lines:
 
 
 def composition(sample: Sample) -> Lines:
-    """One release groups people by what is known, another by group; both tell the secret."""
+    """Build an example of two releases: one by the quasi-identifier, one by group."""
     qid, by = sample.qid, sample.by
     lines, fewest, left = [], [], []
     for (block, group), values in sample.cells.items():
@@ -138,7 +141,7 @@ def composition(sample: Sample) -> Lines:
 
 
 def generalisation(sample: Sample) -> Lines:
-    """The first two values of what is known become one cell."""
+    """Build an example where the first two values of the quasi-identifier become one cell."""
     sizes, n = sample.sizes, sample.people
     first = dict(list(sizes.items())[:2])
     together, share = sum(first.values()), Fraction(len(first), len(sizes))

@@ -21,7 +21,7 @@ RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
 
 def privacy_loss(sample: Sample) -> Lines:
-    """The first group is counted with noise."""
+    """Build an example where the first group is counted with noise."""
     name, part = sample.part
     inside, n = part.values, sample.people
     outside = {v: k - inside.get(v, 0) for v, k in sample.values.items()}
@@ -45,7 +45,7 @@ def privacy_loss(sample: Sample) -> Lines:
 
 
 def utility(sample: Sample) -> Lines:
-    """The noisy count, as a guess of who is in it."""
+    """Return the noisy count, as a guess of who is in it."""
     name, part = sample.part
     yes, n = part.people, sample.people
     no = n - yes
@@ -59,7 +59,7 @@ def utility(sample: Sample) -> Lines:
 
 
 def scenario(sample: Sample) -> Lines:
-    """The share of the uncertainty about the secret that the quasi-identifier takes away."""
+    """Return the share of the uncertainty about the secret that the quasi-identifier takes away."""
     n, before = sample.people, entropy(sample.values)
     blocks = sample.blocks.values()
     after = math.fsum(sum(values.values()) / n * entropy(values) for values in blocks)
@@ -72,12 +72,12 @@ def scenario(sample: Sample) -> Lines:
 
 
 def semantic(_sample: Sample) -> Lines:
-    """How far beliefs move at epsilon ln 3."""
+    """Return how far beliefs move at epsilon ln 3."""
     return ("epsilon ln 3: e^ε = 3", equal("(3 - 1)/(3 + 1)", Fraction(2, 4)))
 
 
 def differentiability(sample: Sample) -> Lines:
-    """The guess of naive Bayes with one person and without."""
+    """Return the guess of naive Bayes with one person and without."""
     block, inside = next(iter(sample.blocks.items()))
     value, before = next(iter(inside)), sample.values
     left = {v: n - (v == value) for v, n in inside.items()}
@@ -97,7 +97,10 @@ def differentiability(sample: Sample) -> Lines:
 
 
 def _bayes(values: Values, inside: Values) -> dict[str, Fraction]:
-    """Naive Bayes of one quasi-identifier: people with a value, and those with it in the cell."""
+    """Return naive Bayes of one quasi-identifier.
+
+    People with a value, and those with it in the cell.
+    """
     weights = {v: Fraction(n * (inside.get(v, 0) + 1), n + 2) for v, n in values.items()}
     total = sum(weights.values())
     return {v: weight / total for v, weight in weights.items()}

@@ -26,7 +26,7 @@ class Sample:
 
     @property
     def blocks(self) -> dict[str, dict[str, int]]:
-        """The values in each block, by the words for it: ``age 25``."""
+        """Return the values in each block, by the words for it: ``age 25``."""
         names = dict.fromkeys(block for block, _ in self.cells)
         return {
             f"{self.qid} {name}": _together(n for (b, _), n in self.cells.items() if b == name)
@@ -35,27 +35,27 @@ class Sample:
 
     @property
     def values(self) -> dict[str, int]:
-        """How many people have each value."""
+        """Return how many people have each value."""
         return _together(self.cells.values())
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """Return how many people there are."""
         return sum(self.values.values())
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many people are in each block."""
+        """Return how many people are in each block."""
         return {block: sum(values.values()) for block, values in self.blocks.items()}
 
     @property
     def modes(self) -> list[int]:
-        """How many people have the likeliest value of each block."""
+        """Return how many people have the likeliest value of each block."""
         return [max(values.values()) for values in self.blocks.values()]
 
     @property
     def chances(self) -> dict[str, Fraction]:
-        """The chance of the best guess of the secret in each block."""
+        """Return the chance of the best guess of the secret in each block."""
         return {
             block: Fraction(mode, size)
             for (block, size), mode in zip(self.sizes.items(), self.modes, strict=True)
@@ -63,7 +63,7 @@ class Sample:
 
     @property
     def by_chance(self) -> dict[Fraction, int]:
-        """How many people stand at each chance of the best guess, the lowest chance first."""
+        """Return the number of people at each chance of the best guess, in ascending order."""
         counts: Counter[Fraction] = Counter()
         for block, chance in self.chances.items():
             counts[chance] += self.sizes[block]
@@ -71,7 +71,7 @@ class Sample:
 
     @property
     def groups(self) -> dict[str, "Sample"]:
-        """The people of each group alone, by the words for it: ``gender F``."""
+        """Return the people of each group alone, by the words for it: ``gender F``."""
         return {
             f"{self.by} {name}": replace(
                 self, cells={key: n for key, n in self.cells.items() if key[1] == name}
@@ -81,22 +81,22 @@ class Sample:
 
     @property
     def part(self) -> tuple[str, "Sample"]:
-        """The first group, which is released where a release is a part of a population."""
+        """Return the first group, which is released where a release is a part of a population."""
         return next(iter(self.groups.items()))
 
 
 def entropy(values: Values) -> float:
-    """Shannon entropy of the values, in bits."""
+    """Return Shannon entropy of the values, in bits."""
     return measures.entropy((n, 1) for n in values.values())
 
 
 def tries(values: Values) -> int:
-    """Guesses that all these people take together, the most frequent value first."""
+    """Return guesses that all these people take together, the most frequent value first."""
     return sum(i * n for i, n in enumerate(sorted(values.values(), reverse=True), 1))
 
 
 def over(parts: Iterable[int], whole: int) -> str:
-    """A sum over a whole, with its value: ``(3 + 2 + 1)/10 = 6/10 = 0.6``."""
+    """Return a sum over a whole, with its value: ``(3 + 2 + 1)/10 = 6/10 = 0.6``."""
     listed = list(parts)
     total = sum(listed)
     terms = f"({plus(listed)})/{whole} = " if len(listed) > 1 else ""
@@ -104,37 +104,37 @@ def over(parts: Iterable[int], whole: int) -> str:
 
 
 def equal(terms: str, value: Fraction | float) -> str:
-    """Terms and their value: ``1/8 = 0.125``."""
+    """Return terms and their value: ``1/8 = 0.125``."""
     return f"{terms} = {number(value)}"
 
 
 def number(value: Fraction | float) -> str:
-    """A number as a short decimal."""
+    """Return a number as a short decimal."""
     return f"{round(float(value), 12) + 0.0:.6g}"
 
 
 def plus(parts: Iterable[object]) -> str:
-    """The terms of a sum: ``3 + 2 + 1``."""
+    """Return the terms of a sum: ``3 + 2 + 1``."""
     return " + ".join(map(str, parts))
 
 
 def counted(values: Values) -> str:
-    """How many people have each value: ``3 yes, 2 no``."""
+    """Return how many people have each value: ``3 yes, 2 no``."""
     return ", ".join(f"{n} {value}" for value, n in values.items())
 
 
 def shown(blocks: Mapping[str, Values]) -> Lines:
-    """A line for each block: ``age 25: 3 yes, 2 no``."""
+    """Return a line for each block: ``age 25: 3 yes, 2 no``."""
     return tuple(f"{block}: {counted(values)}" for block, values in blocks.items())
 
 
 def persons(n: int) -> str:
-    """A number of people: ``1 person``, ``4 people``."""
+    """Return a number of people: ``1 person``, ``4 people``."""
     return "1 person" if n == 1 else f"{n} people"
 
 
 def _together(counts: Iterable[Values]) -> dict[str, int]:
-    """Counts of the same values added, the most frequent first."""
+    """Return counts of the same values added, the most frequent first."""
     total: Counter[str] = Counter()
     for values in counts:
         total.update(values)

@@ -23,24 +23,24 @@ UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
 
 
 def k(sample: Sample) -> Lines:
-    """The smallest block."""
+    """Return the smallest block."""
     return _each(sample.sizes), f"k, the smallest: {min(sample.sizes.values())}"
 
 
 def l(sample: Sample) -> Lines:  # noqa: E743 - the name of the measure
-    """The block of the fewest values."""
+    """Return the block of the fewest values."""
     values = {block: len(counts) for block, counts in sample.blocks.items()}
     each = ", ".join(f"{block} has {n}" for block, n in values.items())
     return f"different values of {sample.secret}: {each}", f"l, the fewest: {min(values.values())}"
 
 
 def subset(sample: Sample) -> Lines:
-    """The numbers of the subsets of two quasi-identifiers."""
+    """Return the numbers of the subsets of two quasi-identifiers."""
     return f"{sample.qid}: 1", f"{sample.by}: 2", f"{sample.qid} and {sample.by}: 1 + 2 = 3"
 
 
 def shapley(sample: Sample) -> Lines:
-    """What each of two quasi-identifiers adds, first and last."""
+    """Return what each of two quasi-identifiers adds, first and last."""
     before, one, other, both = _values(sample)
     return (
         *_shown(sample),
@@ -50,14 +50,14 @@ def shapley(sample: Sample) -> Lines:
 
 
 def interaction(sample: Sample) -> Lines:
-    """What both add together beyond what each adds."""
+    """Return what both add together beyond what each adds."""
     before, one, other, both = _values(sample)
     terms = f"{number(both)} - {number(one)} - {number(other)} + {number(before)}"
     return *_shown(sample), equal(terms, both - one - other + before)
 
 
 def borders(sample: Sample) -> Lines:
-    """The smallest sets above a threshold, and the largest below."""
+    """Return the smallest sets above a threshold, and the largest below."""
     names, (before, *_) = [*_modes(sample)], _values(sample)
     value = dict(zip(names, _values(sample), strict=True))
     risky = {name for name in names if value[name] >= THRESHOLD}
@@ -75,7 +75,7 @@ def borders(sample: Sample) -> Lines:
 
 
 def saved(sample: Sample) -> Lines:
-    """What dropping or coarsening a quasi-identifier takes away."""
+    """Return what dropping or coarsening a quasi-identifier takes away."""
     _, one, other, both = _values(sample)
     blocks = list(dict.fromkeys(block for block, _ in sample.cells))
     groups = sorted({group for _, group in sample.cells})
@@ -94,7 +94,7 @@ def saved(sample: Sample) -> Lines:
 
 
 def sampled(sample: Sample) -> Lines:
-    """The blocks but the first, as if they had been drawn."""
+    """Return the blocks but the first, as if they had been drawn."""
     parts = list(zip(sample.sizes.values(), sample.modes, strict=True))[1:]
     if len(parts) < 2:
         return ("blocks are too few to leave some out, all are drawn: sampled 1, error 0",)
@@ -117,7 +117,7 @@ def sampled(sample: Sample) -> Lines:
 
 
 def plan(sample: Sample) -> Lines:
-    """The quasi-identifier of the smallest groups comes first."""
+    """Order the quasi-identifiers, that of the smallest groups first."""
     sizes = {
         sample.qid: list(sample.sizes.values()),
         sample.by: [group.people for group in sample.groups.values()],
@@ -136,7 +136,7 @@ def plan(sample: Sample) -> Lines:
 
 
 def _modes(sample: Sample) -> dict[str, list[int]]:
-    """People who have the likeliest value of each block, by what is known."""
+    """Return people who have the likeliest value of each block, by what is known."""
     return {
         "nothing": [max(sample.values.values())],
         sample.qid: sample.modes,
@@ -146,7 +146,7 @@ def _modes(sample: Sample) -> dict[str, list[int]]:
 
 
 def _values(sample: Sample) -> list[Fraction]:
-    """The success by what is known: nothing, the one, the other, both."""
+    """Return the success by what is known: nothing, the one, the other, both."""
     return [Fraction(sum(modes), sample.people) for modes in _modes(sample).values()]
 
 
@@ -170,7 +170,7 @@ def _pairs(values: list[str]) -> str:
 
 
 def _merged(sample: Sample, axis: int, values: list[str]) -> int:
-    """People guessed right where the values of one quasi-identifier are merged in pairs."""
+    """Return people guessed right where the values of one quasi-identifier are merged in pairs."""
     cells: dict[tuple[int, str], dict[str, int]] = {}
     for key, counts in sample.cells.items():
         block = cells.setdefault((values.index(key[axis]) // 2, key[1 - axis]), {})

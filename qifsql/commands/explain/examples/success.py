@@ -23,18 +23,18 @@ WEIGHT, BELIEF = 2, Fraction(3, 4)  # what other adversaries believe
 
 
 def attack(sample: Sample) -> Lines:
-    """The people of all blocks."""
+    """Return the people of all blocks."""
     return (equal(f"records: {plus(sample.sizes.values())}", sample.people),)
 
 
 def blocks(sample: Sample) -> Lines:
-    """The people of each block."""
+    """Return the people of each block."""
     sizes = ", ".join(f"{block} has {persons(n)}" for block, n in sample.sizes.items())
     return sizes, f"blocks: {len(sample.sizes)}"
 
 
 def deterministic(sample: Sample) -> Lines:
-    """People alone in their block, and those in blocks of one value."""
+    """Return people alone in their block, and those in blocks of one value."""
     n, secret, values = sample.people, sample.secret, len(sample.values)
     alone = [size for size in sample.sizes.values() if size == 1]
     certain = [sum(v.values()) for v in sample.blocks.values() if len(v) == 1]
@@ -47,7 +47,7 @@ def deterministic(sample: Sample) -> Lines:
 
 
 def probabilistic(sample: Sample) -> Lines:
-    """One right guess in each block, and the likeliest value of each."""
+    """Return one right guess in each block, and the likeliest value of each."""
     n, (value, most) = sample.people, next(iter(sample.values.items()))
     return (
         f"whose record, before: {over([1], n)}",
@@ -58,7 +58,7 @@ def probabilistic(sample: Sample) -> Lines:
 
 
 def additive(sample: Sample) -> Lines:
-    """What is gained by subtraction."""
+    """Return what is gained by subtraction."""
     n, before, after, n_blocks = sample.people, *_success(sample)
     return (
         f"whose record: {n_blocks}/{n} - 1/{n} = {over([n_blocks - 1], n)}",
@@ -67,7 +67,7 @@ def additive(sample: Sample) -> Lines:
 
 
 def multiplicative(sample: Sample) -> Lines:
-    """What is gained by division."""
+    """Return what is gained by division."""
     n, before, after, n_blocks = sample.people, *_success(sample)
     return (
         equal(f"whose record: {n_blocks}/{n} over 1/{n}", n_blocks),
@@ -76,7 +76,7 @@ def multiplicative(sample: Sample) -> Lines:
 
 
 def min_entropy_leakage(sample: Sample) -> Lines:
-    """The logarithm of what is gained by division."""
+    """Return the logarithm of what is gained by division."""
     before, after, n_blocks = _success(sample)
     return (
         equal(f"whose record: log2({n_blocks})", math.log2(n_blocks)) + " bits",
@@ -85,7 +85,7 @@ def min_entropy_leakage(sample: Sample) -> Lines:
 
 
 def worst_case(sample: Sample) -> Lines:
-    """The smallest block, and the surest guess."""
+    """Return the smallest block, and the surest guess."""
     each = ", ".join(f"{block} {chance}" for block, chance in sample.chances.items())
     return (
         f"whose record, in the smallest block: {over([1], min(sample.sizes.values()))}",
@@ -95,13 +95,13 @@ def worst_case(sample: Sample) -> Lines:
 
 
 def singled_out(sample: Sample) -> Lines:
-    """The blocks of one person."""
+    """Return the blocks of one person."""
     alone = [block for block, size in sample.sizes.items() if size == 1]
     return f"blocks of one person: {', '.join(alone) or 'none'}", f"people: {len(alone)}"
 
 
 def certain(sample: Sample) -> Lines:
-    """The blocks of one value."""
+    """Return the blocks of one value."""
     certain = {block: sum(n.values()) for block, n in sample.blocks.items() if len(n) == 1}
     return (
         f"blocks with one value of {sample.secret}: {', '.join(certain) or 'none'}",
@@ -110,7 +110,7 @@ def certain(sample: Sample) -> Lines:
 
 
 def shannon(sample: Sample) -> Lines:
-    """The entropy before, less the mean entropy of the blocks."""
+    """Return the entropy before, less the mean entropy of the blocks."""
     n, before = sample.people, entropy(sample.values)
     inner = [(sum(values.values()), entropy(values)) for values in sample.blocks.values()]
     after = math.fsum(size / n * bits for size, bits in inner)
@@ -124,7 +124,7 @@ def shannon(sample: Sample) -> Lines:
 
 
 def guessing(sample: Sample) -> Lines:
-    """The guesses before, and those within the blocks."""
+    """Return the guesses before, and those within the blocks."""
     n, sizes = sample.people, sample.sizes.values()
     after = Fraction(sum(size * (size + 1) // 2 for size in sizes), n)
     before = Fraction(tries(sample.values), n)
@@ -138,7 +138,7 @@ def guessing(sample: Sample) -> Lines:
 
 
 def capacity(sample: Sample) -> Lines:
-    """The largest share of the people of each value, block by block."""
+    """Return the largest share of the people of each value, block by block."""
     total = sample.values
     best = [
         max((Fraction(n, total[v]), f"{n}/{total[v]}") for v, n in values.items())
@@ -153,7 +153,7 @@ def capacity(sample: Sample) -> Lines:
 
 
 def gain(sample: Sample) -> Lines:
-    """A right guess that is worth more, several guesses, and guesses that cost."""
+    """Return a right guess that is worth more, several guesses, and guesses that cost."""
     n, most, modes = sample.people, max(sample.values.values()), plus(sample.modes)
     net, cost = [_net(values) for values in sample.blocks.values()], number(PENALTY)
     after = Fraction(WORTH * sum(sample.modes), n)
@@ -172,7 +172,7 @@ def gain(sample: Sample) -> Lines:
 
 
 def prior(sample: Sample) -> Lines:
-    """People who count twice, and beliefs from a file."""
+    """Return people who count twice, and beliefs from a file."""
     name, heavy = sample.part
     weights = {
         block: {v: n + (WEIGHT - 1) * heavy.blocks.get(block, {}).get(v, 0) for v, n in b.items()}
@@ -200,7 +200,7 @@ def prior(sample: Sample) -> Lines:
 
 
 def hyper(sample: Sample) -> Lines:
-    """The blocks that tell the same, with their chances."""
+    """Return the blocks that tell the same, with their chances."""
     n, merged = sample.people, dict[str, list[str]]()
     for block, values in sample.blocks.items():
         inner = {v: Fraction(k, sample.sizes[block]) for v, k in sorted(values.items())}
@@ -217,7 +217,7 @@ def hyper(sample: Sample) -> Lines:
 
 
 def refinement(sample: Sample) -> Lines:
-    """The same with one more quasi-identifier."""
+    """Return a copy with one more quasi-identifier."""
     qid, by = sample.qid, sample.by
     finer = {f"{qid} {b}, {by} {group}": n for (b, group), n in sample.cells.items()}
     best = over([max(values.values()) for values in finer.values()], sample.people)
@@ -229,16 +229,16 @@ def refinement(sample: Sample) -> Lines:
 
 
 def _success(sample: Sample) -> tuple[int, int, int]:
-    """People whose secret is guessed right before and after, and people found in their blocks."""
+    """Return people guessed right before and after, and people found in their blocks."""
     return max(sample.values.values()), sum(sample.modes), len(sample.blocks)
 
 
 def _net(values: Values) -> Fraction:
-    """People guessed right less the penalty for those guessed wrong, or 0: no guess."""
+    """Return people guessed right less the penalty for those guessed wrong, or 0: no guess."""
     right = max(values.values())
     return max(Fraction(), right - PENALTY * (sum(values.values()) - right))
 
 
 def _guesses(values: Values) -> str:
-    """The number of each guess times the people it is right about."""
+    """Return the number of each guess times the people it is right about."""
     return plus(f"{i}·{n}" for i, n in enumerate(values.values(), 1))
