@@ -33,9 +33,7 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
         for name in members:
             if name in names:
                 module = import_module(f"qifsql.commands.{name}.cli")
-                command = app.command(
-                    rich_help_panel=job, epilog=_examples(getattr(module, "EXAMPLES", {}))
-                )
+                command = app.command(rich_help_panel=job, epilog=_examples(module.EXAMPLES))
                 command(grouped(getattr(module, name)))
     return app
 

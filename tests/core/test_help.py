@@ -9,41 +9,38 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from places import SAMPLES
+from terminal import run
 
 from qifsql.commands import NAMES
 
-PAIRS = [
-    (name, command)
-    for name in NAMES
-    for command in import_module(f"qifsql.commands.{name}.cli").EXAMPLES.values()
-]
 SUCCESS = {0, 4}
 """Exit codes of an example: done, and a level that is not met (check, run)."""
 
 
-def test_every_command_has_two_examples() -> None:
-    few = {name for name in NAMES if len(import_module(f"qifsql.commands.{name}.cli").EXAMPLES) < 2}
-    assert not few
-
-
-@pytest.mark.parametrize(
-    ("name", "command"), PAIRS, ids=[f"{n}-{i}" for i, (n, _) in enumerate(PAIRS)]
-)
-def test_example_runs(name: str, command: str, tmp_path: Path) -> None:
-    """Each example runs as it is shown, where ``data-samples`` is at hand; several steps by &&."""
-    shutil.copytree(ROOT / "data-samples", tmp_path / "data-samples")
-    assert command.startswith("qifsql ")
-    assert re.search(rf"\bqifsql {name.replace('_', '-')}\b", command)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_a_help_text_run_as_they_are_shown(name: str, tmp_path: Path) -> None:
+    """There are two or more; one after another, in a folder with the samples."""
+    examples = import_module(f"qifsql.commands.{name}.cli").EXAMPLES
+    assert len(examples) >= 2
+    shutil.copytree(SAMPLES, tmp_path / "data-samples")
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    ran = subprocess.run(
-        ["bash", "-c", command],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": places},
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert ran.returncode in SUCCESS, ran.stderr
+    for command in examples.values():
+        assert re.search(rf"\bqifsql {name.replace('_', '-')}\b", command)
+        ran = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": places},
+            input="",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert ran.returncode in SUCCESS, (command, ran.stderr)
+
+
+def test_the_help_of_attack_fits_two_screens() -> None:
+    """A screen has 50 lines of 80 columns."""
+    shown = run("attack", "--help").out.splitlines()
+    assert len(shown) <= 100

@@ -5,11 +5,22 @@ from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits
 from qifsql.options.measuring import Out, Summary
 
+EXAMPLES = {
+    "Generalise sex and year of birth to blocks of 5 or more (Mondrian).": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o release.parquet "
+        "--method mondrian --k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA"
+    ),
+    "Form groups of 3 similar records (MDAV).": (
+        "qifsql anonymise data-samples/thesis_table_3_2.csv -o release.csv --method mdav "
+        "--k 3 -q age,gender"
+    ),
+}
+
 
 def anonymise(
     data: Data, limits: Limits, out: Out, summary: Summary, options: AnonymiseOptions
 ) -> None:
-    """Write a release whose quasi-identifiers are generalised, to attack and to compare."""
+    """Write a release with generalised quasi-identifiers (Mondrian or MDAV)."""
     from qifsql.commands.anonymise.anonymise import anonymise as run
     from qifsql.options import show
 

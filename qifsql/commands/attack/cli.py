@@ -6,6 +6,22 @@ from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Others, Output
 from qifsql.options.measuring import Charts
 
+EXAMPLES = {
+    "How many pupils does somebody single out who knows birth date, sex and school?": (
+        "qifsql attack crs data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO,CO_ENTIDADE"
+    ),
+    "How well can a disability be inferred from two linked years?": (
+        "qifsql attack cal data-samples/school_census_2018.parquet "
+        "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
+        "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
+    ),
+    "What does somebody learn about one pupil?": (
+        "qifsql attack ias data-samples/school_census_2018.parquet -q NU_ANO,TP_SEXO "
+        "--target NU_ANO=2010 --target TP_SEXO=2 -s IN_TRANSPORTE_PUBLICO"
+    ),
+}
+
 
 def attack(
     model: groups.Model,
@@ -16,7 +32,7 @@ def attack(
     output: Output,
     limits: Limits,
 ) -> None:
-    """Measure what an adversary gains from releases: success before, after, degradation."""
+    """Measure what an adversary gains from releases: success before and after, degradation."""
     from qifsql.commands.attack.attack import attack as run
     from qifsql.options import show
 

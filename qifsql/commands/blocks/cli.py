@@ -44,7 +44,7 @@ def blocks(
         typer.Option("--limit", min=0, help="At most so many blocks (0: all; default 20)."),
     ] = None,
 ) -> None:
-    """Show the partition: blocks with their size, counts per secret value and best guess."""
+    """Show the blocks (equivalence classes): size, counts of the secret, best guess."""
     from qifsql.commands.blocks.blocks import blocks as run
     from qifsql.commands.blocks.blocks import order_of
     from qifsql.options import show

@@ -31,6 +31,19 @@ Junit = Annotated[
 ]
 
 
+EXAMPLES = {
+    "Hold a release to a policy.": (
+        'printf \'[[rule]]\\nmodel = "crs"\\nmeasure = "posterior_probabilistic"\\nat_most = '
+        "0.1\\n' > policy.toml && qifsql check data-samples/school_census_2018.parquet "
+        "--policy policy.toml -q TP_SEXO,NU_ANO"
+    ),
+    "Write the verdict for a pipeline, as JSON and JUnit.": (
+        "qifsql check data-samples/school_census_2018.parquet --policy policy.toml -q "
+        "TP_SEXO,NU_ANO -o verdict.json --junit verdict.xml"
+    ),
+}
+
+
 def check(
     context: typer.Context,
     data: Data,

@@ -14,6 +14,20 @@ Sanitised = Annotated[
 ]
 
 
+EXAMPLES = {
+    "What does a release of k = 5 still tell, and what did it cost?": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o k5.parquet --method "
+        "mondrian --k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA && qifsql compare "
+        "data-samples/school_census_2018.parquet k5.parquet -q TP_SEXO,NU_ANO -s "
+        "TP_COR_RACA"
+    ),
+    "Write the comparison for a report.": (
+        "qifsql compare data-samples/school_census_2018.parquet k5.parquet -q "
+        "TP_SEXO,NU_ANO -s TP_COR_RACA -o compared.parquet"
+    ),
+}
+
+
 def compare(
     data: Data,
     sanitised: Sanitised,
@@ -22,10 +36,10 @@ def compare(
     output: Output,
     limits: Limits,
 ) -> None:
-    """Attack an original FILE and sanitised releases of it as they are; see what these still tell.
+    """Compare sanitised releases with the original FILE: the remaining risk and the loss.
 
-    A row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
-    before and after, and what was lost. Cells may be values or stand for several: * [20,30] 20-29
+    One row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
+    before and after, and information loss. Cells may be values or generalised: * [20,30] 20-29
     <30 130** {France,Germany} or a node of a hierarchy.
     """
     from qifsql.commands.compare.compare import compare as run

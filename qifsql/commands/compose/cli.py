@@ -8,6 +8,20 @@ from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "What do two sanitised releases reveal together?": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o a.csv --method "
+        "mondrian --k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA && qifsql anonymise "
+        "data-samples/school_census_2018.parquet -o b.csv --method mondrian --k 7 -q "
+        "TP_SEXO,NU_ANO -s TP_COR_RACA && qifsql compose a.csv b.csv --people "
+        "data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
+    ),
+    "How often is the best guess right?": (
+        "qifsql compose a.csv b.csv --people data-samples/school_census_2018.parquet -q "
+        "TP_SEXO,NU_ANO -s TP_COR_RACA --truth TP_COR_RACA"
+    ),
+}
+
 
 def compose(
     data: Data,
@@ -18,9 +32,9 @@ def compose(
         list[str] | None, typer.Argument(metavar="[MORE]...", help="The other releases.")
     ] = None,
 ) -> None:
-    """Intersect sanitised releases, FILE and MORE: what they tell together of people in all.
+    """Composition (intersection) attack: what several sanitised releases reveal together.
 
-    --where chooses people. Cells may be values or stand for several: * [20,30] 20-29 <30 130**
+    --where selects people. Cells may be values or generalised: * [20,30] 20-29 <30 130**
     {France,Germany} or a node of a hierarchy.
     """
     from qifsql.commands.compose.compose import compose as run

@@ -9,6 +9,11 @@ from qifsql.errors import OutputError
 from qifsql.options import runtime
 from qifsql.options.groups import Limits
 
+EXAMPLES = {
+    "Run the main job on the bundled sample.": "qifsql demo",
+    "Write the reports to a folder of your choice.": "qifsql demo results",
+}
+
 
 def demo(
     limits: Limits,

@@ -6,9 +6,19 @@ from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "Which columns single people out, and which roles may they have?": (
+        "qifsql describe data-samples/school_census_2018.parquet"
+    ),
+    "Describe the girls' records, as a table for a spreadsheet.": (
+        "qifsql describe data-samples/school_census_2018.parquet --where 'TP_SEXO = 2' "
+        "-o columns.csv"
+    ),
+}
+
 
 def describe(data: Data, output: Output, limits: Limits, options: DescribeOptions) -> None:
-    """Describe the columns: missing, distinct, entropy, who is singled out, suggested roles."""
+    """Describe the columns: missing, distinct, entropy, people singled out, suggested roles."""
     from qifsql.commands.describe import view
     from qifsql.commands.describe.describe import describe as run
     from qifsql.options import show

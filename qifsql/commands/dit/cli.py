@@ -5,9 +5,20 @@ from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
 
+EXAMPLES = {
+    "How much does the guess about a person depend on their own record?": (
+        "qifsql dit data-samples/thesis_table_3_2.csv -q age,gender -s illness --method "
+        "mondrian --k 2"
+    ),
+    "Compare several k.": (
+        "qifsql dit data-samples/thesis_table_3_2.csv -q age,gender -s illness --method "
+        "mondrian --k 2,3"
+    ),
+}
+
 
 def dit(data: Data, options: DitOptions, charts: Charts, output: Output, limits: Limits) -> None:
-    """Test whether what is guessed about a person depends on that person (inference testing)."""
+    """Differential inference testing: how much a guess about a person depends on their record."""
     from qifsql.commands.dit.dit import dit as run
     from qifsql.options import show
     from qifsql.results.storage import check_place

@@ -5,9 +5,20 @@ from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
 
+EXAMPLES = {
+    "Compare the privacy loss and the utility of a noisy count of girls.": (
+        "qifsql dp data-samples/school_census_2018.parquet --useful TP_SEXO --predicate "
+        "'TP_SEXO = 2' --secret TP_COR_RACA --epsilon 'ln 3,1,2.5'"
+    ),
+    "Do the same for one epsilon, as JSON.": (
+        "qifsql dp data-samples/school_census_2018.parquet --useful TP_SEXO --predicate "
+        "'TP_SEXO = 2' --secret TP_COR_RACA --epsilon 0.5 -f json"
+    ),
+}
+
 
 def dp(data: Data, options: DpOptions, charts: Charts, output: Output, limits: Limits) -> None:
-    """Weigh the privacy that noisy counts lose (differential privacy) against their utility."""
+    """Compare the privacy loss and the utility of differentially private counts."""
     from qifsql.commands.dp.bind import listed_in
     from qifsql.commands.dp.dp import dp as run
     from qifsql.commands.dp.mechanisms import MECHANISMS

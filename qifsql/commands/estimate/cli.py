@@ -4,9 +4,20 @@ from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "The file is a tenth of the population. Who is unique in all of it?": (
+        "qifsql estimate data-samples/school_census_2018.parquet -q "
+        "NU_ANO,TP_SEXO,CO_MUNICIPIO_END --fraction 0.1"
+    ),
+    "Write the risk of each record.": (
+        "qifsql estimate data-samples/school_census_2018.parquet -q "
+        "NU_ANO,TP_SEXO,CO_MUNICIPIO_END --population-size 200000 --records risks.parquet"
+    ),
+}
+
 
 def estimate(data: Data, output: Output, limits: Limits, options: EstimateOptions) -> None:
-    """FILE is a sample: estimate who is unique in its whole population, and the risk of records."""
+    """Estimate population uniqueness and the re-identification risk of records from a sample."""
     from qifsql.commands.estimate.estimate import estimate as run
     from qifsql.options import show
     from qifsql.results.storage import check_place

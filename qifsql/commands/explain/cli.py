@@ -6,6 +6,11 @@ import typer
 
 from qifsql.options.groups import Limits, Output
 
+EXAMPLES = {
+    "List all measures.": "qifsql explain",
+    "Explain one, with a worked example.": "qifsql explain posterior_probabilistic",
+}
+
 
 def explain(
     output: Output,
@@ -18,7 +23,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Explain a measure: formula, worked example, whether bigger is worse, range, source."""
+    """Explain a measure: formula, worked example, direction, range and source."""
     from qifsql.commands.explain import view
     from qifsql.commands.explain.explain import explain as run
     from qifsql.commands.explain.result import frame

@@ -8,6 +8,15 @@ from qifsql.adversary.options import Belief, Joining, Knowledge
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Others, Output, named
 
+EXAMPLES = {
+    "Show the channel from gender to language.": (
+        "qifsql hyper data-samples/popets_table_2a.csv -q language -s gender --show channel"
+    ),
+    "Show the hyper-distribution: each posterior with its probability.": (
+        "qifsql hyper data-samples/popets_table_2a.csv -q language,gender -s age --show hyper"
+    ),
+}
+
 
 def hyper(
     data: Data,
@@ -21,7 +30,7 @@ def hyper(
         str, typer.Option("--show", help="prior, cooccurrence, joint, channel or hyper.")
     ] = "hyper",
 ) -> None:
-    """Show the objects of information flow: prior, co-occurrences, joint, channel, hyper."""
+    """Show the objects of information flow: prior, joint, channel, hyper-distribution."""
     from qifsql.commands.hyper.hyper import hyper as run
     from qifsql.options import show
     from qifsql.results.storage import STREAMED

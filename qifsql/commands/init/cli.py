@@ -9,6 +9,13 @@ from qifsql.data.option import DATA
 from qifsql.options import runtime
 from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
 
+EXAMPLES = {
+    "Write a study of the bundled sample.": "qifsql init study.toml",
+    "Write a study of your own file.": (
+        "qifsql init census.toml --data data-samples/school_census_2018.parquet"
+    ),
+}
+
 
 def init(
     limits: Limits,
@@ -28,7 +35,7 @@ def init(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
 ) -> None:
-    """Write a commented study that runs as it is; a file that exists is left alone."""
+    """Write a commented study that runs as it is; never overwrite a file."""
     from qifsql.commands.init.init import init as run
 
     with limits.settings() as settings:

@@ -15,6 +15,17 @@ from qifsql.options.texts import assigned
 NOT_KEPT = 4  # the exit code
 
 
+EXAMPLES = {
+    "Which k, l and t does the file have?": (
+        "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
+    ),
+    "Who is in a block of fewer than 5 people, or of one value?": (
+        "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
+        "TP_COR_RACA --k 5 --l 2"
+    ),
+}
+
+
 def levels(
     data: Data,
     options: LevelOptions,
@@ -30,7 +41,10 @@ def levels(
         ),
     ] = False,
 ) -> None:
-    """Measure k, l, t and their relatives, who breaks a wanted level, and which attacks bite."""
+    """Measure k-anonymity, l-diversity, t-closeness and related levels.
+
+    Lists the blocks and people below required levels, and tests four known attacks.
+    """
     from qifsql.commands.levels.levels import broken
     from qifsql.commands.levels.levels import levels as run
     from qifsql.options import show

@@ -8,6 +8,18 @@ from qifsql.commands.link.spec import LinkOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "How many records of 2018 have a unique match in 2019?": (
+        "qifsql link data-samples/school_census_2018.parquet "
+        "data-samples/school_census_2019.parquet -q NU_DIA,NU_MES,NU_ANO,TP_SEXO"
+    ),
+    "How many of these matches are correct, by the true key?": (
+        "qifsql link data-samples/school_census_2018.parquet "
+        "data-samples/school_census_2019.parquet -q NU_DIA,NU_MES,NU_ANO,TP_SEXO --truth "
+        "ID_ALUNO"
+    ),
+}
+
 
 def link(
     data: Data,
@@ -18,7 +30,7 @@ def link(
     limits: Limits,
     options: LinkOptions,
 ) -> None:
-    """Link FILE, a release, with a register of names: unique in one, in both, and correct."""
+    """Link a release with a register of names: unique matches, and how many are correct."""
     from qifsql.commands.link.link import link as run
     from qifsql.options import show
 

@@ -4,6 +4,17 @@ from qifsql.commands.receipt.spec import ReceiptOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "Which fewest facts single out one pupil?": (
+        "qifsql receipt data-samples/popets_table_3a.csv -q age,gender,grade --target "
+        "age=25 --target gender=F --target grade=A"
+    ),
+    "What do they tell about a disability?": (
+        "qifsql receipt data-samples/popets_table_3a.csv -q age,gender,grade --target "
+        "age=25 --target gender=F --target grade=A -s disability"
+    ),
+}
+
 
 def receipt(
     data: Data,
@@ -11,7 +22,7 @@ def receipt(
     output: Output,
     limits: Limits,
 ) -> None:
-    """What a release gives away of one person: the fewest facts that single the person out."""
+    """Find the fewest facts that single one person out, and what the release then reveals."""
     from qifsql.commands.receipt.receipt import receipt as run
     from qifsql.options import show
 

@@ -9,6 +9,17 @@ from qifsql.adversary.options import Joining, Knowledge, Worth
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Others
 
+EXAMPLES = {
+    "Write block size and success of each record.": (
+        "qifsql records data-samples/school_census_2018.parquet -q "
+        "NU_ANO,TP_SEXO,CO_ENTIDADE -o records.parquet"
+    ),
+    "Also write the best guess about a secret.": (
+        "qifsql records data-samples/school_census_2018.parquet -q NU_ANO,TP_SEXO -s "
+        "IN_TRANSPORTE_PUBLICO -o records.csv"
+    ),
+}
+
 
 def records(
     data: Data,

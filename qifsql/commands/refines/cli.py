@@ -7,6 +7,15 @@ import typer
 from qifsql.options import runtime, texts
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "Is knowing the year of birth always worse for privacy than knowing the decade?": (
+        "qifsql refines data-samples/school_census_2018.parquet NU_ANO 'decade=NU_ANO//10'"
+    ),
+    "Compare two sets of quasi-identifiers.": (
+        "qifsql refines data-samples/school_census_2018.parquet NU_ANO,TP_SEXO NU_ANO,TP_COR_RACA"
+    ),
+}
+
 
 def refines(
     data: Data,
@@ -18,7 +27,7 @@ def refines(
         str, typer.Option("--null", help="Missing values: distinct or drop.")
     ] = "distinct",
 ) -> None:
-    """Whether knowing A never leaks less than knowing B, whatever the secret and the gain."""
+    """Test refinement: knowing A never leaks less than knowing B, for every secret and gain."""
     from qifsql.commands.refines.refines import refines as run
     from qifsql.options import show
 

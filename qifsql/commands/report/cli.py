@@ -25,6 +25,17 @@ Out = Annotated[
 ]
 
 
+EXAMPLES = {
+    "Write a report for people who decide.": (
+        "qifsql attack crs,cas data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO "
+        "-s TP_COR_RACA -o risk.parquet && qifsql report risk.parquet -o report.html"
+    ),
+    "Write it in Portuguese, about pupils.": (
+        "qifsql report risk.parquet -o relatorio.html --lang pt-BR --people alunos"
+    ),
+}
+
+
 def report(
     results: Results,
     out: Out,
@@ -83,7 +94,7 @@ def report(
         bool, typer.Option("--debug", help="Show what an error comes from.", rich_help_panel=RUN)
     ] = False,
 ) -> None:
-    """Write a report of stored results, for people who decide and for those who check."""
+    """Write a report from stored results, for people who decide and for people who check."""
     from qifsql.commands.report.report import report as run
 
     labels = dict(map(_label, label or ()))

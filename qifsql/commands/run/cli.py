@@ -13,6 +13,12 @@ from qifsql.options.groups import Limits, Output
 NOT_MET = 4  # the exit code where a level of a policy is not met
 
 
+EXAMPLES = {
+    "Write an example study and run it.": "qifsql init study.toml && qifsql run study.toml",
+    "Show what would run again.": "qifsql run study.toml --dry-run",
+}
+
+
 def run(
     study: Annotated[
         Path, typer.Argument(metavar="STUDY.toml", help="The study; qifsql init writes one.")
@@ -28,9 +34,9 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run the attacks, sweeps and checks of a study; what has not changed is not run again.
+    """Run the attacks, sweeps and checks of a study; reuse results that have not changed.
 
-    The tables go to the folder of the study; all together they are shown here.
+    Tables are written to the folder of the study; a summary is shown here.
     """
     from qifsql.commands.run.run import run as run_study
     from qifsql.commands.run.run import table

@@ -9,6 +9,16 @@ import typer
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.options.groups import Data, Limits, Others
 
+EXAMPLES = {
+    "Open a prompt on the blocks of a file.": (
+        "qifsql shell data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
+    ),
+    "Print the statements that define the views.": (
+        "qifsql shell data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
+        "TP_COR_RACA --init-only"
+    ),
+}
+
 
 def shell(
     data: Data,
@@ -27,7 +37,7 @@ def shell(
         ),
     ] = None,
 ) -> None:
-    """Open a DuckDB prompt with the views of the partition ready."""
+    """Open a DuckDB prompt with views of the blocks ready."""
     from qifsql.commands.shell.shell import shell as run
     from qifsql.commands.shell.shell import write_csv
     from qifsql.options import show

@@ -8,6 +8,16 @@ from qifsql.commands.sql.spec import SqlOptions
 from qifsql.options import groups
 from qifsql.options.groups import Data, Limits, Others
 
+EXAMPLES = {
+    "Print the SQL of an attack.": (
+        "qifsql sql crs data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO"
+    ),
+    "Print one step of it.": (
+        "qifsql sql cas data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
+        "TP_COR_RACA --step microdata"
+    ),
+}
+
 
 def sql(
     model: groups.Model,
@@ -20,7 +30,7 @@ def sql(
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
 ) -> None:
-    """Print the SQL that gives the same numbers in a DuckDB prompt. Nothing is attacked."""
+    """Print the SQL that gives the same numbers in a DuckDB prompt; run nothing."""
     from qifsql.commands.sql.sql import sql as run
     from qifsql.options import show
 

@@ -24,6 +24,18 @@ Workspace = Annotated[
 ]
 
 
+EXAMPLES = {
+    "Which quasi-identifiers carry the risk?": (
+        "qifsql sweep data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO -s IN_TRANSPORTE_PUBLICO"
+    ),
+    "Which smallest sets of up to three columns single out half of the pupils?": (
+        "qifsql sweep data-samples/school_census_2018.parquet -q "
+        "'NU_*,TP_SEXO,CO_ENTIDADE' --sizes 1-3 --threshold 0.5 -o sweep.parquet"
+    ),
+}
+
+
 def sweep(
     data: Data,
     others: Others,
@@ -33,7 +45,7 @@ def sweep(
     limits: Limits,
     workspace: Workspace = None,
 ) -> None:
-    """Attack with every subset of the quasi-identifiers: the best, the riskiest, what to drop."""
+    """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""
     from qifsql.commands.sweep import view
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove

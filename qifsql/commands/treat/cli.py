@@ -5,9 +5,20 @@ from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits
 from qifsql.options.measuring import Out, Summary
 
+EXAMPLES = {
+    "Keep one enrolment per pupil.": (
+        "qifsql treat data-samples/school_census_2019_enrolments.parquet --key ID_ALUNO "
+        "-o pupils.parquet"
+    ),
+    "Draw others, and write CSV.": (
+        "qifsql treat data-samples/school_census_2019_enrolments.parquet --key ID_ALUNO "
+        "--seed 7 -o pupils.csv"
+    ),
+}
+
 
 def treat(data: Data, limits: Limits, out: Out, summary: Summary, options: TreatOptions) -> None:
-    """Write one record of each person, chosen at random by --seed (0 unless given)."""
+    """Keep one randomly chosen record per person (--seed, default 0)."""
     from qifsql.commands.treat.treat import treat as run
     from qifsql.options import show
 

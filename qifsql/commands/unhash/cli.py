@@ -4,9 +4,19 @@ from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
+EXAMPLES = {
+    "Recover four-digit numbers from their MD5 hashes.": (
+        "echo number > log.csv && printf 0042 | md5sum | cut -c1-32 >> log.csv && qifsql "
+        "unhash log.csv --column number --hash md5 --pattern '[0-9]{4}'"
+    ),
+    "Try three to five digits, and write what was found.": (
+        "qifsql unhash log.csv -c number --hash md5 --pattern '[0-9]{3,5}' -o found.json"
+    ),
+}
+
 
 def unhash(data: Data, output: Output, limits: Limits, options: UnhashOptions) -> None:
-    """Dictionary attack: hash all identifiers there may be, and look them up in a column."""
+    """Dictionary attack: hash all candidate identifiers and look them up in a column of hashes."""
     from qifsql.commands.unhash.unhash import unhash as run
     from qifsql.options import show
 

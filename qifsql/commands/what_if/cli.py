@@ -10,13 +10,25 @@ from qifsql.options.measuring import Charts
 POLICY_BROKEN = 4
 
 
+EXAMPLES = {
+    "What would it help to drop the day of birth, or to publish ages in steps of five years?": (
+        "qifsql what-if data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO -c drop=NU_DIA -c NU_ANO:5"
+    ),
+    "Which smallest change lets at most 1 in 100 be re-identified?": (
+        "qifsql what-if data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO --until 'crs<=0.01'"
+    ),
+}
+
+
 def what_if(
     data: Data, options: WhatIfOptions, charts: Charts, output: Output, limits: Limits
 ) -> None:
-    """The risk before and after changes, each alone and all together, without writing data.
+    """Measure the risk before and after changes of columns; write no data.
 
-    With --until or --policy: the smallest change that keeps all bounds, fewest quasi-identifiers
-    first, then fewest steps. Exit code 4 when none does.
+    With --until or --policy: find the smallest change that keeps all bounds (fewest
+    quasi-identifiers, then fewest steps). Exit code 4 if there is none.
     """
     from qifsql.commands.what_if.what_if import what_if as run
     from qifsql.options import show
