@@ -29,7 +29,7 @@ Null = Annotated[
     NullRule,
     Option(
         form=one_of(*NULL_RULES),
-        help="Missing values: distinct (a value of their own) or drop (leave the record out).",
+        help="Missing: distinct (default: a value) or drop the record.",
         panel=DATA,
     ),
 ]
@@ -37,11 +37,11 @@ Truth = Annotated[
     str | Sequence[str],
     Option(
         form=NAMES,
-        help="The key that says who is who: one name for both files, or one for each.",
+        help="The true key, to count correct links: one name, or one per file.",
     ),
 ]
 RegisterWhere = Annotated[
-    str | None, Option(form=TEXT, help="As --where, for the register.", panel=DATA)
+    str | None, Option(form=TEXT, help="Filter the register by a SQL condition.", panel=DATA)
 ]
 
 
@@ -55,14 +55,14 @@ def secret_option(text: str) -> Option:
     return Option(form=NAMES, help=text, flags=("--secret", "-s"))
 
 
-SECRET = secret_option("Secret (sensitive attribute): a column or NAME=EXPRESSION. Repeatable.")
+SECRET = secret_option("Secrets (sensitive attributes), as quasi-identifiers.")
 HIERARCHY = Option(
     HIERARCHIES,
-    "COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+    "COLUMN=FILE: generalisation hierarchy, lines value;node;...;*. Repeatable.",
     flags=("--hierarchy",),
 )
 """``hierarchies``: quasi-identifier -> file."""
-PLAIN = Option(NAMES, "Quasi-identifiers whose cells are values as they stand.", panel=DATA)
+PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
 """``plain``: quasi-identifiers whose cells are values (``qifsql.data.cells``: how others are)."""
 
 
@@ -80,15 +80,12 @@ class Knowledge(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        qids_option(
-            'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-            "NAME=EXPRESSION. Repeatable."
-        ),
+        qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION."),
     ]
     secret: Annotated[str | Sequence[str], SECRET]
     weight: Annotated[
         str | None,
-        Option(form=TEXT, help="A column or expression >= 0: the adversary's prior on records."),
+        Option(form=TEXT, help="Weight of each record, >= 0: a column or expression."),
     ]
     where: Where
     null: Null
@@ -106,7 +103,7 @@ class Joining(TypedDict, total=False):
         str | Sequence[str] | None,
         Option(
             form=NAMES,
-            help="The column that identifies a person: one for all datasets, or one for each.",
+            help="Person key: one column for all datasets, or one each.",
             panel=DATA,
         ),
     ]
@@ -114,8 +111,7 @@ class Joining(TypedDict, total=False):
         str | None,
         Option(
             form=TEXT,
-            help="The column of a long table whose values are the datasets: year, or "
-            "year=2018,2019 with the focal one first.",
+            help="Column that splits a long table: year=2018,2019.",
             panel=DATA,
         ),
     ]
@@ -123,7 +119,7 @@ class Joining(TypedDict, total=False):
         Absent,
         Option(
             form=one_of(*ABSENT_RULES),
-            help="A person who is not in a dataset: null (as if values were missing) or distinct.",
+            help="Absent people: null (default: as missing) or distinct.",
             panel=DATA,
         ),
     ]
@@ -139,8 +135,7 @@ class Belief(TypedDict, total=False):
         str | Path | None,
         Option(
             form=TEXT,
-            help="A file of what the adversary believed of the secret: a column named like it, "
-            "and probability.",
+            help="File of prior beliefs: SECRET, probability.",
         ),
     ]
 
@@ -152,9 +147,8 @@ class Worth(Belief, total=False):
         str | Sequence[str],
         Option(
             form=TEXTS,
-            help="What a guess is worth: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE "
-            "(its line * is for all values that no line names), matrix:FILE, sql:EXPRESSION over "
-            "guess and secret. Repeatable.",
+            help="Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
+            "matrix:FILE, sql:EXPRESSION over guess and secret. Repeatable.",
         ),
     ]
 
@@ -166,8 +160,8 @@ class Target(TypedDict, total=False):
         Mapping[str, object] | None,
         Option(
             form=TARGET,
-            help='What is known of one person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" '
-            "(not in that dataset). A name that holds = may stand in double quotes. Repeatable.",
+            help='Known value of one person: COLUMN=VALUE, "COLUMN is null" or '
+            '"COLUMN is absent" (from that dataset). Repeatable.',
         ),
     ]
 
@@ -183,8 +177,7 @@ class Person(Target, total=False):
         str | None,
         Option(
             form=NAME,
-            help="Membership: the flag, a column or NAME=EXPRESSION, that says who is in the "
-            "release.",
+            help="Membership flag: a column or NAME=EXPRESSION.",
         ),
     ]
 
@@ -201,7 +194,7 @@ class Distribution(TypedDict, total=False):
         str | None,
         Option(
             form=GROUPS,
-            help="Groups of people: a column or NAME=EXPRESSION; who carries the risk.",
+            help="Also by group: a column or NAME=EXPRESSION.",
             panel=DETAILS,
         ),
     ]
@@ -209,7 +202,7 @@ class Distribution(TypedDict, total=False):
         float | Sequence[float | str],
         Option(
             form=NUMBERS,
-            help="Count people whose success is at least that, such as 0.5. Repeatable.",
+            help="Count people with success >= 0.5, say. Repeatable.",
             panel=DETAILS,
             flags=("--threshold",),
         ),
@@ -218,8 +211,7 @@ class Distribution(TypedDict, total=False):
         float | Sequence[float | str],
         Option(
             form=NUMBERS,
-            help="The success that this share of the people do not exceed, such as 0.9. "
-            "Repeatable.",
+            help="Quantile of success over people: 0.9. Repeatable.",
             panel=DETAILS,
             flags=("--quantile",),
         ),

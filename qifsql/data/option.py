@@ -17,7 +17,8 @@ from qifsql.errors import InputError, did_you_mean, quoted
 
 T = TypeVar("T")
 
-DATA, ATTACK, DETAILS, RUN = "Data", "Attack", "Details", "Output and limits"
+DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
+LINKS = "Releases without a person key"
 OPTIONS = "Options"
 """The panels of options in help texts; the last one also has ``--help``."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args, is_typeddict
+from typing import Annotated, Any, get_args, get_origin, is_typeddict
 
 import typer
 
@@ -62,6 +62,10 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
 """What the command line gives for each form, and what becomes of it."""
 
 
+VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
+"""The word for the value of an option in help texts, by its type."""
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its groups as parameters, for typer to read."""
     parameters: list[inspect.Parameter] = []
@@ -78,6 +82,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
+    for parameter in parameters:
+        _name_value(parameter.annotation)
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -88,6 +94,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _name_value(annotation: Any) -> None:
+    """Name what an option takes in one short word, so that help texts stay narrow."""
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    for note in notes:
+        if isinstance(note, typer.models.OptionInfo) and note.metavar is None:
+            types = {get_origin(t) or t for t in (*get_args(kind), kind)}
+            note.metavar = next((word for t, word in VALUES.items() if t in types), "TEXT")
 
 
 def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
@@ -110,7 +125,13 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 def _described(name: str, option: Option) -> Any:
     """Return what the command line says of an option."""
     flags = option.flags or (f"--{name.replace('_', '-')}",)
-    return typer.Option(*flags, help=option.help, rich_help_panel=option.panel, min=option.least)
+    return typer.Option(
+        *flags,
+        help=option.help,
+        rich_help_panel=option.panel,
+        min=option.least,
+        show_default="default" not in option.help,
+    )
 
 
 def described(options: type, name: str) -> Any:

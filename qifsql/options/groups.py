@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import DATA, RUN
+from qifsql.data.option import DATA, LIMITS, RUN
 from qifsql.engine.settings import Settings
 
 
-def option(text: str, *flags: str, panel: str = RUN) -> Any:
+def option(text: str, *flags: str, panel: str = LIMITS) -> Any:
     """Return an option that only the command line has."""
     return typer.Option(*flags, help=text, rich_help_panel=panel)
 
@@ -26,13 +26,16 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="crs cas cms irs ias ims crl cal cml irl ial iml; several at once: crs,cas.",
+        help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas.",
     ),
 ]
-AllVarchar = Annotated[bool, option("CSV: every column is text.", "--all-varchar", panel=DATA)]
-Delimiter = Annotated[str | None, option("CSV: what separates fields.", "--delimiter", panel=DATA)]
+AllVarchar = Annotated[bool, option("CSV: read every column as text.", "--all-varchar", panel=DATA)]
+Delimiter = Annotated[
+    str | None,
+    option("CSV: field separator, such as ;.", "--delimiter", panel=DATA),
+]
 Encoding = Annotated[
-    str | None, option("CSV: such as latin-1 (default utf-8).", "--encoding", panel=DATA)
+    str | None, option("CSV: encoding, such as latin-1 (default utf-8).", "--encoding", panel=DATA)
 ]
 
 
@@ -44,11 +47,11 @@ class Data:
         str,
         typer.Argument(
             metavar="FILE",
-            help="Parquet, CSV or TSV (.gz, .zst), a glob, a folder of Parquet, table@file.duckdb.",
+            help="Parquet, CSV, TSV (.gz, .zst), glob, folder, table@file.duckdb.",
         ),
     ]
     where: Annotated[
-        str | None, option("Keep records under a SQL condition.", "--where", panel=DATA)
+        str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
     ] = None
     all_varchar: AllVarchar = False
     delimiter: Delimiter = None
@@ -74,11 +77,11 @@ class Others:
         list[str] | None,
         typer.Argument(
             metavar="[AUX]...",
-            help="Auxiliary datasets about the same people, for longitudinal models.",
+            help="Auxiliary datasets (longitudinal models).",
         ),
     ] = None
     more: Annotated[
-        list[str] | None, option("The same as AUX. Repeatable.", "--aux", panel=DATA)
+        list[str] | None, option("Auxiliary dataset, as AUX. Repeatable.", "--aux", panel=DATA)
     ] = None
 
     def source(self, data: Data) -> list[Dataset]:
@@ -99,34 +102,29 @@ class Limits:
     memory: Annotated[
         str | None,
         option(
-            "At most so much memory for the data, such as 8GB (default: half of all, at most "
-            "4GB); Python and the libraries take up to 150 MB besides.",
+            "Memory for data: 8GB (default: half, at most 4GB; libraries need 150 MB more).",
             "--memory",
         ),
     ] = None
     threads: Annotated[
         int | None,
         option(
-            "At most so many threads (default: one per core; 8 per core or 64 at most).",
+            "Thread limit (default: one per core).",
             "--threads",
         ),
     ] = None
-    temp: Annotated[Path | None, option("The folder for temporary files.", "--temp")] = None
-    seed: Annotated[
-        int | None, option("For what draws at random; kept in the manifest.", "--seed")
-    ] = None
+    temp: Annotated[Path | None, option("Folder for temporary files.", "--temp")] = None
+    seed: Annotated[int | None, option("Random seed; recorded in the manifest.", "--seed")] = None
     progress: Annotated[
         bool | None,
         option(
-            "Show progress (default: on a terminal, for work over two seconds).",
+            "Show progress (default: on a terminal).",
             "--progress/--no-progress",
         ),
     ] = None
-    debug: Annotated[
-        bool, option("Show the engine's own words on errors; they may quote values.", "--debug")
-    ] = False
+    debug: Annotated[bool, option("Also show DuckDB's error (may quote cells).", "--debug")] = False
 
-    quiet: Annotated[bool, option("No remarks, only results.", "--quiet")] = False
+    quiet: Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)] = False
 
     @contextmanager
     def settings(self) -> Iterator[Settings]:
@@ -144,11 +142,13 @@ class Output:
     format_: Annotated[
         str | None,
         option(
-            "table, json, csv or markdown on stdout (default: table on a terminal, else csv).",
+            "table, json, csv or markdown.",
             "--format",
             "-f",
+            panel=RUN,
         ),
     ] = None
     out: Annotated[
-        Path | None, option("Write to a file: .parquet .csv .json .md .html.", "--out", "-o")
+        Path | None,
+        option("Result: .parquet .csv .json .md .html .xlsx.", "--out", "-o", panel=RUN),
     ] = None

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.data.option import RUN
 from qifsql.options import runtime
 from qifsql.options.groups import Output, option
 
@@ -16,9 +17,12 @@ class Charts:
     """Charts next to the result."""
 
     charts: Annotated[
-        Path | None, option("A folder for charts of the result (qifsql\\[charts]).", "--charts")
+        Path | None,
+        option("Draw charts to this folder (qifsql\\[charts]).", "--charts", panel=RUN),
     ] = None
-    chart_format: Annotated[str, option("html, svg, png or json.", "--chart-format")] = "html"
+    chart_format: Annotated[str, option("html, svg, png or json.", "--chart-format", panel=RUN)] = (
+        "html"
+    )
 
     def check(self) -> None:
         """Refuse what could not be drawn or written, before any work is done."""
@@ -45,7 +49,7 @@ class Charts:
 
 
 Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .csv.gz.")
+    Path, typer.Option("--out", "-o", help="Write the release to a .parquet, .csv or .csv.gz file.")
 ]
 """The release of a command that writes one."""
 
@@ -55,12 +59,15 @@ class Summary:
     """Where the summary of a release that is written goes, and how it looks."""
 
     format_: Annotated[
-        str | None, option("The summary on stdout: table, json, csv or markdown.", "--format", "-f")
+        str | None,
+        option("Print the summary as table, json, csv or markdown.", "--format", "-f", panel=RUN),
     ] = None
     summary: Annotated[
         Path | None,
         option(
-            "Write the summary to a file, for reports: .parquet .csv .json .md .html.", "--summary"
+            "Write the summary: .parquet, .csv, .json, .md, .html or .xlsx.",
+            "--summary",
+            panel=RUN,
         ),
     ] = None
 

@@ -16,10 +16,6 @@ EXAMPLES = {
         "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
         "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
     ),
-    "What does somebody learn about one pupil?": (
-        "qifsql attack ias data-samples/school_census_2018.parquet -q NU_ANO,TP_SEXO "
-        "--target NU_ANO=2010 --target TP_SEXO=2 -s IN_TRANSPORTE_PUBLICO"
-    ),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from qifsql.adversary.options import Options
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import CHANCE, DETAILS, FLAG, NAMES, RUN, TEXT, TEXTS, Option
+from qifsql.data.option import CHANCE, DETAILS, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
 
 
 class AttackOptions(Options, total=False):
@@ -19,23 +19,22 @@ class AttackOptions(Options, total=False):
         str | Sequence[str],
         Option(
             form=NAMES,
-            help="More measures: shannon, guessing, capacity, risks, or all (see qifsql explain).",
+            help="More: shannon, guessing, capacity, risks or all.",
             panel=DETAILS,
         ),
     ]
     histogram: Annotated[
-        bool, Option(form=FLAG, help="Count people by success in percent.", panel=DETAILS)
+        bool, Option(form=FLAG, help="Histogram of people by success in percent.", panel=DETAILS)
     ]
     unit: Annotated[
         str | None,
-        Option(form=TEXT, help="The unit of the gains, such as BRL.", panel=DETAILS),
+        Option(form=TEXT, help="Unit of the gains, such as BRL.", panel=DETAILS),
     ]
     population: Annotated[
         str | Path | Dataset | None,
         Option(
             form=TEXT,
-            help="A file of everybody who may be in the release: for membership, joined by the "
-            "key; else for the journalist's risk.",
+            help="Population file: for membership or journalist risk.",
             panel=DETAILS,
         ),
     ]
@@ -43,7 +42,7 @@ class AttackOptions(Options, total=False):
         bool,
         Option(
             form=FLAG,
-            help="A row for the focal dataset alone, then for each auxiliary one more.",
+            help="One row per number of datasets, from 1 to all.",
             panel=DETAILS,
         ),
     ]
@@ -51,8 +50,7 @@ class AttackOptions(Options, total=False):
         str | Path | None,
         Option(
             form=TEXT,
-            help="Keep the counts in this DuckDB file; asked again, the data are not read again. "
-            "It holds values of cells; only you can read it.",
+            help="DuckDB file to reuse counts; holds cell values.",
             panel=RUN,
         ),
     ]
@@ -60,30 +58,33 @@ class AttackOptions(Options, total=False):
         str | Sequence[str] | None,
         Option(
             form=TEXTS,
-            help='No person key: columns that stay ("sex,birth_date") and that may change '
-            '("age:+1; city:stay=0.93; city:stay=?; school:table=moves.csv"). Repeatable.',
+            help="Columns that stay (sex,birth_date) or change "
+            "(age:+1; city:stay=0.93 or stay=?; school:table=moves.csv). Repeatable.",
+            panel=LINKS,
         ),
     ]
     presence: Annotated[
         float | str | None,
         Option(
             form=CHANCE,
-            help="With --link: the chance that a person of one release is in the next (1).",
+            help="Chance to be in the next release (default 1).",
+            panel=LINKS,
         ),
     ]
     truth: Annotated[
         str | Sequence[str],
         Option(
             form=NAMES,
-            help="With --link: the key that tells who is who, to compare links with.",
+            help="True key, to compare links with.",
+            panel=LINKS,
         ),
     ]
     one_to_one: Annotated[
         bool,
         Option(
             form=FLAG,
-            help="With --link: a record of a later release is of one person at most, so that "
-            "people compete for it (belief propagation).",
+            help="At most one person per later record.",
+            panel=LINKS,
         ),
     ]
 
