@@ -2,12 +2,9 @@
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from qifsql.errors import DatasetError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PREFIX = "frame:"
 """The path of a data frame is this and the SHA-256 digest of its Arrow data."""
@@ -22,7 +19,7 @@ class Stream(Protocol):
         """Return the stream, as the Arrow PyCapsule interface has it."""
 
 
-def arrow_table(source: Any, table: str = "") -> "pa.Table | None":
+def arrow_table(source: Any, table: str = "") -> Any:
     """Return a data frame as an Arrow table, without copying where it is one; None for others.
 
     Args:
@@ -58,7 +55,7 @@ def arrow_table(source: Any, table: str = "") -> "pa.Table | None":
     return rows
 
 
-def path_of(table: "pa.Table") -> str:
+def path_of(table: Any) -> str:
     """Return what stands for the path of a data frame: equal for equal data, however chunked."""
     import pyarrow as pa
 
@@ -76,7 +73,7 @@ def path_of(table: "pa.Table") -> str:
     return PREFIX + digest.hexdigest()
 
 
-def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+def _plain(column: Any) -> Any:
     """Return a column of the one type that stands for all that hold the same values."""
     import pyarrow as pa
 

@@ -71,9 +71,9 @@ def contents(shown: Shown, out: Path) -> dict[Path, Content]:
         from qifsql.presentation import spreadsheet
 
         tables = {shown.result.kind: shown.result.frame, **shown.result.details}
-        made = datetime.fromisoformat(shown.origin.started)
+        timestamp = datetime.fromisoformat(shown.origin.started)
         flat = {name: flattened(frame) for name, frame in tables.items()}
-        return {out: spreadsheet.workbook(flat, made)}
+        return {out: spreadsheet.workbook(flat, timestamp)}
     tables_of = {out: shown.result.frame}
     tables_of |= {beside(out, name): frame for name, frame in shown.result.details.items()}
     return {

@@ -26,7 +26,7 @@ OPTIONS = {
 }
 
 
-def workbook(tables: Mapping[str, pl.DataFrame], made: datetime) -> bytes:
+def workbook(tables: Mapping[str, pl.DataFrame], timestamp: datetime) -> bytes:
     """Return a workbook with a sheet for each table, the same for the same tables and time.
 
     No text is taken for a formula or a link. Numbers that a sheet cannot hold (whole numbers of
@@ -40,7 +40,7 @@ def workbook(tables: Mapping[str, pl.DataFrame], made: datetime) -> bytes:
 
     buffer = BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as book:
-        book.set_properties({"created": made.replace(tzinfo=None)})
+        book.set_properties({"created": timestamp.replace(tzinfo=None)})
         for name, frame in tables.items():
             if frame.height > ROWS:
                 raise OutputError(

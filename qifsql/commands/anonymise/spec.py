@@ -45,65 +45,64 @@ class AnonymiseOptions(TypedDict, total=False):
 
     method: Annotated[
         Required[str],
-        _limit(TEXT, "mondrian (cut at medians) or mdav (microaggregation in groups of k)."),
+        _limit(TEXT, "mondrian (median cuts) or mdav (microaggregation)."),
     ]
-    k: Annotated[Required[int], _limit(WHOLE, "Records, at least.")]
+    k: Annotated[Required[int], _limit(WHOLE, "k-anonymity: records per class >= K.")]
     l: Annotated[  # noqa: E741 - it is called l
-        int | None, _limit(WHOLE, "Different values of each secret, at least.")
+        int | None,
+        _limit(WHOLE, "Distinct l-diversity: distinct values of each secret per class >= L."),
     ]
     l_entropy: Annotated[
         Number | None,
-        _limit(NUMBER, "Entropy l-diversity: exp of the entropy of each secret, at least."),
+        _limit(NUMBER, "Entropy l-diversity: exp(entropy) of each secret per class >= L."),
     ]
     l_recursive: Annotated[
         str | Sequence[Number] | None,
         _limit(
             TEXT,
-            "Recursive (c,l)-diversity as C,L: the most frequent value is rarer than c times "
-            "all from the l-th on.",
+            "Recursive (c, l)-diversity, written C,L: r_1 < C (r_L + ... + r_m).",
         ),
     ]
     t: Annotated[
         Number | None,
-        _limit(
-            NUMBER, "t-closeness, 0 to 1: distance of each secret to the whole release, at most."
-        ),
+        _limit(NUMBER, "t-closeness in [0, 1]: distance of each secret from the release <= T."),
     ]
     t_ordered: Annotated[
         Number | None,
-        _limit(NUMBER, "The same with the ordered distance, for numbers, dates and times."),
+        _limit(NUMBER, "t-closeness with the ordered distance (numbers, dates, times)."),
     ]
     cells: Annotated[
         str,
         Option(
             one_of(*SHAPES),
-            "interval (and sets: what contains every member) or centroid (mean or median).",
+            "interval (intervals and sets that cover the class) or centroid (mean, median).",
             panel=DETAILS,
         ),
     ]
-    drop: Annotated[
-        str | Sequence[str], Option(NAMES, "Columns to leave out. Repeatable.", panel=DETAILS)
-    ]
+    drop: Annotated[str | Sequence[str], Option(NAMES, "Columns to leave out.", panel=DETAILS)]
     suppress: Annotated[
         bool,
-        Option(FLAG, "mdav: replace records of classes that break l or t by *.", panel=DETAILS),
+        Option(
+            FLAG, "mdav: suppress (*) the records of classes that violate l or t.", panel=DETAILS
+        ),
     ]
     within: Annotated[
         int,
         Option(
             WHOLE,
-            "mdav: so many different people at once; more are first cut at medians (0: 1,000).",
+            "mdav: largest number of distinct people at once; larger sets are cut "
+            "first (0: 1,000).",
             panel=DETAILS,
             usual=0,
         ),
     ]
     qids: Annotated[
         Required[str | Sequence[str]],
-        options.qids_option("Quasi-identifiers to generalise, as in attack."),
+        options.qids_option("Quasi-identifiers to generalise."),
     ]
     secret: Annotated[
         str | Sequence[str],
-        options.secret_option("The secrets that l and t are about, as in attack."),
+        options.secret_option("Secrets for l and t."),
     ]
 
 

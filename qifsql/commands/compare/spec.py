@@ -22,8 +22,7 @@ class CompareOptions(TypedDict, total=False):
     qids: Annotated[
         Required[str | Sequence[str]],
         options.qids_option(
-            "The original's quasi-identifiers, as in attack; where a release (the first is "
-            "file 2) has another name: 2:age=AGE. Repeatable."
+            "Quasi-identifiers of the original; another name in file 2: 2:age=AGE."
         ),
     ]
     secret: Annotated[str | Sequence[str], SECRET]

@@ -41,25 +41,22 @@ class ComposeOptions(TypedDict, total=False):
         Annotated[
             str | Path | Dataset,
             Option(
-                form=TEXT, help="A row per person in all releases, with raw values.", panel=DATA
+                form=TEXT,
+                help="File with raw values, one row per person who is in all releases.",
+                panel=DATA,
             ),
         ]
     ]
     qids: Required[
         Annotated[
             str | Sequence[str],
-            qids_option(
-                "The people's quasi-identifiers, as in attack; where a release has another name: "
-                "2:age=AGE. Repeatable."
-            ),
+            qids_option("Quasi-identifiers of the people; another name in release 2: 2:age=AGE."),
         ]
     ]
     secret: Required[
         Annotated[
             str | Sequence[str],
-            secret_option(
-                "The secret, a column of every release; another name there: 2:disease=CONDITION."
-            ),
+            secret_option("Secret, a column of every release; another name: 2:disease=CONDITION."),
         ]
     ]
     where: Where
@@ -67,8 +64,7 @@ class ComposeOptions(TypedDict, total=False):
         str | Sequence[str] | None,
         Option(
             form=NAMES,
-            help="Only people whose key is in every release: one name, or that of the people and "
-            "one per release.",
+            help="Person key, to keep people who are in every release: one name, or one per file.",
             panel=DATA,
         ),
     ]
@@ -76,43 +72,47 @@ class ComposeOptions(TypedDict, total=False):
         Mapping[str, str | Path],
         Option(
             form=HIERARCHIES,
-            help="COLUMN=FILE: the hierarchy of a quasi-identifier (value;node;...;*). Repeatable.",
+            help="COLUMN=FILE: generalisation hierarchy, lines value;node;...;*. Repeatable.",
             flags=("--hierarchy",),
         ),
     ]
     plain: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES, help="Quasi-identifiers whose cells are values as they stand.", panel=DATA
+            form=NAMES,
+            help="Quasi-identifiers with plain values, never read as generalised.",
+            panel=DATA,
         ),
     ]
     suppressed: Annotated[
         str,
         Option(
             form=one_of("candidates", "ignored"),
-            help="Records of which every cell is *: candidates (may be anybody's) or ignored.",
+            help="Fully suppressed records: candidates (default: may be anybody's) or ignored.",
         ),
     ]
-    strict: Annotated[bool, Option(form=FLAG, help="Refuse people in no class or several.")]
+    strict: Annotated[
+        bool, Option(form=FLAG, help="Refuse people who are in no class or in several.")
+    ]
     truth: Annotated[
         str | None,
         Option(
             form=TEXT,
-            help="The people's column of their true secret: how often is she right?",
+            help="Column with the true secret: how often is the best guess right?",
             panel=DETAILS,
         ),
     ]
     confidence: Annotated[
         float | str | Sequence[float | str],
         Option(
-            form=NUMBERS, help="Levels of the curve: 0.25,1/3 (default: 0.05 to 1).", panel=DETAILS
+            form=NUMBERS,
+            help="Confidence levels of the curve: 0.25,1/3 (default: 0.05 to 1).",
+            panel=DETAILS,
         ),
     ]
     progressive: Annotated[
         bool,
-        Option(
-            form=FLAG, help="A row for the first release, the first two, and so on.", panel=DETAILS
-        ),
+        Option(form=FLAG, help="One row per number of releases, from 1 to all.", panel=DETAILS),
     ]
     records: Annotated[
         str | Path | None,

@@ -14,18 +14,23 @@ class DescribeOptions(TypedDict, total=False):
     """
 
     columns: Annotated[
-        str | Sequence[str], Option(form=NAMES, help="Only these columns.", panel=OPTIONS)
+        str | Sequence[str], Option(form=NAMES, help="Describe only these columns.", panel=OPTIONS)
     ]
     values: Annotated[
         int,
         Option(
             form=WHOLE,
-            help="List so many of the most frequent values of each column, of 10 records or more.",
+            help="List this many frequent values per column (10 records or more each).",
             usual=0,
             least=0,
             panel=OPTIONS,
         ),
     ]
     rare: Annotated[
-        bool, Option(form=FLAG, help="With --values: values of fewer records, too.", panel=OPTIONS)
+        bool,
+        Option(
+            form=FLAG,
+            help="With --values: also list values of fewer than 10 records.",
+            panel=OPTIONS,
+        ),
     ]

@@ -64,7 +64,7 @@ class DitOptions(TypedDict, total=False):
     qids: Required[
         Annotated[
             str | Sequence[str],
-            qids_option("Quasi-identifiers, as in attack: what is known of everybody."),
+            qids_option("Quasi-identifiers known about everybody."),
         ]
     ]
     secret: Required[
@@ -72,7 +72,7 @@ class DitOptions(TypedDict, total=False):
             str | Sequence[str],
             Option(
                 form=TEXT,
-                help="What is guessed: a column or NAME=EXPRESSION.",
+                help="Predicted secret: a column or NAME=EXPRESSION.",
                 flags=("--secret", "-s"),
             ),
         ]
@@ -81,7 +81,7 @@ class DitOptions(TypedDict, total=False):
         str,
         Option(
             form=TEXT,
-            help="What learns from a release: naive-bayes, or of scikit-learn decision-tree, "
+            help="Classifier: naive-bayes; with qifsql\\[ml] decision-tree, "
             "random-forest, logistic-regression, k-nearest, bernoulli-nb.",
             usual=BAYES,
         ),
@@ -90,8 +90,7 @@ class DitOptions(TypedDict, total=False):
         str | Path | None,
         Option(
             form=FILE,
-            help="A file of the secret's values and what they stand below (value;node;...): adds "
-            "the distance along its edges.",
+            help="Hierarchy of the secret, lines value;node;...: adds a distance along its edges.",
             panel=DETAILS,
         ),
     ]
@@ -99,7 +98,7 @@ class DitOptions(TypedDict, total=False):
         float | str | Sequence[float | str] | None,
         Option(
             form=NUMBERS,
-            help="Count people whose distance is above that (default 10^-2.5). Repeatable.",
+            help="Count people with a distance above this (default 10^-2.5). Repeatable.",
             panel=DETAILS,
         ),
     ]
@@ -107,7 +106,7 @@ class DitOptions(TypedDict, total=False):
         int,
         Option(
             form=WHOLE,
-            help="Look at so many people only, drawn by --seed (0: all).",
+            help="Random sample of people, drawn by --seed (0: all).",
             panel=DETAILS,
             usual=0,
         ),
@@ -115,68 +114,69 @@ class DitOptions(TypedDict, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE, help="Write a row per record, in input order: .parquet or .csv.", panel=RUN
+            form=FILE, help="Write one row per record, in input order: .parquet or .csv.", panel=RUN
         ),
     ]
     key: Annotated[
         str | None,
-        Option(form=TEXT, help="The column that identifies a person, for --records.", panel=RUN),
+        Option(form=TEXT, help="Person key, copied to --records.", panel=RUN),
     ]
     store: Annotated[
         str | Path | None,
         Option(
             form=FILE,
-            help="Keep what is finished in this DuckDB file; the same command goes on with it. It "
-            "holds values of cells; only you can read it.",
+            help="DuckDB checkpoint file to resume from; contains cell values, readable "
+            "by you only.",
             panel=RUN,
         ),
     ]
-    restart: Annotated[bool, Option(form=FLAG, help="Start the store anew.", panel=RUN)]
+    restart: Annotated[
+        bool, Option(form=FLAG, help="Discard the checkpoint and start over.", panel=RUN)
+    ]
     method: Annotated[
         str | None,
         _release(
-            TEXT, "mondrian (default), mdav, files (--release, --without) or command (--command)."
+            TEXT,
+            "Anonymisation: mondrian (default), mdav, files (--release, --without) or command.",
         ),
     ]
     k: Annotated[
         int | str | Sequence[int | str] | None,
-        _release(TEXTS, "Records of every class, at least; several runs: 2,5,10. Repeatable."),
+        _release(TEXTS, "k-anonymity; several runs: 2,5,10."),
     ]
     l: Annotated[  # noqa: E741 - it is called l
         int | str | Sequence[int | str] | None,
-        _release(
-            TEXTS, "Different values of the secret in every class, at least; each k with each l."
-        ),
+        _release(TEXTS, "Distinct l-diversity; each k is run with each l."),
     ]
     l_entropy: Annotated[Number | None, _release(NUMBER, "Entropy l-diversity, as in anonymise.")]
     l_recursive: Annotated[
         str | Sequence[Number] | None,
-        _release(TEXT, "Recursive (c,l)-diversity as C,L, as in anonymise."),
+        _release(TEXT, "Recursive (c, l)-diversity, written C,L."),
     ]
     t: Annotated[Number | None, _release(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
-    t_ordered: Annotated[Number | None, _release(NUMBER, "The same with the ordered distance.")]
+    t_ordered: Annotated[Number | None, _release(NUMBER, "t-closeness with the ordered distance.")]
     release: Annotated[
-        str | Path | None, _release(FILE, "A release with everybody that somebody else made.")
+        str | Path | None, _release(FILE, "files: the release with everybody, made elsewhere.")
     ]
     without: Annotated[
         str | Path | None,
         _release(
             TEXT,
-            "Those without each person: without/{i}.csv, {i} the position of their record from 1.",
+            "files: releases without record i: without/{i}.csv, {i} from 1.",
         ),
     ]
     command: Annotated[
         str | None,
         _release(
-            TEXT, "What makes releases: 'anonymise.sh {input} {output}' (Parquet; of CSV, CSV)."
+            TEXT, "command: anonymiser, 'anonymise.sh {input} {output}' (Parquet, or CSV for CSV)."
         ),
     ]
     timeout: Annotated[
-        float, _release(FLOAT, "Seconds that the command may take for one release.", usual=TIMEOUT)
+        float, _release(FLOAT, "command: time limit per release in seconds.", usual=TIMEOUT)
     ]
     plain: Annotated[
         str | Sequence[str],
-        _release(NAMES, "Quasi-identifiers whose cells are values as they stand."),
+        _release(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
     ]
 
 

@@ -39,37 +39,33 @@ class DpOptions(TypedDict, total=False):
 
     useful: Annotated[
         Required[str],
-        Option(
-            TEXT, "The useful attribute, whose records are counted: a column or NAME=EXPRESSION."
-        ),
+        Option(TEXT, "Useful attribute to count: a column or NAME=EXPRESSION."),
     ]
     predicate: Annotated[
         Required[str | Sequence[str]],
         Option(
             TEXTS,
-            'What is counted: a SQL condition over the useful attribute, "a = 3". Repeatable.',
+            'Counted records: a SQL condition on the useful attribute, "a = 3". Repeatable.',
         ),
     ]
     secret: Annotated[
         Required[str],
         Option(
             TEXT,
-            "The secret of the record that is added: a column or NAME=EXPRESSION.",
+            "Secret of the added record: a column or NAME=EXPRESSION.",
             flags=("--secret", "-s"),
         ),
     ]
     epsilon: Annotated[
         Required[str | float | Sequence[str | float]],
-        Option(
-            TEXTS, 'How much noise: numbers and logarithms, "ln 3, 1, 2.5, ln 10^5". Repeatable.'
-        ),
+        Option(TEXTS, 'Privacy parameter epsilon: "ln 3, 1, 2.5, ln 10^5". Repeatable.'),
     ]
     mechanism: Annotated[
         str | Sequence[str],
         Option(
             TEXT,
-            "Where noise is: oblivious (on the count), local (geometric, on each record), "
-            "randomised_response (on each record); all for these three.",
+            "Mechanisms: oblivious (on the count), local (geometric, per record), "
+            "randomised_response (per record), or all.",
             usual="oblivious,local",
         ),
     ]
@@ -77,33 +73,30 @@ class DpOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "The values of the useful attribute in their order: low,medium,high (one CSV "
-            "row). Numbers and dates have their own.",
+            "Ordered values of the useful attribute: low,medium,high. Numbers and "
+            "dates are ordered.",
         ),
     ]
     domain: Annotated[
         str,
         Option(
             one_of(*DOMAINS),
-            "Values that noise moves between: observed (those in the data), or whole (all "
-            "whole numbers from the least to the greatest).",
+            "Domain of noise: observed (values in the data) or whole (all whole numbers between).",
         ),
     ]
-    counts: Annotated[
-        int, Option(WHOLE, "How often each predicate is asked, with new noise each time.", usual=1)
-    ]
+    counts: Annotated[int, Option(WHOLE, "Number of noisy answers per predicate.", usual=1)]
     budget: Annotated[
         str,
         Option(
             one_of(*BUDGETS),
-            "Of several answers: split (epsilon is for all together) or sum (for each).",
+            "Several answers: split (epsilon for all together) or sum (epsilon for each).",
         ),
     ]
     delta: Annotated[
         float,
         Option(
             SHARE,
-            "Tell the semantic privacy of (epsilon, delta) instead of (epsilon, 0).",
+            "Semantic privacy of (epsilon, delta) instead of (epsilon, 0).",
             usual=0.0,
         ),
     ]

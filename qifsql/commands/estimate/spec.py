@@ -25,40 +25,37 @@ class EstimateOptions(TypedDict, total=False):
         float | str | Fraction | None,
         Option(
             form=CHANCE,
-            help="The share of the population that the file is: 0.01 or 1/100.",
+            help="Sampling fraction: 0.01 or 1/100.",
             panel=DATA,
         ),
     ]
     population_size: Annotated[
-        int | None, Option(form=WHOLE, help="Or: how many people the population has.", panel=DATA)
+        int | None, Option(form=WHOLE, help="Or: number of people in the population.", panel=DATA)
     ]
     weight: Annotated[
         str | None,
         Option(
             form=TEXT,
-            help="Or: sampling weights, how many people each record stands for.",
+            help="Or: sampling weights, people per record.",
             panel=DATA,
         ),
     ]
     qids: Required[
         Annotated[
             str | Sequence[str],
-            qids_option(
-                'Quasi-identifiers: a,b or "a,b",c for a name with a comma; CO_*; '
-                "NAME=EXPRESSION. Repeatable."
-            ),
+            qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION."),
         ]
     ]
     null: Null
     key: Annotated[
         str | None,
-        Option(form=TEXT, help="With --records: the column that identifies a person.", panel=RUN),
+        Option(form=TEXT, help="With --records: the person key, copied to the output.", panel=RUN),
     ]
     records: Annotated[
         str | Path | None,
         Option(
             form=FILE,
-            help="Write the risk of every record, in input order: .parquet or .csv.",
+            help="Write the risk of each record, in input order: .parquet or .csv.",
             panel=RUN,
         ),
     ]

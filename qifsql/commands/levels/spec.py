@@ -48,11 +48,11 @@ class LevelOptions(TypedDict, total=False):
     """
 
     qids: Annotated[
-        str | Sequence[str], qids_option("Quasi-identifiers, as in attack. Repeatable.")
+        str | Sequence[str], qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.")
     ]
     secret: Annotated[
         str | Sequence[str],
-        secret_option("Secret (sensitive attribute), as in attack. Repeatable; none: k alone."),
+        secret_option("Secrets (sensitive attributes); without one only k is measured."),
     ]
     where: Where
     null: Null
@@ -60,15 +60,15 @@ class LevelOptions(TypedDict, total=False):
         Mapping[str, str | Path | Hierarchy],
         Option(
             form=HIERARCHIES,
-            help="SECRET=FILE: a hierarchy or mapping of the secret, lines of value;level;level. "
-            "With one secret the FILE is enough.",
+            help="SECRET=FILE: hierarchy of the secret, lines value;level;level. With one "
+            "secret: FILE.",
         ),
     ]
     population: Annotated[
         str | Path | Dataset | None,
         Option(
             form=TEXT,
-            help="The people who may be in the release: k-map and delta-presence.",
+            help="Population file, for k-map and delta-presence.",
             panel=DATA,
         ),
     ]
@@ -76,8 +76,8 @@ class LevelOptions(TypedDict, total=False):
         Suppressed,
         Option(
             form=one_of(*SUPPRESSED),
-            help="Records with * as every quasi-identifier: block (like any other), everyone "
-            "(their block is everyone) or out.",
+            help="Fully suppressed records: block (like others), everyone (match "
+            "everybody) or out.",
             panel=DATA,
         ),
     ]
@@ -85,7 +85,7 @@ class LevelOptions(TypedDict, total=False):
         Number,
         Option(
             form=NUMBER,
-            help="Skewness bites where a value is so many times as likely as in the release.",
+            help="Skewness attack: succeeds where a value is this many times as likely as overall.",
             usual="2",
         ),
     ]
@@ -93,34 +93,53 @@ class LevelOptions(TypedDict, total=False):
         bool,
         Option(
             form=FLAG,
-            help="Show the worst blocks: their quasi-identifiers, and values that fewer than 10 "
-            "people of a block have.",
+            help="Show the worst blocks with their quasi-identifiers and rare values "
+            "(contains cells).",
             panel=DETAILS,
             typed=False,  # but added by the command, at the end of the page
         ),
     ]
-    k: Annotated[Number | None, _level("People in a block, at least.")]
+    k: Annotated[Number | None, _level("Require k-anonymity: people per block >= K.")]
     l: Annotated[  # noqa: E741 - the field's own letter
-        Number | None, _level("Different values of the secret in a block, at least.")
+        Number | None, _level("Require distinct l-diversity: distinct secrets per block >= L.")
     ]
-    l_entropy: Annotated[Number | None, _level("exp of the entropy of a block's values, at least.")]
+    l_entropy: Annotated[
+        Number | None,
+        _level("Require entropy l-diversity: exp(entropy) of the secret per block >= L."),
+    ]
     c: Annotated[
         Number | None,
-        _level("Recursive (c, l): the commonest value has less than c times the rest."),
+        _level("Require recursive (c, l)-diversity: r_1 < C (r_l + ... + r_m)."),
     ]
     l_recursive: Annotated[
-        Number | None, _level("The l of --c (default: --l, or the fewest values in a block).")
+        Number | None, _level("The l of --c (default: --l, else the fewest values per block).")
     ]
-    t: Annotated[Number | None, _level("Distance of a block from the whole release, at most.")]
-    alpha: Annotated[Number | None, _level("Share of a value in a block, at most.")]
-    beta: Annotated[Number | None, _level("Relative gain of a value in a block, at most.")]
-    enhanced_beta: Annotated[Number | None, _level("The same, and at most -ln of its share.")]
-    delta: Annotated[Number | None, _level("Log of the factor between shares of a value, below.")]
-    k_map: Annotated[Number | None, _level("People of the population in a block, at least.")]
+    t: Annotated[
+        Number | None, _level("Require t-closeness: distance of any block from the release <= T.")
+    ]
+    alpha: Annotated[
+        Number | None,
+        _level("Require (alpha, k)-anonymity: share of any value in a block <= ALPHA."),
+    ]
+    beta: Annotated[
+        Number | None,
+        _level("Require basic beta-likeness: largest relative gain of any value in a block."),
+    ]
+    enhanced_beta: Annotated[
+        Number | None,
+        _level("Require enhanced beta-likeness: that gain, at most -ln of the value's share."),
+    ]
+    delta: Annotated[
+        Number | None, _level("Require delta-disclosure privacy: |ln(q / p)| of any value < DELTA.")
+    ]
+    k_map: Annotated[
+        Number | None, _level("Require k-map: people of the population per block >= K.")
+    ]
     presence_min: Annotated[
-        Number | None, _level("Share of a population's block in the release, at least.")
+        Number | None,
+        _level("Require delta-presence: share of a population block in the release >= this."),
     ]
-    presence_max: Annotated[Number | None, _level("The same, at most.")]
+    presence_max: Annotated[Number | None, _level("Require delta-presence: that share <= this.")]
 
 
 @dataclass(frozen=True)

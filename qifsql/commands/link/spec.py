@@ -19,7 +19,7 @@ class LinkOptions(TypedDict, total=False):
         Annotated[
             str | Sequence[str],
             qids_option(
-                'What both have: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" where names differ.'
+                'Shared columns: a,b; zip:3; NAME=EXPRESSION; "1:zip,2:plz" if names differ.'
             ),
         ]
     ]

@@ -9,4 +9,6 @@ from qifsql.data.option import TEXT, Option
 class ReceiptOptions(Knowledge, Target, total=False):
     """What is known of one person, and the key of the records."""
 
-    key: Annotated[str | None, Option(form=TEXT, help="The column that identifies a person.")]
+    key: Annotated[
+        str | None, Option(form=TEXT, help="Person key: the column that identifies a person.")
+    ]

@@ -57,13 +57,13 @@ class SweepOptions(Knowledge, Joining, total=False):
 
     sizes: Annotated[
         str | int | None,
-        Option(form=SIZES, help="How many quasi-identifiers: 3, or 1-4 (default: every number)."),
+        Option(form=SIZES, help="Sizes of subsets: 3 or 1-4 (default: all sizes)."),
     ]
     subsets: Annotated[
         str | Sequence[str],
         Option(
             form=TEXTS,
-            help="Only this one: day+month+school. Repeatable.",
+            help="Attack only this subset: day+month+school. Repeatable.",
             flags=("--subset",),
         ),
     ]
@@ -71,15 +71,15 @@ class SweepOptions(Knowledge, Joining, total=False):
         bool,
         Option(
             form=FLAG,
-            help="Of a collection: the focal dataset with every set of auxiliary ones; which "
-            "release made it worse.",
+            help="Collection: attack with every set of auxiliary datasets; shows which "
+            "release adds risk.",
         ),
     ]
     threshold: Annotated[
         float | None,
         Option(
             form=SHARE,
-            help="Show the smallest subsets whose success reaches that, the largest below it.",
+            help="Show minimal subsets with success >= this, and maximal subsets below it.",
             panel=DETAILS,
         ),
     ]
@@ -87,29 +87,28 @@ class SweepOptions(Knowledge, Joining, total=False):
         bool,
         Option(
             form=FLAG,
-            help="Find only these, without visiting every subset; for many quasi-identifiers.",
+            help="With --threshold: search for these without visiting every subset.",
         ),
     ]
     sample: Annotated[
         float | None,
         Option(
             form=SHARE,
-            help="Estimate from about this share of the blocks, such as 0.01 (more of large ones), "
-            "with errors at 95 % confidence.",
+            help="Estimate from this share of blocks, such as 0.01, with 95 % confidence errors.",
         ),
     ]
     histogram: Annotated[
-        bool, Option(form=FLAG, help="Count people by success in percent.", panel=DETAILS)
+        bool, Option(form=FLAG, help="Histogram of people by success in percent.", panel=DETAILS)
     ]
     restart: Annotated[
         bool,
-        Option(form=FLAG, help="Forget what the workspace holds.", panel=RUN, studied=False),
+        Option(form=FLAG, help="Discard the checkpoint and start over.", panel=RUN, studied=False),
     ]
     time_budget: Annotated[
         float | None,
         Option(
             form=SECONDS,
-            help="Stop after 90s, 10m or 2h and show what is complete; again to go on.",
+            help="Stop after 90s, 10m or 2h and report the finished subsets; run again to resume.",
             panel=RUN,
         ),
     ]
@@ -117,7 +116,7 @@ class SweepOptions(Knowledge, Joining, total=False):
         bool,
         Option(
             form=FLAG,
-            help="Show the plan with its estimated cost, and what it did cost.",
+            help="Show the plan with estimated and actual cost.",
             panel=DETAILS,
             studied=False,
         ),

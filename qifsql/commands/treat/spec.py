@@ -15,12 +15,14 @@ class TreatOptions(TypedDict, total=False):
     before and after (models CRS, and CAS with a secret).
     """
 
-    key: Annotated[Required[str], Option(TEXT, "The column that identifies a person.", panel=DATA)]
+    key: Annotated[
+        Required[str], Option(TEXT, "Person key: the column that identifies a person.", panel=DATA)
+    ]
     qids: Annotated[
         str | Sequence[str],
-        options.qids_option("Compare the risk before and after: quasi-identifiers, as in attack."),
+        options.qids_option("Compare the risk before and after, for these quasi-identifiers."),
     ]
     secret: Annotated[
         str | Sequence[str],
-        options.secret_option("With --qids: the secret that is inferred, as in attack."),
+        options.secret_option("With --qids: the secrets to infer."),
     ]

@@ -23,7 +23,7 @@ class UnhashOptions(TypedDict, total=False):
     column: Required[
         Annotated[
             str,
-            Option(form=TEXT, help="The column of hashes.", panel=DATA, flags=("--column", "-c")),
+            Option(form=TEXT, help="Column with the hashes.", panel=DATA, flags=("--column", "-c")),
         ]
     ]
     algorithm: Required[
@@ -42,21 +42,20 @@ class UnhashOptions(TypedDict, total=False):
         str | Path | None,
         Option(
             form=FILE,
-            help="A file of further candidates: .txt with one on each line, or the column "
-            "candidate of CSV or Parquet.",
+            help="File of candidates: .txt, one per line, or column candidate of CSV or Parquet.",
         ),
     ]
-    salt: Annotated[str, Option(form=TEXT, help="Text hashed before the candidate.", usual="")]
-    salt_after: Annotated[str, Option(form=TEXT, help="Text hashed after it.", usual="")]
+    salt: Annotated[str, Option(form=TEXT, help="Salt before the candidate.", usual="")]
+    salt_after: Annotated[str, Option(form=TEXT, help="Salt after the candidate.", usual="")]
     most: Annotated[
         int,
-        Option(form=WHOLE, help="Refuse more candidates than this.", flags=("--max",), usual=MOST),
+        Option(form=WHOLE, help="Largest number of candidates.", flags=("--max",), usual=MOST),
     ]
     mapping: Annotated[
         str | Path | None,
         Option(
             form=FILE,
-            help="Write what was found for each hash: .parquet or .csv. It names people.",
+            help="Write the recovered identifiers: .parquet or .csv. Identifies people.",
             panel=RUN,
         ),
     ]

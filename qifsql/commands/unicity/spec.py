@@ -23,27 +23,27 @@ class UnicityOptions(TypedDict, total=False):
         Annotated[
             str,
             Option(
-                form=TEXT, help="The pseudonym: all records of a person have the same.", panel=DATA
+                form=TEXT,
+                help="Pseudonym: the column that all records of a person share.",
+                panel=DATA,
             ),
         ]
     ]
     qids: Required[
         Annotated[
             str | Sequence[str],
-            qids_option(
-                "What is known of a record: a,b; coarser, as in time:hour,place:3; NAME=EXPRESSION."
-            ),
+            qids_option("Known columns of a record; coarser forms as in time:hour,place:3."),
         ]
     ]
     points: Annotated[
         int | Sequence[int],
-        Option(form=COUNTS, help="How many records of a person are known: 1,2,3,4.", usual=POINTS),
+        Option(form=COUNTS, help="Numbers of known records per person: 1,2,3,4.", usual=POINTS),
     ]
     draws: Annotated[
         int,
         Option(
             form=WHOLE,
-            help="Draws of a person and records, where not all can be compared.",
+            help="Random draws, if there are too many combinations to compare all.",
             usual=DRAWS,
         ),
     ]

@@ -24,15 +24,16 @@ class WhatIfOptions(TypedDict, total=False):
     """
 
     qids: Annotated[
-        str | Sequence[str], options.qids_option("Quasi-identifiers, as in attack. Repeatable.")
+        str | Sequence[str],
+        options.qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION."),
     ]
     secret: Annotated[str | Sequence[str], SECRET]
     change: Annotated[
         str | Sequence[str],
         Option(
             TEXTS,
-            "drop=zip, age:5, date:month, zip:3, age:@2 (level of its hierarchy), "
-            "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable, one each time.",
+            "Change: drop=zip, age:5, date:month, zip:3, age:@2 (hierarchy level), "
+            "top(age)=90, bottom(age)=18, age=EXPRESSION, sample=0.1. Repeatable.",
             flags=("--change", "-c"),
         ),
     ]
@@ -40,12 +41,13 @@ class WhatIfOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
-            "crs.deterministic<=0.05, k>=5, l>=2. Repeatable. Named changes are then the only "
-            "candidates.",
+            "Find the smallest change that keeps a bound: crs<=0.1, "
+            "cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2; only among "
+            "--change, if given. Repeatable.",
         ),
     ]
     policy: Annotated[
-        str | Path | None, Option(TEXT, "The same for the rules of a policy, as in check.")
+        str | Path | None,
+        Option(TEXT, "Find the smallest change that meets a policy, as in check."),
     ]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]

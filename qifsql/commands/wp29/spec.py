@@ -25,22 +25,17 @@ class Wp29Options(TypedDict, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        qids_option(
-            "What somebody may know: quasi-identifiers, as in attack; with a register as in "
-            'link, "1:zip,2:plz". Repeatable.'
-        ),
+        qids_option('Quasi-identifiers; with a register as in link: "1:zip,2:plz".'),
     ]
     secret: Annotated[
         str | Sequence[str],
-        secret_option(
-            "Inference: a column or NAME=EXPRESSION that nobody should know. Repeatable."
-        ),
+        secret_option("Inference: the secrets, columns or NAME=EXPRESSION."),
     ]
     threshold: Annotated[
         float | str | None,
         Option(
             form=NUMBER,
-            help="Answer yes or no: yes where somebody's chance is at least this, such as 0.2.",
+            help="Answer yes or no: yes if anybody's risk >= this, such as 0.2.",
         ),
     ]
     null: Null
@@ -48,7 +43,7 @@ class Wp29Options(TypedDict, total=False):
         Source | None,
         Option(
             form=TEXT,
-            help="Linkability: a register of names, or another release, as in link.",
+            help="Linkability: a register of names or another release, as in link.",
             panel=DATA,
         ),
     ]
@@ -58,7 +53,7 @@ class Wp29Options(TypedDict, total=False):
         str | None,
         Option(
             form=TEXT,
-            help="Linkability: the pseudonym that all records of a person share, as in unicity.",
+            help="Linkability: the pseudonym of a log, as in unicity.",
             panel=DATA,
         ),
     ]
@@ -66,7 +61,7 @@ class Wp29Options(TypedDict, total=False):
         int | Sequence[int] | None,
         Option(
             form=COUNTS,
-            help="With a key: how many records of a person are known (default: 1,2,3,4).",
+            help="With --key: numbers of known records (default: 1,2,3,4).",
         ),
     ]
     draws: Annotated[int | None, Option(form=WHOLE, typed=False)]

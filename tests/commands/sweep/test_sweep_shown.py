@@ -1,0 +1,39 @@
+"""What people are shown of a sweep: numbers to the right, and what the dots of a chart are."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from places import SAMPLES
+
+import qifsql
+from qifsql.commands.sweep import charts, view
+from qifsql.presentation.parts import Table
+
+NUMBER = re.compile(r"[+-]? ?(x )?[\d.,]+( %)?( to \d+)?")
+
+
+@pytest.fixture(scope="module")
+def swept() -> qifsql.Sweep:
+    options: dict[str, Any] = {"qids": ["TP_SEXO", "NU_ANO", "NU_DIA"]}
+    return qifsql.sweep(SAMPLES / "school_census_2018.parquet", threshold=0.05, **options)
+
+
+def test_columns_of_numbers_stand_to_the_right(swept: qifsql.Sweep) -> None:
+    tables = [p for p in view.parts(swept.frame, swept.details, swept.spec) if isinstance(p, Table)]
+    assert len(tables) >= 4
+    for table in tables:
+        for i, head in enumerate(table.heads):
+            numeric = all(NUMBER.fullmatch(row[i]) for row in table.rows if row[i])
+            assert numeric == (i in table.right), (head, [row[i] for row in table.rows])
+
+
+def test_the_chart_says_what_its_dots_are(
+    swept: qifsql.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("altair")
+    for most, text in ((charts.DOTS, "Each dot is one set"), (1, "Thin bars: all sets of a size")):
+        monkeypatch.setattr(charts, "DOTS", most)
+        drawn = charts.charts(swept.frame, swept.details, swept.spec)
+        assert text in json.dumps(next(iter(drawn.values())).to_dict())
