@@ -14,7 +14,7 @@ from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
-from qifsql.data.option import as_tuple, check_names
+from qifsql.data.option import as_names, as_tuple, check_names
 from qifsql.errors import InputError
 
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
@@ -61,12 +61,12 @@ class Attack:
         """
         check_names(options, Options)
         prior = options.get("prior")
-        keys = as_tuple(options.get("key"))
+        keys = as_names(options.get("key"))
         return cls(
             as_tuple(model.split(",") if isinstance(model, str) else model),
             _opened(source, keys, options.get("absent", "null")),
-            as_tuple(options.get("qids")),
-            as_tuple(options.get("secret")),
+            as_names(options.get("qids")),
+            as_names(options.get("secret")),
             keys[0] if keys else None,
             options.get("weight"),
             options.get("where"),

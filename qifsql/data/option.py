@@ -6,6 +6,7 @@ an ``Option``: its form, its help text, its place on the command line. ``declare
 of studies.
 """
 
+import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -107,6 +108,46 @@ def _of(hint: Any) -> list[Option]:
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one text or several as several; none if there is none."""
     return (value,) if isinstance(value, str) else tuple(value or ())
+
+
+def as_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names in one text, as the command line has them (``a,b``), or those of a list."""
+    if isinstance(value, str) and value.strip():
+        return names([value])
+    return as_tuple(value)
+
+
+def names(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Return names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
+
+    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
+    """
+    return tuple(name for value in values or () for name in csv_row(value))
+
+
+def csv_row(value: str) -> list[str]:
+    """Return the names in one row of CSV; commas inside an expression do not separate."""
+    try:
+        fields = next(csv.reader([value], strict=True))
+    except (csv.Error, StopIteration):
+        return [value]
+    result: list[str] = []
+    for field in fields:
+        if result and "=" in result[-1] and _goes_on(result[-1]):
+            result[-1] += f",{field}"
+        else:
+            result.append(field)
+    return [field for field in result if field] or ([""] if value == '""' else [])
+
+
+def _goes_on(expression: str) -> bool:
+    """Return whether a bracket or a text of an expression is still open."""
+    depth, in_text = 0, False
+    for character in expression:
+        in_text ^= character == "'"
+        if not in_text:
+            depth += (character in "([{") - (character in ")]}")
+    return in_text or depth > 0
 
 
 def one_of(*names: str) -> Form:

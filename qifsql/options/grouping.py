@@ -36,6 +36,7 @@ from qifsql.data.option import (
     Form,
     Option,
     declared,
+    names,
 )
 from qifsql.options import texts
 
@@ -45,9 +46,9 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     SIZES: (str | None, lambda text: text),
     NAME: (str | None, texts.single),
     GROUPS: (list[str] | None, texts.one_column),
-    NAMES: (list[str] | None, texts.names),
+    NAMES: (list[str] | None, names),
     COUNTS: (str | None, texts.numbers),
-    NUMBERS: (list[str] | None, texts.names),
+    NUMBERS: (list[str] | None, names),
     TEXTS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
     HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise

@@ -1,10 +1,10 @@
 """What people type: lists of names, and the target of an attack."""
 
-import csv
 import re
 from collections.abc import Sequence
 
 from qifsql.data.collection import ABSENT
+from qifsql.data.option import csv_row
 from qifsql.errors import InputError, quoted
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -12,42 +12,10 @@ PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, in place of a
 QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
 
 
-def names(values: Sequence[str] | None) -> tuple[str, ...]:
-    """Return names from repeated options, each one CSV row: ``a,b`` or ``"a,b",c``.
-
-    A comma inside brackets or quotes belongs to an expression: ``first=left(zip, 3)``.
-    """
-    return tuple(name for value in values or () for name in _row(value))
-
-
-def _row(value: str) -> list[str]:
-    try:
-        fields = next(csv.reader([value], strict=True))
-    except (csv.Error, StopIteration):
-        return [value]
-    result: list[str] = []
-    for field in fields:
-        if result and "=" in result[-1] and _goes_on(result[-1]):
-            result[-1] += f",{field}"
-        else:
-            result.append(field)
-    return [field for field in result if field] or ([""] if value == '""' else [])
-
-
-def _goes_on(expression: str) -> bool:
-    """Return whether a bracket or a text of an expression is still open."""
-    depth, in_text = 0, False
-    for character in expression:
-        in_text ^= character == "'"
-        if not in_text:
-            depth += (character in "([{") - (character in ")]}")
-    return in_text or depth > 0
-
-
 def single(value: str | None) -> str | None:
     """Return a name that stands in double quotes, as in a row of CSV, without them."""
-    row = _row(value) if value and value[0] == value[-1] == '"' else []
-    return row[0] if len(row) == 1 else value
+    fields = csv_row(value) if value and value[0] == value[-1] == '"' else []
+    return fields[0] if len(fields) == 1 else value
 
 
 def one_column(values: Sequence[str] | None) -> str | None:

@@ -15,7 +15,7 @@ from qifsql.data.option import (
     WHOLE,
     Form,
     Option,
-    as_tuple,
+    as_names,
     one_of,
 )
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -135,7 +135,7 @@ class Request:
         shape = next((s for s in SHAPES if s == cells), None)
         if shape is None:
             raise InputError(f"cells cannot be {quoted(cells)}; use {' or '.join(SHAPES)}")
-        drop, suppress = as_tuple(options["drop"]), options["suppress"]
+        drop, suppress = as_names(options["drop"]), options["suppress"]
         request = cls(method, wishes, shape, drop, suppress, options["within"])
         request.check(secret=bool(options["secret"]))
         return request

@@ -24,37 +24,78 @@ def attack(
     settings: Settings | None = None,
     **options: Unpack[AttackOptions],
 ) -> Result:
-    """Attack one release, or a collection of them, joined by a key or linked without one.
+    """Measure the success of an adversary before and after a release.
+
+    Attacks one release, or a collection of releases that a key joins or transition rules link.
 
     Args:
-        model: one of the twelve (``qifsql.adversary.models``), or several of one kind of target.
-        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``; for
-            longitudinal models several of these, the focal one first, or a Collection.
-        settings: memory, threads, temporary folder, progress.
-        **options: what the adversary knows and wants (``qifsql.adversary.options``), and:
-            ``progressive``: attack the focal dataset, then with each auxiliary one more; a row for
-            each. ``measures``: of ``shannon``, ``guessing``, ``capacity``, ``risks``, or ``all``.
-            ``histogram``: count people by their success in percent. ``unit``: the unit of the
-            gains, such as ``BRL``; for the words only. ``population``: the people who may be in
-            the release: for models of membership, which then infer who is, joined by the key; for
-            others, for the journalist's risk. ``store``: a DuckDB file that keeps the counts: asked
-            again with another gain function, measure or detail, the data are not read again.
-            ``link``: rules by which releases without a key are linked
-            (``qifsql.adversary.transitions``), such as ``sex,birth_date; age:+1; city:stay=0.93``.
-            ``key`` is then what stay probabilities are learned from (``city:stay=?``), and used for
-            nothing else; ``where`` leaves out records of the focal release; of the options above
-            none are taken. With ``link``: ``presence``, the chance that a person of one release is
-            in the next (1); ``truth``, the key that tells who is who, one for all releases or one
-            for each, to compare with; ``one_to_one``, people compete for records
-            (``qifsql.commands.attack.keyless.match``).
+        model: One of crs cas cms irs ias ims crl cal cml irl ial iml, or several of one kind of
+            target, as "crs,cas".
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset. For longitudinal models a list of these, the focal one first,
+            or a Collection.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        prior: File of the adversary's beliefs before the release: a column named like the secret
+            (or value), and probability.
+        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
+            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
+        target: Known values of one person: quasi-identifier to value; None is a missing value.
+        member: Membership flag with two values: a column or named expression.
+        by: Column or named expression whose values are groups of people, measured apart.
+        thresholds: Count people whose success is at least this, in [0, 1].
+        quantiles: Quantiles of the success over people, in [0, 1].
+        measures: Further measures: shannon (bits), guessing (guesses), capacity (factor), risks,
+            or all.
+        histogram: Count people by success in percent (details["histogram"]).
+        unit: Unit of the gains, such as BRL; only for the words.
+        population: Dataset of the people who may be in the release: joined by the key for
+            membership, else for the journalist's risk.
+        progressive: One row per number of datasets, from the focal one to all.
+        store: DuckDB file that stores the counts, to reuse them for other gains and measures. It
+            contains cell values.
+        link: Rules that link releases without a key, such as "sex,birth_date; age:+1;
+            city:stay=0.93".
+        presence: With link: probability in [0, 1] that a person is also in the next release;
+            default 1.
+        truth: With link: the true key, one name or one per release, to compare links with.
+        one_to_one: With link: match each later record to at most one person.
 
     Returns:
-        A Result; its ``frame`` has one row per model, secret and gain function, with ``link`` one
-        per secret and knowledge (``keyless.KEYLESS``).
+        A Result. frame: one row per model, secret and gain function, with prior_, posterior_ and
+        degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
+        degradation is a difference, the probabilistic one a factor), records, blocks and
+        singled_out (people). With link: one row per secret and knowledge. details: histogram,
+        groups, thresholds, quantiles, where asked for.
 
     Raises:
-        InputError: what was asked for does not fit the data; the message says what to try.
-        EngineError: memory or disk ran out.
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.attack("crs", "data-samples/school_census_2018.parquet",
+        ...     qids="TP_SEXO,NU_ANO")
+        >>> result.frame["singled_out"].item()
+        9
+        >>> round(result.frame["posterior_probabilistic"].item(), 4)
+        0.0057
+
+    Source: M7 to M20 (success and degradation), M58 to M63 (links); Nunes, Alvim et al., PoPETs
+    2022.
 
     """
     result: Result = _way(options).attack(model, source, settings=settings, **options)

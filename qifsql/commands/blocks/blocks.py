@@ -31,16 +31,53 @@ def blocks(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Show blocks of the partition: the smallest, the largest or the most revealing.
+    """List blocks (equivalence classes): the smallest, the largest or the most revealing.
 
-    The most revealing are those with the highest success on the first secret (without a secret:
-    of re-identification), the largest of them first. ``limit`` is their number, 0 for all; all of
-    them are held in memory. ``options`` are those of ``qifsql.adversary.options.Options``.
+    The most revealing have the highest success on the first secret (else on re-identification).
+    Options of an attack without a meaning here are refused.
 
-    A row is a block. Columns: the quasi-identifiers under their names, ``size`` (records in the
-    block), ``success`` (of re-identification), and for each secret ``values_S`` (distinct values),
-    ``best_guess_S``, ``success_S``, ``counts_S`` (records per value, most frequent first). A name
-    that is taken gets ``_2``.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        order: smallest, largest or revealing.
+        limit: Number of blocks; 0 lists all, in memory.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        prior: File of the adversary's beliefs before the release: a column named like the secret
+            (or value), and probability.
+        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
+            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
+
+    Returns:
+        A Result. frame: one row per block with the quasi-identifiers, size (people), success (of
+        re-identification, in [0, 1]) and per secret S values_S, best_guess_S, success_S and
+        counts_S.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> qifsql.blocks("data-samples/popets_table_3a.csv",
+        ...     qids="gender").frame["size"].to_list()
+        [4, 6]
+
+    Source: M2 and M3.
+
     """
     refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:

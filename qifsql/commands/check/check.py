@@ -21,7 +21,7 @@ from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import as_tuple
+from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
@@ -45,21 +45,57 @@ def check(
 ) -> Verdict:
     """Check a release against the levels of a policy.
 
+    Options that are given win over those of the policy.
+
     Args:
-        source: as in ``attack``.
-        policy: a TOML file (``qifsql.study.policy``): the adversary, rules, and the last release.
-        baseline: the result of the last release, instead of that in the policy.
-        population: the people who may be in the release (see ``attack``).
-        settings: memory, threads, temporary folder, progress.
-        **options: what the adversary knows and wants; they win over the policy.
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset. Several for longitudinal models.
+        policy: Policy file (TOML): adversary, rules and the last release.
+        baseline: Result of the last release (.json, .parquet, .csv), instead of the policy's.
+        population: Dataset of the people who may be in the release.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        prior: File of the adversary's beliefs before the release: a column named like the secret
+            (or value), and probability.
+        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
+            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
+        target: Known values of one person: quasi-identifier to value; None is a missing value.
+        member: Membership flag with two values: a column or named expression.
+        by: Column or named expression whose values are groups of people, measured apart.
+        thresholds: Count people whose success is at least this, in [0, 1].
+        quantiles: Quantiles of the success over people, in [0, 1].
 
     Returns:
-        A Verdict; its ``frame`` has one row per level, ``met`` says whether all are met, and
-        ``uncovered`` whom the columns single out that no rule covers.
+        A Verdict, true if the policy is met. frame: one row per level with measure, value, wanted
+        and met. details: uncovered, the people whom columns without a rule would single out.
 
     Raises:
-        InputError: the policy or the baseline is wrong, or does not fit the data.
-        EngineError: memory or disk ran out.
+        InputError: The policy or the baseline is wrong, or does not fit the data.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> from pathlib import Path
+        >>> rule = ["[[rule]]", "model = 'crs'", "measure = 'worst_case'", "at_most = 0.5"]
+        >>> _ = Path("policy.toml").write_text(chr(10).join(rule))
+        >>> bool(qifsql.check("data-samples/school_census_2018.parquet", "policy.toml",
+        ...     qids="TP_SEXO,NU_ANO"))
+        False
+
+    Source: M29 (groups), M31 to M33 (risks).
 
     """
     refuse(options, "check", "gain", "thresholds", "quantiles")
@@ -114,7 +150,7 @@ def _coverage(
         return coverage.coverage(
             spec,
             [result.origin.columns for result in results],
-            secrets=as_tuple(adversary.get("secret")),
+            secrets=as_names(adversary.get("secret")),
             groups=adversary.get("by") if unused else None,
             ignored=policy.unnamed == "ignore",
             settings=settings,

@@ -18,7 +18,7 @@ from qifsql.counting import losses, risks
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.files import path_text
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import open_engine
@@ -58,14 +58,42 @@ def compare(
     settings: Settings | None = None,
     **options: Unpack[CompareOptions],
 ) -> Result:
-    """Attack the original and each release as they are, and measure what the releases still tell.
+    """Compare sanitised releases with the original: the remaining risk and the loss.
 
-    ``options`` are those of ``qifsql.commands.compare.spec.CompareOptions``. ``where``: keep the
-    records of every file under that condition. A missing value is a value. The result has the
-    columns of ``SCHEMA``; ``columns``, among its details, says the losses by column
-    (``losses.COLUMNS``).
+    A missing value is a value. Cells may be generalised.
 
-    Raises InputError: DatasetError, ColumnError, ExpressionError.
+    Args:
+        original: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        sanitised: One release or several, each as the source of an attack.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers of the original; another name in file 2: "2:age=AGE".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
+            value;node;...;*).
+        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
+
+    Returns:
+        A Result. frame: one row per release and secret with k, l, success (CRS, CAS, in [0, 1])
+        before and after, and losses. details: columns, the losses by column.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> _ = qifsql.anonymise("data-samples/thesis_table_3_2.csv", "k3.csv",
+        ...     method="mondrian", k=3, qids="age,gender")
+        >>> result = qifsql.compare("data-samples/thesis_table_3_2.csv", "k3.csv",
+        ...     qids="age,gender", secret="illness")
+        >>> result.frame["release"].to_list()[-1]
+        'k3.csv'
+
+    Source: M55 to M57.
+
     """
     origin = Origin.now(settings, "compare")
     options = complete(options, CompareOptions)
@@ -76,11 +104,11 @@ def compare(
         [original, *others],
         original,
         "compare it with another file",
-        qids=as_tuple(options["qids"]),
-        secrets=as_tuple(options["secret"]),
+        qids=as_names(options["qids"]),
+        secrets=as_names(options["secret"]),
         where=where,
         hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
-        plain=as_tuple(options["plain"]),
+        plain=as_names(options["plain"]),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases) as engine:

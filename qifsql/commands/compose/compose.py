@@ -21,7 +21,7 @@ from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
@@ -45,15 +45,50 @@ def compose(
     settings: Settings | None = None,
     **options: Unpack[ComposeOptions],
 ) -> Result:
-    """Run the intersection attack on sanitised releases, for people of whom raw values are known.
+    """Run the composition (intersection) attack on several sanitised releases.
 
-    ``options`` are those of ``qifsql.commands.compose.spec.ComposeOptions``.
+    Cells of releases may be values or generalised: * [20,30] 20-29 <30 130** {a,b} or a node of a
+    hierarchy.
 
-    The result says what releases tell together (``measures.SCHEMA``); its details what each of the
-    ``releases`` does (``measures.RELEASES``), the ``curve`` of people by confidence
-    (``measures.CURVE``) and, with the ``truth``, how often she is right (``measures.TRUTH``).
+    Args:
+        releases: The sanitised releases, each as the source of an attack.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        people: Dataset with raw values, one row per person who is in all releases.
+        qids: Quasi-identifiers of the people; another name in release 2: "2:age=AGE".
+        secret: Secret, a column of every release; another name: "2:disease=CONDITION".
+        where: SQL condition; other records are left out. NULL counts as false.
+        key: Person key, to keep people who are in every release: one name, or one per file.
+        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
+            value;node;...;*).
+        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
+        suppressed: Fully suppressed records: "candidates" (may be anybody's) or "ignored".
+        strict: Refuse people who are in no class or in several.
+        truth: Column of people with the true secret.
+        confidence: Levels of the curve, in (0, 1].
+        progressive: One row per number of releases.
+        records: Write one row per record or person, in input order, to this .parquet or .csv
+            file.
 
-    Raises InputError: DatasetError, ColumnError, ExpressionError, OutputError.
+    Returns:
+        A Result. frame: one row per secret with the people for whom one value remains, mean
+        number of candidates and expected success. details: releases (each alone), curve (people
+        by confidence) and, with the truth, truth (how often the best guess is right).
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        OutputError: records cannot be written.
+
+    Example:
+        >>> people = pl.DataFrame({"age": [20, 24, 31], "ill": ["a", "b", "b"]})
+        >>> one = pl.DataFrame({"age": ["[20,24]", "[20,24]", "31"], "ill": ["a", "b", "b"]})
+        >>> two = pl.DataFrame({"age": ["20", "[24,31]", "[24,31]"], "ill": ["a", "b", "b"]})
+        >>> result = qifsql.compose([one, two], people=people, qids="age", secret="ill")
+        >>> result.frame["people"].item()
+        3
+
+    Source: M66 and M67; Ganta, Kasiviswanathan and Smith 2008.
+
     """
     origin = Origin.now(settings, "compose")
     options = complete(options, ComposeOptions)
@@ -62,13 +97,13 @@ def compose(
     spec = Composition.of(
         releases,
         options["people"],
-        qids=as_tuple(options["qids"]),
-        secrets=as_tuple(options["secret"]),
-        keys=as_tuple(options["key"] or ()),
+        qids=as_names(options["qids"]),
+        secrets=as_names(options["secret"]),
+        keys=as_names(options["key"] or ()),
         truth=options["truth"],
         where=options["where"],
         hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
-        plain=as_tuple(options["plain"]),
+        plain=as_names(options["plain"]),
         suppressed=options["suppressed"],
         strict=strict,
     )

@@ -23,7 +23,27 @@ SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
 
 
 def demo(*, settings: Settings | None = None) -> Result:
-    """Return re-identification and inference of two secrets by who knows birth date and school."""
+    """Attack the bundled sample: re-identification and inference of two secrets.
+
+    The adversary knows birth date and school.
+
+    Args:
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+
+    Returns:
+        A Result, as of attack.
+
+    Raises:
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> qifsql.demo().frame["model"].to_list()
+        ['CRS', 'CAS', 'CAS']
+
+    Source: M7 to M14.
+
+    """
     source = bundled("data-samples") / "school_census_2019.parquet"
     return attack(
         "crs,cas",

@@ -11,7 +11,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, complete
 from qifsql.data.types import NUMBERS, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
@@ -71,11 +71,36 @@ def describe(
     settings: Settings | None = None,
     **options: Unpack[DescribeOptions],
 ) -> Result:
-    """Describe every column (or ``columns``): missing, distinct, entropy, who is singled out.
+    """Describe every column: missing and distinct values, entropy, people singled out.
 
-    ``options`` are those of ``qifsql.commands.describe.spec.DescribeOptions``. The result has a row
-    per column (``SCHEMA``), its details the ``values`` (``VALUES``), where asked for. Roles are
-    suggestions from names, types and counts.
+    Roles are suggestions from names, types and counts.
+
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        columns: Describe only these columns.
+        values: Number of frequent values to list per column (10 records or more each).
+        rare: With values: also values of fewer than 10 records.
+
+    Returns:
+        A Result. frame: one row per column with type, missing, distinct, entropy (bits),
+        singled_out (people), suggested_role and why. details: values, where asked for.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.describe("data-samples/popets_table_3a.csv")
+        >>> result.frame["column"].to_list()
+        ['id', 'age', 'gender', 'grade', 'disability']
+
+    Source: M23 (entropy).
+
     """
     options = complete(options, DescribeOptions)
     values, rare = options["values"], options["rare"]
@@ -87,7 +112,7 @@ def describe(
         read = catalog.dataset
         read = engine.load(read) if read.format == "csv" else read  # every column is read once
         description = _Describer(engine, catalog, read, where)
-        names = as_tuple(options["columns"])
+        names = as_names(options["columns"])
         chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
         if len(chosen) > MOST:
             raise DatasetError(

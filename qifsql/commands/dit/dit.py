@@ -39,14 +39,61 @@ def dit(
     settings: Settings | None = None,
     **options: Unpack[DitOptions],
 ) -> Result:
-    """Compare what is guessed about every person with and without their record in the data.
+    """Measure how much a prediction about a person changes when their record is removed.
 
-    A classifier learns the secret from either release, for each person (D, section 2.2). Records
-    are encoded for the person who is asked about: a bit for each quasi-identifier, true where the
-    cell holds their value (TF-TF). A missing value is a value. No lots are drawn, so delta of
-    Definition 1 is 0. ``options`` are those of ``qifsql.commands.dit.spec.DitOptions``.
+    Differential inference testing: a classifier learns the secret from the sanitised release with
+    and without each person. Missing values are values. Nothing is random without a sample.
 
-    Raises InputError where a release, with or without somebody, cannot keep the limits.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers known about everybody.
+        secret: Predicted secret: a column or named expression.
+        classifier: naive-bayes, or with qifsql[ml] decision-tree, random-forest, logistic-
+            regression, k-nearest, bernoulli-nb.
+        hierarchy: Hierarchy of the secret; adds a distance along its edges.
+        threshold: Count people with a distance above this; default 10^-2.5.
+        sample: Number of people to draw; 0 tests everybody.
+        records: Write one row per record or person, in input order, to this .parquet or .csv
+            file.
+        key: Person key, copied to records.
+        store: DuckDB checkpoint file to resume from; contains cell values.
+        restart: Discard the checkpoint and start over.
+        method: mondrian, mdav, files or command.
+        k: k of each run.
+        l: Distinct l-diversity; each k is run with each l.
+        l_entropy: Entropy l-diversity.
+        l_recursive: "C,L", recursive (c, l)-diversity.
+        t: t-closeness, in [0, 1].
+        t_ordered: t-closeness with the ordered distance.
+        release: files: the release with everybody.
+        without: files: the releases without record i, such as without/{i}.csv.
+        command: command: the anonymiser, such as "anonymise.sh {input} {output}".
+        timeout: command: time limit per release, in seconds.
+        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
+
+    Returns:
+        A Result. frame: one row per run and distance with records, mean, std, max and different
+        (the share of people whose prediction changes, in [0, 1]). details: distribution of the
+        distances.
+
+    Raises:
+        InputError: A release, with or without somebody, cannot keep the limits, or scikit-learn
+            is missing.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.dit("data-samples/thesis_table_3_2.csv", qids="age,gender",
+        ...     secret="illness", k=2)
+        >>> result.frame["records"][0]
+        10
+
+    Source: M84 to M88; differential inference testing, definition 1.
+
     """
     origin = Origin.now(settings, "dit")
     options = complete(options, DitOptions)

@@ -23,7 +23,7 @@ from qifsql.data.option import (
     WHOLE,
     Form,
     Option,
-    as_tuple,
+    as_names,
 )
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
@@ -224,7 +224,7 @@ class Question:
             without,
             options["command"],
             options["timeout"],
-            as_tuple(options["plain"]),
+            as_names(options["plain"]),
         )
 
     def plain(self) -> dict[str, object]:

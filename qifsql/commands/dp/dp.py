@@ -34,15 +34,46 @@ def dp(
     settings: Settings | None = None,
     **options: Unpack[DpOptions],
 ) -> Result:
-    """Weigh the privacy that noisy counts lose against the utility that they have.
+    """Compare the privacy loss and the utility of differentially private counts.
 
-    ``options`` are those of ``qifsql.commands.dp.spec.DpOptions``.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        useful: Useful attribute to count: a column or named expression.
+        predicate: SQL conditions on the useful attribute: the counted records.
+        secret: Secret of the added record.
+        epsilon: Privacy parameters >= 0: numbers or texts such as "ln 3".
+        mechanism: oblivious (noise on the count), local (geometric noise per record),
+            randomised_response (per record), or all.
+        order: Ordered values of the useful attribute; numbers and dates are ordered.
+        domain: "observed" (values in the data) or "whole" (all whole numbers between).
+        counts: Number of noisy answers per predicate.
+        budget: Several answers: "split" (epsilon for all together) or "sum" (for each).
+        delta: Semantic privacy of (epsilon, delta), delta in [0, 1).
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
 
-    The result has the columns of ``tradeoff.TRADEOFF``; the ``scenario`` among its details, those
-    of ``scenario.SCENARIO``, says how the useful attribute and the secret hang together.
+    Returns:
+        A Result. frame: one row per epsilon and mechanism with privacy_loss (factor >= 1),
+        utility and prior (in [0, 1]). details: scenario, how the useful attribute and the secret
+        correlate.
 
-    Raises InputError where the predicate is constant, the secret has one value, or an order is
-    missing; ColumnError and ExpressionError where names, types or conditions do not fit.
+    Raises:
+        InputError: The predicate is constant, the secret has one value, or an order is missing.
+        ExpressionError: A condition does not fit the data.
+
+    Example:
+        >>> result = qifsql.dp("data-samples/school_census_2018.parquet", useful="TP_SEXO",
+        ...     predicate="TP_SEXO = 2", secret="TP_COR_RACA", epsilon="ln 3")
+        >>> result.frame["mechanism"].unique(maintain_order=True).to_list()
+        ['oblivious', 'local']
+
+    Source: M76 to M83; Alvim et al., differential privacy and information flow.
+
     """
     origin = Origin.now(settings, "dp")
     options = complete(options, DpOptions)

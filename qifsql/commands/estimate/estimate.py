@@ -81,13 +81,47 @@ def estimate(
     settings: Settings | None = None,
     **options: Unpack[EstimateOptions],
 ) -> Result:
-    """Estimate how many people of a population are unique, from a sample of it.
+    """Estimate population uniqueness and the risk of records from a sample.
 
-    ``options`` are those of ``qifsql.commands.estimate.spec.EstimateOptions``. The result has a row
-    per method (``ESTIMATES``), its details the risk of the records: ``individual``, one row
-    (``INDIVIDUAL``), and ``histogram``, people by risk (``HISTOGRAM``).
+    Give one of fraction, population_size or weight.
 
-    Raises InputError, ColumnError, WeightError, DatasetError, OutputError.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        fraction: Sampling fraction in (0, 1], a number or a text such as "1/100".
+        population_size: Number of people in the population.
+        weight: Sampling weights: the people that each record represents.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key, copied to the file of records.
+        records: Write one row per record or person, in input order, to this .parquet or .csv
+            file.
+
+    Returns:
+        A Result. frame: one row per method with population_uniques (people), population_share in
+        [0, 1], and caution where a method is out of its range; the range over methods is no
+        confidence interval. details: individual (risk in [0, 1]) and histogram (people by risk).
+
+    Raises:
+        InputError: No fraction, or one outside (0, 1].
+        WeightError: The weights are not those of a sample.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.estimate("data-samples/school_census_2018.parquet",
+        ...     qids="NU_ANO,TP_SEXO,CO_ENTIDADE", fraction=0.1)
+        >>> result.frame["method"].to_list()[0]
+        'dankar'
+
+    Source: M69 to M74; Zayatz 1991, Pitman, Chen and McNulty 1998, Dankar et al. 2012, Benedetti
+    and Franconi 1998, Skinner and Elliot 2002.
+
     """
     options = complete(options, EstimateOptions)
     share = _share(options["fraction"], options["population_size"], options["weight"])

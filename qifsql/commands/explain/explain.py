@@ -41,9 +41,24 @@ def explain(
 ) -> Explanation | tuple[Explanation, ...]:
     """Explain a measure, or all of them: formula, worked example, direction, range, source.
 
-    ``measure`` is a name such as ``probabilistic``, another name for it such as ``bayes``, or a
-    column of a result such as ``posterior_probabilistic``; ``None`` for all, in their order.
-    InputError where there is no such measure.
+    Args:
+        measure: Name (probabilistic), alias (bayes) or result column (posterior_probabilistic);
+            None for all.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+
+    Returns:
+        An Explanation; of all measures a tuple, in the order of the reference.
+
+    Raises:
+        InputError: There is no such measure.
+
+    Example:
+        >>> qifsql.explain("bayes").name
+        'probabilistic'
+
+    Source: docs/mathematics.
+
     """
     name = None if measure is None else _meant(measure)
     origin = Origin.now(settings, "explain")

@@ -45,18 +45,52 @@ def hyper(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Show the prior, co-occurrences, joint, channel or hyper of one secret.
+    """Show the prior, co-occurrences, joint, channel or hyper-distribution of one secret.
 
-    The secret is that of ``options``, or the ``key`` where there is none: whose record it is. Equal
-    inners are merged exactly, as fractions. Objects of any size stream to ``out`` (.parquet, .csv);
-    the frame of the result then is empty.
+    Without a secret it is whose record it is (the key). Equal inners are merged exactly, as
+    fractions.
 
-    A row is a value of the secret and a block (for ``hyper``: and different inner). Columns:
-    ``block`` (numbered from 1 in the order of the quasi-identifiers), the quasi-identifiers under
-    their names (``value_2`` where they have one of these), ``value`` of the secret, ``count``
-    (people), ``numerator``, ``denominator`` and ``probability``. ``prior`` has no block. ``hyper``
-    has ``inner`` (numbered from 1), ``outer_numerator``, ``outer_denominator``, ``outer``,
-    ``blocks`` (how many have this inner; ``block`` is the first of them).
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        show: prior, cooccurrence, joint, channel or hyper.
+        out: Stream the table to this .parquet or .csv file.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        prior: File of the adversary's beliefs before the release: a column named like the secret
+            (or value), and probability.
+
+    Returns:
+        A Result. frame: one row per value and block (for hyper: and inner) with block, the quasi-
+        identifiers, value, count (people), numerator, denominator and probability in [0, 1];
+        empty if written to out.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.hyper("data-samples/popets_table_2a.csv", qids="language",
+        ...     secret="gender", show="prior")
+        >>> sum(result.frame["numerator"]) == result.frame["denominator"][0]
+        True
+
+    Source: M4 to M6; Alvim et al., The Science of Quantitative Information Flow, 2020.
+
     """
     if show not in get_args(Show):
         raise InputError(

@@ -32,23 +32,30 @@ def init(
     encoding: str | None = None,
     settings: Settings | None = None,
 ) -> Path:
-    """Write a commented study that runs as it is, on ``data`` or on the bundled sample.
+    """Write a commented study that runs as it is.
 
     Args:
-        path: the file to write; one that exists is left alone.
-        data: a dataset, as in ``attack``; its columns are listed with the roles that ``describe``
-            suggests.
-        all_varchar: CSV: every column is text.
-        delimiter: CSV: what separates fields.
-        encoding: CSV: such as latin-1.
-        settings: memory, threads, temporary folder, progress.
+        path: File to write; it must not exist.
+        data: Dataset to list, with the suggested roles of its columns; by default the bundled
+            sample.
+        all_varchar: CSV: read every column as text.
+        delimiter: CSV: field separator.
+        encoding: CSV: encoding, such as latin-1.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
 
     Returns:
         The path of the file.
 
     Raises:
-        OutputError: the file exists, or cannot be written.
-        DatasetError: the data are not there or cannot be read.
+        OutputError: The file exists or cannot be written.
+        DatasetError: The data cannot be read.
+
+    Example:
+        >>> qifsql.init("study.toml").name
+        'study.toml'
+
+    Source: the format of studies, docs/reference/studies.md.
 
     """
     path = Path(path)

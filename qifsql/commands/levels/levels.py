@@ -32,13 +32,65 @@ REFUSED = tuple(n for n in Options.__annotations__ if n not in LevelOptions.__an
 def levels(
     source: Source, *, settings: Settings | None = None, **options: Unpack[LevelOptions]
 ) -> Result:
-    """Measure k, l, t and their relatives of the partition by the quasi-identifiers.
+    """Measure k-anonymity, l-diversity, t-closeness and related levels of the blocks.
 
-    ``options`` are those of ``qifsql.commands.levels.spec.LevelOptions``.
+    Required levels (k, l, t, ...) count the blocks and people that violate them, and make the
+    result met or not.
 
-    The result has the levels (``SCHEMA``), its details whom ``attacks`` bite (``attacks.ATTACKS``)
-    and, if asked for, the ``worst`` blocks: a row per measure and secret, the quasi-identifiers
-    under their names. It is ``met`` where every level that is wanted is kept.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        hierarchy: Secret to the file of its hierarchy, lines value;level;level, for hierarchical
+            t-closeness and similarity.
+        population: Population dataset, for k-map and delta-presence.
+        suppressed: Fully suppressed records: "block" (like others), "everyone" (they match
+            everybody) or "out".
+        skew: Factor above which a value's share in a block counts as skewed; at least 1.
+        show_blocks: Report the worst blocks; shows cell values.
+        k: Require k-anonymity: people per block >= k.
+        l: Require distinct l-diversity: distinct secrets per block >= l.
+        l_entropy: Require entropy l-diversity: exp(entropy) of the secret per block >= this.
+        c: Require recursive (c, l)-diversity: r_1 < c (r_l + ... + r_m).
+        l_recursive: The l of c; by default l, else the fewest values of any block.
+        t: Require t-closeness: distance of any block from the release <= t, in [0, 1].
+        alpha: Require (alpha, k)-anonymity: share of any value in a block <= alpha.
+        beta: Require basic beta-likeness: largest relative gain of any value in a block <= beta.
+        enhanced_beta: Require enhanced beta-likeness: that gain, at most -ln of the value's
+            share.
+        delta: Require delta-disclosure privacy: |ln(q / p)| of any value < delta.
+        k_map: Require k-map: people of the population per block >= this.
+        presence_min: Require delta-presence: share of a population block in the release >= this.
+        presence_max: Require delta-presence: that share <= this.
+
+    Returns:
+        A Result. frame: one row per measure and secret (measure, secret, value, and with a
+        required level blocks and people in violation). details: attacks (on whom homogeneity,
+        background knowledge, skewness and similarity attacks succeed) and, with show_blocks,
+        worst.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.levels("data-samples/thesis_table_3_2.csv", qids="gender",
+        ...     secret="illness", k=5)
+        >>> dict(result.frame.select("measure", "value").rows())["k"]
+        4.0
+        >>> bool(result)
+        False
+
+    Source: M41 to M54; Sweeney 2002, Machanavajjhala et al. 2007, Li et al. 2007.
+
     """
     refuse(options, "levels", *REFUSED)
     thresholds = aims.read(options)

@@ -17,7 +17,7 @@ from qifsql.adversary import roles
 from qifsql.commands.link.spec import LinkOptions
 from qifsql.counting.matching_columns import Side, sides
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
@@ -84,19 +84,47 @@ def link(
     settings: Settings | None = None,
     **options: Unpack[LinkOptions],
 ) -> Result:
-    """Link the records of a release with those of a register by their quasi-identifiers.
+    """Link the records of a release with a register by their quasi-identifiers.
 
-    ``options`` are those of ``qifsql.commands.link.spec.LinkOptions``; ``where`` leaves out other
-    records of the release. The result has one row (``LINKED``), its details the curve of
-    ``confidence`` (``CONFIDENCE``).
+    Args:
+        release: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset. Its people are to be identified.
+        register: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset. It names people.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Shared columns; "1:zip,2:plz" where the names differ. Missing values match nobody.
+        truth: The true person key, to count correct links: one name, or one per file.
+        register_where: SQL condition for the records of the register.
 
-    Raises ColumnError where a column has no partner of its type, DatasetError where there are no
-    records, or a key that tells too little.
+    Returns:
+        A Result. frame: one row with counts of people: unique_in_release, unique_in_register,
+        unique_in_both, matched, expected_correct and, with the truth, correct_unique and
+        correct_expected; risks in [0, 1]. details: confidence, links by the probability that they
+        are correct.
+
+    Raises:
+        ColumnError: A column has no partner of its type.
+        DatasetError: A file has no records, or the key is not unique.
+
+    Example:
+        >>> first = "data-samples/school_census_2018.parquet"
+        >>> second = "data-samples/school_census_2019.parquet"
+        >>> columns = "NU_DIA,NU_MES,NU_ANO,TP_SEXO"
+        >>> result = qifsql.link(first, second, qids=columns, truth="ID_ALUNO")
+        >>> result.frame.select("unique_in_both", "correct_unique").row(0)
+        (3566, 3509)
+
+    Source: M58; Narayanan and Shmatikov 2008.
+
     """
     options = complete(options, LinkOptions)
     origin = Origin.now(settings, "link")
     datasets = [Dataset.open(release), Dataset.open(register)]
-    texts, keys = as_tuple(options["qids"]), as_tuple(options["truth"])
+    texts, keys = as_names(options["qids"]), as_names(options["truth"])
     with open_engine(settings, sources=datasets) as engine:
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)

@@ -33,15 +33,53 @@ def records(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> int:
-    """Write one row per record, in the order of the input, to a Parquet or CSV file.
+    """Write one row per record, in input order, to a Parquet or CSV file.
 
-    Columns: ``record`` (position in the input, from 1), the key under its name, ``block_size``,
-    ``singled_out``, ``success`` (of re-identification), and for each secret ``success_S`` and
-    ``best_guess_S``. Success is that of the best guess on the record's block, not the
-    probability of the record's own value. ``measures`` (``shannon``, ``guessing``) add ``entropy``
-    and ``guessing`` of the owner and of each secret, and every gain function G of ``options`` adds
-    ``G`` of the owner (where it is about owners) and ``G_S``. ``told`` is called with each note.
-    Returns the number of rows.
+    Columns: record (from 1), the key, block_size, singled_out, success (of re-identification) and
+    per secret S success_S and best_guess_S. Success is that of the best guess on the record's
+    block, in [0, 1].
+
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        out: File to write: .parquet or .csv.
+        measures: shannon and guessing add entropy (bits) and guesses of the owner and of each
+            secret.
+        told: Called with each line about what is going to happen.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        prior: File of the adversary's beliefs before the release: a column named like the secret
+            (or value), and probability.
+        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
+            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
+
+    Returns:
+        The number of rows that were written.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        OutputError: The file cannot be written.
+
+    Example:
+        >>> qifsql.records("data-samples/popets_table_3a.csv", "records.parquet", qids="gender")
+        10
+
+    Source: M8 and M15.
+
     """
     refuse(options, "records", "target", "by", "thresholds", "quantiles")
     origin = Origin.now(settings, "records")

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.options import runtime, texts
+from qifsql.data.option import names
+from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 
 EXAMPLES = {
@@ -35,7 +36,7 @@ def refines(
     dataset = data.dataset()
     with limits.settings() as settings:
         options: dict[str, Any] = {"where": data.where, "null": null}
-        result = run(dataset, texts.names([a]), texts.names([b]), **options, settings=settings)
+        result = run(dataset, names([a]), names([b]), **options, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: refinement in {dataset.name}"

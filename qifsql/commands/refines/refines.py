@@ -46,12 +46,36 @@ def refines(
     null: NullRule = "distinct",
     settings: Settings | None = None,
 ) -> Result:
-    """Return whether knowing the quasi-identifiers ``a`` never leaks less than knowing ``b``.
+    """Test whether knowing a never leaks less than knowing b, for every secret and gain.
 
-    Both are columns, patterns or named expressions. A missing value is a value. The result is one
-    row (``SCHEMA``), true where it never does (A refines B). Where it may, the ``counterexample``
-    among its details is the smallest block of A that spans several blocks of B: a row per value of
-    B in it, the columns of A and of B under their names, and ``people``.
+    A missing value is a value.
+
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        a: Quasi-identifiers: columns, patterns or named expressions.
+        b: Quasi-identifiers to compare with.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+
+    Returns:
+        A Result. frame: one row with refines (true or false). details: counterexample, the
+        smallest block of a that spans several blocks of b.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+
+    Example:
+        >>> qifsql.refines("data-samples/school_census_2018.parquet", "NU_ANO",
+        ...     "decade=NU_ANO//10").frame["refines"].item()
+        True
+
+    Source: M30.
+
     """
     origin = Origin.now(settings, "refines")
     whole = Attack.of("crs", source, qids=a, where=where, null=null)

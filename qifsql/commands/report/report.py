@@ -36,25 +36,36 @@ def report(
     charts: str | Path | None = None,
     chart_format: str = "svg",
 ) -> Document:
-    """Write a report of stored results; the data are not needed.
+    """Write a report of results; the data are not needed.
 
     Args:
         results: Results, files in which results were stored (Parquet or JSON), or folders of
             these.
-        out: ends in .html (one page that loads nothing), .md, or .csv or .parquet (a file for each
-            table).
-        lang: ``en`` or ``pt-BR``.
-        title: the title; by default it names the dataset.
-        people: what the people are called, such as pupils.
-        labels: other names of columns, such as ``{"NU_DIA": "day of birth"}``.
-        minimum: the least size of a group that is shown.
-        private: show blocks, records and small groups; marked as confidential.
-        charts: a folder for the charts, each in a file of its own.
-        chart_format: of these: html, svg, png or json.
+        out: File to write: .html (one page without a network), .md, or .csv or .parquet (one file
+            per table).
+        lang: en or pt-BR.
+        title: Title; by default it names the dataset.
+        people: What the people are called, such as pupils.
+        labels: Other names of columns, such as {"NU_DIA": "day of birth"}.
+        minimum: Size of the smallest group that is shown, at least 1.
+        private: Show blocks, records and small groups; marked as confidential.
+        charts: Folder for the charts, one file each.
+        chart_format: html, svg, png or json.
+
+    Returns:
+        The Document that was written: its sections, parts and figures.
 
     Raises:
-        DatasetError: where there are no results.
-        OutputError: where the report cannot be written.
+        DatasetError: There are no results.
+        OutputError: The report cannot be written.
+
+    Example:
+        >>> result = qifsql.attack("crs", "data-samples/school_census_2018.parquet",
+        ...     qids="TP_SEXO,NU_ANO")
+        >>> qifsql.report(result, "report.md").title
+        'Privacy risk of school_census_2018.parquet'
+
+    Source: docs/guides/report_for_the_board.md.
 
     """
     path = Path(out)

@@ -37,26 +37,34 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: its attacks, sweeps and checks, and write their tables to its folder.
+    """Run a study: its attacks, sweeps and checks; write their tables to its folder.
 
-    Results are kept there under a digest of all that determines them: the options, what the
-    datasets and files hold, and the version of qifsql. What is there is not computed again. What is
-    finished stays, whatever ends the run; a sweep goes on from where it was.
+    Finished results are stored under a digest of all that determines them, and reused. Sweeps
+    resume.
 
     Args:
-        study: a TOML file (``qifsql.init`` writes one), or a Study.
-        dry_run: check everything and say what is to be done; run and write nothing.
-        told: is called with a line about what is going on.
-        settings: memory, threads, temporary folder, progress, seed.
+        study: Study file (TOML), or a Study.
+        dry_run: Check everything and list what would run; write nothing.
+        told: Called with each line about what is going to happen.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
 
     Returns:
-        A StudyResult; its ``frame`` has the rows of all attacks.
+        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, checks and
+        entries. met: all checks are met.
 
     Raises:
-        InputError: something is wrong with the study, or does not fit its data: a line for each,
-            with the file and the line. Nothing was run then.
-        EngineError: memory or disk ran out.
-        Interrupted: the same call goes on.
+        InputError: Something is wrong with the study; one line per error, with the file and the
+            line. Nothing was run.
+        EngineError: Memory or disk ran out.
+        Interrupted: The same call resumes.
+
+    Example:
+        >>> _ = qifsql.init("study.toml")
+        >>> qifsql.run("study.toml", dry_run=True).details["entries"].height > 0
+        True
+
+    Source: the format of studies, docs/reference/studies.md.
 
     """
     spec = study if isinstance(study, Study) else Study.load(study)

@@ -40,15 +40,49 @@ def shell(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> str:
-    """Open a prompt with the views microdata, blocks, profile, prior and answer, and more.
+    """Open a DuckDB prompt with the views of the blocks of a release.
 
-    With a secret also cells, guesses and revealed, else owners and crowds.
+    Views: microdata, blocks, profile, prior and answer; with a secret cells, guesses and
+    revealed, else owners and crowds. Each secret has its own schema. qid is a struct of the
+    quasi-identifiers: SELECT qid.age, size FROM blocks. The prompt opens no other file.
 
-    Each secret has a schema of its own, named like it; the first is the current one. The views
-    are the files of ``sql/`` as they are; ``qid`` is a struct with the quasi-identifiers under
-    their names (``SELECT qid.age, size FROM blocks``). ``init_only`` gives the statements and
-    opens nothing. What is typed opens no file but those named here, and those in the folder
-    ``export``, into which ``COPY ... TO`` writes. Returns the statements.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        init_only: Return the statements; open no prompt.
+        export: Folder into which COPY ... TO may write.
+        show: Called with each line that the prompt prints.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+
+    Returns:
+        The statements that define the views.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+
+    Example:
+        >>> statements = qifsql.shell("data-samples/popets_table_2a.csv", init_only=True,
+        ...     qids="age")
+        >>> "VIEW blocks" in statements
+        True
+
+    Source: M2 and M3.
+
     """
     folder = None if export is None else Path(export)
     if folder is not None and not folder.is_dir():

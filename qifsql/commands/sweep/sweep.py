@@ -49,25 +49,66 @@ def sweep(
     settings: Settings | None = None,
     **options: Unpack[SweepOptions],
 ) -> Sweep:
-    """Attack with every subset of the quasi-identifiers at once.
+    """Attack with every subset of the quasi-identifiers.
+
+    All subsets are counted in one pass over coded tables. A workspace resumes after an
+    interruption.
 
     Args:
-        source: a Parquet or CSV file, a glob, a folder of Parquet, ``table@file.duckdb``; of a
-            collection several of these, the focal one first.
-        workspace: the file that keeps what is done, so that the sweep can go on after any end;
-            without one it is kept in memory.
-        keep: leave the workspace when all is done.
-        told: is called with a line about what is going to happen.
-        settings: memory, threads, temporary folder, progress.
-        **options: see ``qifsql.commands.sweep.spec.SweepOptions``.
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        workspace: File that stores finished work to resume from; by default memory.
+        keep: Keep the workspace after success.
+        told: Called with each line about what is going to happen.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
+            record weighs 1.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        key: Person key of a collection: one column name for all datasets, or one for each. A
+            missing key matches nobody.
+        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
+            focal one first.
+        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
+        sizes: Sizes of subsets: 3, or "1-4"; by default all sizes.
+        subsets: Only these subsets, such as "day+month".
+        releases: Collection: attack with every set of auxiliary datasets (details["releases"]).
+        threshold: Success in [0, 1] that separates risky from safe subsets.
+        search: Find only the borders of the threshold, without visiting every subset.
+        sample: Estimate from this share of the blocks, in (0, 1]; adds error_deterministic and
+            error_probabilistic, half-widths at 95 % confidence.
+        histogram: Count people by success in percent, per subset.
+        restart: Discard the workspace and start over.
+        time_budget: Seconds after which nothing more is begun.
+        explain: Report the plan with estimated and actual seconds (details["plan"]).
 
     Returns:
-        A Sweep; its ``frame`` has one row per subset and question.
+        A Sweep. frame: one row per subset and question, with the columns of an attack, k, l and
+        subset (bit i stands for the i-th quasi-identifier). details: best, shapley, interactions,
+        drop_first, coarsen_first and, with a threshold, borders (minimal risky and maximal safe
+        subsets).
 
     Raises:
-        InputError: what was asked for does not fit the data or the workspace.
-        EngineError: memory or disk ran out; what is done is in the workspace.
-        Interrupted: the same; the same call goes on.
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+        Interrupted: Ctrl-C, or the time budget is used up; the same call resumes from the
+            workspace.
+
+    Example:
+        >>> result = qifsql.sweep("data-samples/school_census_2018.parquet",
+        ...     qids="NU_DIA,NU_MES,NU_ANO")
+        >>> result.frame.height
+        7
+        >>> result.details["drop_first"]["qid"][0]
+        'NU_ANO'
+
+    Source: M34 to M40 (subsets, Shapley values, borders, samples).
 
     """
     refuse(options, "a sweep", *REFUSED)

@@ -44,15 +44,39 @@ def treat(
     settings: Settings | None = None,
     **options: Unpack[TreatOptions],
 ) -> Result:
-    """Write exactly one uniformly random record of each person, in the order of the input.
+    """Keep exactly one random record of each person, in input order.
 
-    ``options`` are those of ``qifsql.commands.treat.spec.TreatOptions``. All columns stay, under
-    their names. ``out`` ends in .parquet, .csv or .csv.gz (with commas, in UTF-8); the cells of CSV
-    made from CSV are the texts of the input. ``where``: other records are left out.
+    All columns stay, under their names.
 
-    The result says what was done (``draw.SUMMARY``); with quasi-identifiers its details have the
-    ``comparison`` (``effect.COMPARISON``) and the ``changes`` in who is singled out
-    (``effect.CHANGES``).
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        out: File to write: .parquet, .csv or .csv.gz.
+        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        key: Person key: the column that identifies a person.
+        qids: Compare the risk before and after, for these quasi-identifiers.
+        secret: With qids: the secrets to infer.
+
+    Returns:
+        A Result. frame: one row with records, people, dropped, people_with_several and
+        without_key. details with qids: comparison and changes of the risk.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        OutputError: The file cannot be written.
+
+    Example:
+        >>> result = qifsql.treat("data-samples/school_census_2019_enrolments.parquet",
+        ...     "pupils.parquet", key="ID_ALUNO")
+        >>> result.frame["people"].item()
+        20141
+
+    Source: PoPETs 2022, section 5 (treatment of several records per pupil).
+
     """
     options = complete(options, TreatOptions)
     key, qids, secret = options["key"], options["qids"], options["secret"]

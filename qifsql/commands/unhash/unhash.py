@@ -66,16 +66,46 @@ def unhash(
     settings: Settings | None = None,
     **options: Unpack[UnhashOptions],
 ) -> Result:
-    """Try to find again what was hashed in a column: hash candidates and compare.
+    """Recover identifiers from their hashes by hashing all candidates.
 
-    ``options`` are those of ``qifsql.commands.unhash.spec.UnhashOptions``. Hashes may be
-    hexadecimal digits in any case, base64, or bytes; missing values are no hashes.
+    Hashes may be hexadecimal digits in any case, base64 or bytes. Missing values are no hashes.
 
-    The result is a row of ``RECOVERED``; where patterns are named, the ``patterns`` among its
-    details (``PATTERNS``) say how many candidates each has.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        column: Column with the hashes.
+        algorithm: md5, sha1 or sha256.
+        patterns: Patterns of candidates, such as "[0-9][A-Z][0-9]{2}".
+        candidates: File of further candidates: .txt with one per line, or the column candidate of
+            CSV or Parquet.
+        salt: Text before each candidate.
+        salt_after: Text after each candidate.
+        most: Largest number of candidates.
+        mapping: File for the recovered identifiers (.parquet, .csv). It identifies people.
 
-    Raises InputError where a pattern is none or has too many candidates, or no value of the column
-    is a hash of that kind; ColumnError, DatasetError, OutputError.
+    Returns:
+        A Result. frame: one row with candidates, values (distinct hashes), recovered_values,
+        recovered_records and their shares in [0, 1]. details: patterns with the number of
+        candidates of each.
+
+    Raises:
+        InputError: A pattern is invalid or has more than most candidates, or no value of the
+            column is such a hash.
+        OutputError: The mapping cannot be written.
+
+    Example:
+        >>> from hashlib import md5
+        >>> log = pl.DataFrame({"number": [md5(b"0042").hexdigest(), md5(b"x").hexdigest()]})
+        >>> qifsql.unhash(log, column="number", patterns="[0-9]{4}",
+        ...     algorithm="md5").frame["recovered_values"].item()
+        1
+
+    Source: M68; Article 29 Working Party, Opinion 05/2014.
+
     """
     options = complete(options, UnhashOptions)
     kind, most = hash_named(options["algorithm"]), options["most"]

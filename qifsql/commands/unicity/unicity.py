@@ -53,18 +53,43 @@ def unicity(
     settings: Settings | None = None,
     **options: Unpack[UnicityOptions],
 ) -> Result:
-    """Return how many people are singled out by that many points of their own.
+    """Measure how many people are unique by a few records of their own in a pseudonymous log.
 
-    ``options`` are those of ``qifsql.commands.unicity.spec.UnicityOptions``. A person's points are
-    different from one another, and all sets of that many of them have the same chance; whoever has
-    fewer points is not counted. Exact where the sets that must be compared are at most 100 million,
-    otherwise from ``draws`` of a person and a set, which depend on the ``seed``, the data and
-    nothing else: draw i, from 0, falls on the person whose place is the MD5 digest of
-    ``seed/points/i``, as a little-endian number, modulo those with enough points, who stand in the
-    order of their keys; and of her points, in the order of their values, those are known whose
-    ``seed/points/i/place`` has the least digests.
+    Points are a person's distinct records. Exact if at most 100 million sets must be compared,
+    else estimated from random draws that depend on the seed and the data only.
 
-    Raises InputError, ColumnError, DatasetError.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        key: Pseudonym: the column that all records of a person share. Records without one are
+            left out.
+        qids: Known columns of a record; coarser forms as in "time:hour,place:3". A missing value
+            is a value.
+        points: Numbers of known points, 1 to 20.
+        draws: Random draws per number of points, if not exact.
+
+    Returns:
+        A Result. frame: one row per number of points: people (with that many points), unicity in
+        [0, 1] (NULL without such people), method (exact or sampled), low and high (95 % Wilson
+        interval of a sample, else NULL).
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        DatasetError: There are no records, or none has a key.
+
+    Example:
+        >>> log = "data-samples/school_census_2019_enrolments.parquet"
+        >>> result = qifsql.unicity(log, key="ID_ALUNO", qids="CO_ENTIDADE", points=1)
+        >>> result.frame["method"].item()
+        'exact'
+
+    Source: M64 and M65; de Montjoye et al., Unique in the Crowd, 2013.
+
     """
     options = complete(options, UnicityOptions)
     points, draws = options["points"], options["draws"]

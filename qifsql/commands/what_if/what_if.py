@@ -57,13 +57,44 @@ def what_if(
     settings: Settings | None = None,
     **options: Unpack[WhatIfOptions],
 ) -> Result:
-    """Measure the risk (CRS, and CAS of each secret) before and after changes; nothing is written.
+    """Measure the risk before and after changes of columns; write no data.
 
-    ``options`` are those of ``qifsql.commands.what_if.spec.WhatIfOptions``. ``sample`` is drawn by
-    the seed of the settings (0 without one). The result (``SCHEMA``) is ``met`` where a release
-    keeps the bounds.
+    With until or policy: find the smallest change (fewest quasi-identifiers, then fewest steps)
+    that keeps all bounds.
 
-    Raises InputError: DatasetError, ColumnError, ExpressionError.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        change: Changes: drop=zip, age:5, date:month, zip:3, age:@2, top(age)=90, bottom(age)=18,
+            age=EXPRESSION, sample=0.1.
+        until: Bounds: crs<=0.1, cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2.
+        policy: Policy file whose rules are the bounds.
+        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
+            value;node;...;*).
+
+    Returns:
+        A Result. frame: one row per change and question with the risk before and after (in [0,
+        1]) and the loss. met: a change keeps all bounds.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.what_if("data-samples/school_census_2018.parquet",
+        ...     qids="NU_DIA,NU_MES,NU_ANO", change="drop=NU_DIA")
+        >>> result.frame.height >= 2
+        True
+
+    Source: M38 (saved by dropping or coarsening), M56.
+
     """
     origin = Origin.now(settings, "what-if")
     options = complete(options, WhatIfOptions)

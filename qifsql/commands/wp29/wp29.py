@@ -21,7 +21,7 @@ from qifsql.commands.wp29.spec import Source, Wp29Options
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
 from qifsql.query import microdata_steps
@@ -49,17 +49,49 @@ def wp29(
     settings: Settings | None = None,
     **options: Unpack[Wp29Options],
 ) -> Result:
-    """Answer the three questions of the opinion about one release.
+    """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release.
 
-    Singling out is what an attack finds (CRS), inference what one infers of each ``secret`` (CAS).
-    Linkability is what ``link`` finds with a ``register``; and, under the ``key`` of a log with
-    several records of one person, who has several and the ``unicity`` of ``points`` (``seed`` as
-    there). With neither it is the most that any register could link.
+    Singling out is re-identification (CRS), inference the attack on each secret (CAS).
+    Linkability needs a register or the key of a log; with neither it is the most that any
+    register could link.
 
-    ``options`` are those of ``qifsql.commands.wp29.spec.Wp29Options``. The result has the answers
-    (``opinion.OPINION``), its details what was measured for them: the rows of the ``attacks``
-    (CRS and, for each secret, CAS), of ``link`` (``register``) and of ``unicity``, where asked for.
-    Raises InputError and its kinds.
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
+            LazyFrame) or a Dataset.
+        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
+        where: SQL condition; other records are left out. NULL counts as false.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
+            decade=birth_year//10. One text may name several: "age,sex".
+        secret: Secrets (sensitive attributes): columns or named expressions.
+        threshold: Answer yes where anybody's risk is at least this, in (0, 1].
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier or secret).
+        register: A register of names or another release, as in link.
+        register_where: SQL condition for the records of the register.
+        truth: The true person key, to count correct links: one name, or one per file.
+        key: Pseudonym of a log, as in unicity.
+        points: With a key: numbers of known records.
+        draws: With a key: random draws, as in unicity.
+
+    Returns:
+        A Result. frame: one row per question with counts, the measure, its value in [0, 1] and,
+        with a threshold, the answer. details: attacks, register and unicity, where asked for.
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.wp29("data-samples/school_census_2018.parquet",
+        ...     qids="NU_ANO,TP_SEXO", secret="TP_COR_RACA")
+        >>> result.frame["question"].unique(maintain_order=True).to_list()
+        ['singling_out', 'linkability', 'inference']
+
+    Source: M75; Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
+
     """
     origin = Origin.now(settings, "wp29")
     options = complete(options, Wp29Options)
@@ -74,11 +106,11 @@ def wp29(
         raise InputError("truth and register_where are about a register; name one with --register")
     if key is None and options["points"] is not None:
         raise InputError("points are records under a key; name the key with --key")
-    dataset, texts = Dataset.open(source), as_tuple(options["qids"])
+    dataset, texts = Dataset.open(source), as_names(options["qids"])
     names = _of_release(texts) if register is not None else texts
     if not names:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
-    secrets, truth = as_tuple(options["secret"]), as_tuple(options["truth"])
+    secrets, truth = as_names(options["secret"]), as_names(options["truth"])
     attacked = attack(
         ("crs", "cas") if secrets else "crs",
         dataset,

@@ -12,7 +12,7 @@ from qifsql.adversary.transitions import Rule, probability, rules
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
-from qifsql.data.option import as_tuple, check_names
+from qifsql.data.option import as_names, check_names
 from qifsql.errors import InputError, several
 
 MODELS = ("crl", "cal", "irl", "ial")
@@ -70,7 +70,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
     if options.get("absent", "null") not in ABSENT_RULES:
         raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
     models, datasets = _models(model), _datasets(source)
-    keys, truths = as_tuple(options.get("key")), as_tuple(options.get("truth"))
+    keys, truths = as_names(options.get("key")), as_names(options.get("truth"))
     for what, names in (("key", keys), ("truth", truths)):
         if len(names) not in (0, 1, len(datasets)):
             raise InputError(
@@ -83,7 +83,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
             "with link rules the key is what stay=? is learned from; leave it out, or name it as "
             "the truth (--truth) to compare with"
         )
-    secrets = as_tuple(options.get("secret"))
+    secrets = as_names(options.get("secret"))
     if any(m.goal != "re-identification" for m in models) and not secrets:
         raise InputError("the model infers a secret; name one with --secret")
     if all(m.goal == "re-identification" for m in models):
@@ -96,7 +96,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
         rules=law,
         presence=probability(1 if presence is None else presence, "presence"),
         one_to_one=options.get("one_to_one", False),
-        qids=as_tuple(options.get("qids")) or tuple(target),
+        qids=as_names(options.get("qids")) or tuple(target),
         secrets=secrets,
         keys=keys,
         truth=truths,
