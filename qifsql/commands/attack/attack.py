@@ -94,8 +94,7 @@ def attack(
         >>> round(result.frame["posterior_probabilistic"].item(), 4)
         0.0057
 
-    Source: M7 to M20 (success and degradation), M58 to M63 (links); Nunes, Alvim et al., PoPETs
-    2022.
+    Source: M7 to M20 (success and degradation), M59 to M63 (links); Alvim et al., PoPETs 2022.
 
     """
     result: Result = _way(options).attack(model, source, settings=settings, **options)

@@ -87,7 +87,7 @@ def compose(
         >>> result.frame["people"].item()
         3
 
-    Source: M66 and M67; Ganta, Kasiviswanathan and Smith 2008.
+    Source: M66 and M67; Ganta et al. 2008.
 
     """
     origin = Origin.now(settings, "compose")

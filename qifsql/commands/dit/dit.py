@@ -92,7 +92,7 @@ def dit(
         >>> result.frame["records"][0]
         10
 
-    Source: M84 to M88; differential inference testing, definition 1.
+    Source: M84 to M88; Kassem et al. 2019.
 
     """
     origin = Origin.now(settings, "dit")

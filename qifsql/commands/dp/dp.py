@@ -72,7 +72,7 @@ def dp(
         >>> result.frame["mechanism"].unique(maintain_order=True).to_list()
         ['oblivious', 'local']
 
-    Source: M76 to M83; Alvim et al., differential privacy and information flow.
+    Source: M76 to M83; Ghosh et al. 2009, Kairouz et al. 2016.
 
     """
     origin = Origin.now(settings, "dp")

@@ -119,8 +119,8 @@ def estimate(
         >>> result.frame["method"].to_list()[0]
         'dankar'
 
-    Source: M69 to M74; Zayatz 1991, Pitman, Chen and McNulty 1998, Dankar et al. 2012, Benedetti
-    and Franconi 1998, Skinner and Elliot 2002.
+    Source: M69 to M74; Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998, Dankar et al. 2012,
+    Franconi and Polettini 2004, Skinner and Elliot 2002.
 
     """
     options = complete(options, EstimateOptions)

@@ -118,7 +118,7 @@ def link(
         >>> result.frame.select("unique_in_both", "correct_unique").row(0)
         (3566, 3509)
 
-    Source: M58; Narayanan and Shmatikov 2008.
+    Source: M58; Sweeney 2002.
 
     """
     options = complete(options, LinkOptions)

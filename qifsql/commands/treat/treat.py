@@ -75,7 +75,7 @@ def treat(
         >>> result.frame["people"].item()
         20141
 
-    Source: PoPETs 2022, section 5 (treatment of several records per pupil).
+    Source: M1; PoPETs, assumption A2-B (one record per person).
 
     """
     options = complete(options, TreatOptions)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from effort import examples
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracle_anonymise import Limits
 from polars.testing import assert_frame_equal
 from strategies import Table, to_arrow
@@ -78,6 +79,35 @@ def people(tmp_path: Path) -> Path:
 
 
 # Against the oracle.
+
+
+people_of_few_values = st.lists(
+    st.fixed_dictionaries(
+        {"q": st.integers(0, 5), "r": st.integers(0, 3), "s": st.sampled_from("aabbbc")}
+    ),
+    min_size=6,
+    max_size=12,
+)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(people_of_few_values, st.integers(1, 2), st.fractions(Fraction(1, 5), Fraction(1, 2)))
+def test_a_release_without_a_person_is_close_to_the_others(
+    rows: list[dict[str, Any]], k: int, t: Fraction
+) -> None:
+    """Closeness is to the distribution of the secret without the person, too."""
+    t = t.limit_denominator(20)
+    limits = Limits(k, t=t)
+    arrow = pa.Table.from_pylist(rows)
+    qids = {q: kind(arrow.schema.field(q).type) for q in ("q", "r")}
+    expected = oracle.believed(rows, qids, "s", limits)
+    if expected is None or len({row["s"] for row in rows}) == 1:
+        return
+    found = inferred(arrow, **options(limits), qids=["q", "r"], secret="s")
+    for name, part in (("emd_printed", 4), ("emd", 2)):
+        distances = [oracle.l1(p, q) / part for p, q in expected]
+        assert of(found, name)["mean"] == pytest.approx(float(mean(distances)), abs=1e-12)
+        assert of(found, name)["max"] == pytest.approx(float(max(distances)), abs=1e-12)
 
 
 @settings(max_examples=examples(20), deadline=None)
