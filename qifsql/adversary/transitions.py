@@ -6,7 +6,7 @@ several. Without a colon the columns match exactly. The others drift: ``+1`` and
 added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn
 again from the values that the next release has, as often as it has them, which may give the same
 value again; ``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the
-columns from, to, probability. Source: spec section 8 (PoPETs section 7 leaves the case as future
+columns from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future
 work).
 """
 

@@ -12,7 +12,7 @@
 anything else             that very value
 ========================= =====================================================================
 
-Source: spec section 7; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``130**``.
+Source: M66; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``130**``.
 """
 
 import re

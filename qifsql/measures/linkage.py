@@ -2,7 +2,7 @@
 
 f is the number of records of the release in a block, F that of the register, c how many people of
 the block are in both by the truth. A link is a record of the release with one of the register in
-its block; links are made one to one, so a block has min(f, F) of them. Sources: spec section 8; the
+its block; links are made one to one, so a block has min(f, F) of them. Sources: M58; the
 three adversaries of PoPETs section 2.1; k-map: Sweeney 2001; delta-presence: Nergiz et al. 2007.
 """
 

@@ -1,7 +1,7 @@
 """A slow, exact oracle for what releases still tell: one record after the other, in fractions.
 
-Written from spec sections 2, 6 and 7. A block is a dictionary entry, a cell a list of the values of
-the original that it contains.
+Written from M2 to M14, M41 to M57 and M66. A block is a dictionary entry, a cell a list of
+the values of the original that it contains.
 """
 
 import math

@@ -1,6 +1,6 @@
 """A slow, exact oracle for the intersection attack: sets, Fractions, one person after the other.
 
-Written from spec section 7 and Ganta et al. (Algorithm 1, Definitions 7 to 9). Cells are told by
+Written from M66 and Ganta et al. (Algorithm 1, Definitions 7 to 9). Cells are told by
 what they mean, never by their text: nothing is shared with the package's parser.
 """
 

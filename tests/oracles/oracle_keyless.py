@@ -1,4 +1,4 @@
-"""A slow, exact oracle of attacks without a person key, from spec section 8, record by record.
+"""A slow, exact oracle of attacks without a person key, from M59 to M63, record by record.
 
 Every record of every release is looked at, every likelihood is a fraction. Longer collections: from
 the record that was reached each link leads to the next release; whoever is not found is linked from

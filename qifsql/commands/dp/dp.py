@@ -1,4 +1,4 @@
-"""Privacy against utility of noisy counts, on given data (thesis chapter 6, spec section 9)."""
+"""Privacy against utility of noisy counts, on given data (thesis chapter 6, M76 to M83)."""
 
 from collections.abc import Sequence
 from functools import partial

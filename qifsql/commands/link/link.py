@@ -1,8 +1,8 @@
 """Register linking: whose records a register with names gives away (the voter list).
 
 Unique in the release, unique in the register, unique in both, and linked correctly are different
-numbers, and only the last is harm. A missing quasi-identifier matches nothing here. Source: spec
-section 8; the lecture of the sources (GIC and the voter list).
+numbers, and only the last is harm. A missing quasi-identifier matches nothing here. Source: M58
+(the voter list: Sweeney 2002).
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,7 @@
 A sweep has one row for each subset of n quasi-identifiers and each question: a model and a secret
 (NULL for re-identification). In ``subset`` bit i is set where the i-th of ``qids`` is in it. For a
 question and a measure the sweep is a set function V: V(S) is the posterior of S, V(empty) the prior
-(spec section 5). All but ``best`` need every subset of every question, see ``whole``.
+(M34 to M38). All but ``best`` need every subset of every question, see ``whole``.
 
 Of a collection, a subset belongs to some of its datasets. Those subsets are of special interest
 that hold everything known from the focal dataset and from a set of auxiliary ones (``sets``): they
@@ -149,7 +149,7 @@ def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 def exact_shapley(game: Game) -> list[Fraction]:
     """Return the Shapley value of each quasi-identifier; together exactly V(all) - V(empty).
 
-    phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (spec section 5; Shapley,
+    phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (M35; Shapley,
     A value for n-person games, 1953), from the sums of V by size over the subsets with a.
     """
     n = len(game.amounts).bit_length() - 1
@@ -203,8 +203,8 @@ def borders(
     """Return the smallest subsets that reach a threshold and the largest that stay below it.
 
     A posterior never falls when a quasi-identifier is added: a subset is minimal where leaving out
-    any single one crosses the threshold, maximal where adding any single one does (spec section
-    5). The sweep must be whole. Columns: ``BORDERS``.
+    any single one crosses the threshold, maximal where adding any single one does (M37).
+    The sweep must be whole. Columns: ``BORDERS``.
     """
     risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
     smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & has(one) for one in singles]

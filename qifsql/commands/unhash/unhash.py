@@ -1,8 +1,8 @@
 """Dictionary attack: hash all that may have been hashed, and look it up in the column.
 
 A hash of an identifier hides nothing if the identifiers can be listed: all taxi medallions of
-New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: spec section 8; the lecture of the
-sources (New York taxi trips of 2013).
+New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: M68;
+Pandurangan 2014.
 """
 
 import time

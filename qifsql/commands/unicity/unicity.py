@@ -1,6 +1,6 @@
 """Unicity: how many people a few points of their own single out in a pseudonymous log.
 
-Source: spec section 8; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
+Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
 """
 
 from collections.abc import Sequence

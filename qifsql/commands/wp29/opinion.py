@@ -2,7 +2,7 @@
 
 Source: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques,
 WP 216, section 3 (the three risks). The opinion names no measure; those that answer here
-are of attacks (spec section 2), of links with a register and of logs (spec section 8).
+are of attacks (M7 to M14), of links with a register and of logs (M58, M64).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Register linking against pairs of records counted one by one, in fractions (spec section 8)."""
+"""Register linking against pairs of records counted one by one, in fractions (M58)."""
 
 import json
 import math

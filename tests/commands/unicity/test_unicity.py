@@ -1,4 +1,4 @@
-"""Unicity against sets of points written out one by one (de Montjoye et al., spec section 8)."""
+"""Unicity against sets of points written out one by one (de Montjoye et al., M64)."""
 
 import hashlib
 import itertools

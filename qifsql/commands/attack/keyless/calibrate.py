@@ -131,7 +131,7 @@ def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
 def vulnerability(chain: Chain) -> float:
     """Return the chance that the best chain of records, one in every release, is all of one person.
 
-    In [0, 1]; for two releases the mean over records x of the largest link(y|x) (spec section 8).
+    In [0, 1]; for two releases the mean over records x of the largest link(y|x) (M62).
     """
     last = chain.last
     query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")

@@ -1,6 +1,6 @@
 """Longitudinal attacks without a person key: the releases are linked by what people keep.
 
-Source: spec section 8; PoPETs section 7 leaves the case as future work. For a record x of the focal
+Source: M59 to M63; PoPETs section 7 leaves the case as future work. For a record x of the focal
 release the candidates y are the records of the next release that agree in the exactly matching
 columns; each weighs L(x, y), the product of its transition probabilities, and
 

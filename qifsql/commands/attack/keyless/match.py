@@ -1,6 +1,6 @@
 """Links one to one: a record of a later release is of one person at most, so that people compete.
 
-The model of spec section 8 looks at one record x at a time. Here all of them are matched at once: a
+The model of M60 looks at one record x at a time. Here all of them are matched at once: a
 person of one release is in the later one with the presence rho and there as the law L says; others
 are new there, with the exact columns together and each other column by itself as they are in that
 release (background q). A matching of records weighs
