@@ -3,17 +3,20 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from gettext import gettext
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from qifsql import __version__, commands
 from qifsql.errors import INTERRUPTED, Interrupted, unwritable
 from qifsql.options.grouping import grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
+from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
 LITERAL = r"\["
 """A bracket that is no markup."""
@@ -33,18 +36,31 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
         for name in members:
             if name in names:
                 module = import_module(f"qifsql.commands.{name}.cli")
-                command = app.command(rich_help_panel=job, epilog=_examples(module.EXAMPLES))
-                command(grouped(getattr(module, name)))
+                with speaking(of_locale() if name in commands.TRANSLATED else "en"):
+                    epilog = _examples(module.EXAMPLES)
+                    command = app.command(cls=Command, rich_help_panel=job, epilog=epilog)
+                    command(grouped(getattr(module, name)))
     return app
+
+
+class Command(TyperCommand):
+    """A command whose option ``--help`` is shown in the user's language."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option with its translated text: typer's own is English."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = gettext(option.help or "")
+        return option
 
 
 def _examples(examples: Mapping[str, str]) -> str:
     """Return examples as the end of a help text: a question, and the command that answers it."""
     lines = [
-        f"{question}\n\n[bold]$ {command.replace('[', LITERAL)}[/bold]"
+        f"{translated(question)}\n\n[bold]$ {command.replace('[', LITERAL)}[/bold]"
         for question, command in examples.items()
     ]
-    return "\n\n".join(["Examples:", *lines])
+    return "\n\n".join([translated("Examples:"), *lines])
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:
@@ -108,8 +124,11 @@ def _open_streams() -> None:
 
 
 def _run() -> int | None:
+    names = _typed(sys.argv[1:])
+    if set(names) <= set(commands.TRANSLATED):
+        bind_locale()
     try:
-        result: int | None = application(_typed(sys.argv[1:]))(standalone_mode=False)
+        result: int | None = application(names)(standalone_mode=False)
     except typer.TyperException as e:
         words = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command that was meant, where there is one

@@ -8,6 +8,8 @@ from effort import examples
 from hypothesis import HealthCheck, settings
 from places import ROOT, TESTS
 
+os.environ["LC_ALL"] = "C.UTF-8"  # help texts are in the user's language
+
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]  # every attack opens an engine
 
 settings.register_profile(

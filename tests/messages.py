@@ -5,18 +5,23 @@ called with. A message that cannot be found so would stay English, so it is an e
 """
 
 import ast
+import inspect
 import io
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment, nodes
 from places import ROOT
+
+from qifsql import commands
+from qifsql.options.grouping import grouped
 
 PACKAGE = ROOT / "qifsql"
 CATALOGUE = PACKAGE / "presentation" / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
@@ -38,7 +43,23 @@ def messages() -> dict[Message, list[str]]:
         for path in sorted(PACKAGE.rglob(pattern)):
             for message in messages_of(path):
                 found[message].add(path.relative_to(ROOT).as_posix())
+    for message in of_help():
+        found[message].add("help")
     return {message: sorted(found[message]) for message in sorted(found, key=str)}
+
+
+def of_help() -> Iterator[Message]:
+    """The help texts of the commands that are translated, and the command line's own words."""
+    yield from ("Examples:", "Arguments", "Options", "[default: {}]", "[required]")
+    yield "Show this message and exit."
+    for name in commands.TRANSLATED:
+        module = import_module(f"qifsql.commands.{name}.cli")
+        command = getattr(module, name)
+        yield inspect.cleandoc(command.__doc__)
+        yield from module.EXAMPLES
+        for parameter in inspect.signature(grouped(command)).parameters.values():
+            for note in get_args(parameter.annotation)[1:]:
+                yield from filter(None, (note.help, note.rich_help_panel))
 
 
 def of_module(path: Path) -> Iterator[Message]:

@@ -15,5 +15,8 @@ JOBS = {
 }
 """The commands by job, in the order of ``qifsql --help``; ``-`` is ``_`` here."""
 
+TRANSLATED = ("attack", "sweep", "levels", "check", "report")
+"""The commands whose help texts are in all languages of reports, by the user's locale."""
+
 NAMES = tuple(name for names in JOBS.values() for name in names)
 """All commands."""

@@ -111,10 +111,8 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def as_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names in one text, as the command line has them (``a,b``), or those of a list."""
-    if isinstance(value, str) and value.strip():
-        return names([value])
-    return as_tuple(value)
+    """Return the names in one text with commas (``a,b``), or those of a list, each as it is."""
+    return names([value]) if isinstance(value, str) and "," in value else as_tuple(value)
 
 
 def names(values: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ function (``qifsql.data.option``), which the command gets as the arguments of th
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -39,6 +40,7 @@ from qifsql.data.option import (
     names,
 )
 from qifsql.options import texts
+from qifsql.presentation.language import translated
 
 TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     TEXT: (str | None, lambda text: text),
@@ -83,8 +85,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
-    for parameter in parameters:
-        _name_value(parameter.annotation)
+    parameters = [p.replace(annotation=_shown(p.annotation)) for p in parameters]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -92,18 +93,25 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             arguments[name] = make(**{field: arguments.pop(field) for field in fields})
         command(**arguments)
 
+    run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 
 
-def _name_value(annotation: Any) -> None:
-    """Name what an option takes in one short word, so that help texts stay narrow."""
+def _shown(annotation: Any) -> Any:
+    """Return what help texts say of a parameter: in the current language, its value in a word."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    notes = [copy(note) for note in notes]  # they are shared, and written once
     for note in notes:
+        if isinstance(note, typer.models.ParameterInfo):
+            note.help, note.rich_help_panel = (
+                text and translated(text) for text in (note.help, note.rich_help_panel)
+            )
         if isinstance(note, typer.models.OptionInfo) and note.metavar is None:
             types = {get_origin(t) or t for t in (*get_args(kind), kind)}
             note.metavar = next((word for t, word in VALUES.items() if t in types), "TEXT")
+    return Annotated[kind, *notes] if notes else annotation
 
 
 def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:

@@ -5,15 +5,19 @@ up in the catalogue of the language that is spoken: ``qifsql/locale``. Values go
 that no name of a column can be read as part of a message.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
-from gettext import GNUTranslations, NullTranslations
+from gettext import GNUTranslations, NullTranslations, bindtextdomain, textdomain
 from pathlib import Path
 
 from qifsql.errors import InputError
+
+LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
+"""The variables of the environment that name the locale, the first that is set."""
 
 LOCALE = Path(__file__).resolve().parent / "locale"
 
@@ -59,6 +63,24 @@ def speaking(code: str, people: str = "") -> Iterator[Language]:
 def said(message: str, **values: object) -> str:
     """Return a message in the current language, with its values."""
     return _catalogue(spoken().code).gettext(message).format(**values)
+
+
+def translated(text: str) -> str:
+    """Return a text without values in the current language, or as it is."""
+    return _catalogue(spoken().code).gettext(text) if text else text
+
+
+def of_locale() -> str:
+    """Return the language of the user's locale (LC_ALL, LC_MESSAGES, LANG): English if unknown."""
+    locale = next((v for n in LOCALES if (v := os.environ.get(n))), "")
+    family = locale.partition("_")[0].casefold()
+    return next((code for code in LANGUAGES if code.partition("-")[0] == family), ENGLISH.code)
+
+
+def bind_locale() -> None:
+    """Let the command line's own words (Usage, Options) be looked up in the catalogues, too."""
+    bindtextdomain("qifsql", str(LOCALE))
+    textdomain("qifsql")
 
 
 def counted(one: str, many: str, n: int, **values: object) -> str:

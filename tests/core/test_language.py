@@ -62,7 +62,8 @@ IN_CHARTS = (
     *("title", "subtitle", "text", "description", "labelExpr", "question", "panel", "known"),
     *("noise", "kind", "name"),
 )
-ALIKE = {"KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte"}
+MODELS = "crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
+ALIKE = {"KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte", MODELS}
 ENGLISH = re.compile(
     r"(?<![\w/-])(the|of|and|or|with|from|who|whom|which|what|are|is|be|people|persons?|records?|"
     r"blocks?|releases?|guess(es)?|right|share|known|knowing|adversary|values?|links?|count|noise|"

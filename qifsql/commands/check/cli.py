@@ -17,7 +17,7 @@ Policy = Annotated[
     Path,
     typer.Option(
         "--policy",
-        help="The TOML file of the levels (see above).",
+        help="Policy file (TOML, see above).",
         rich_help_panel=ATTACK,
     ),
 ]
@@ -25,7 +25,7 @@ Junit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
-        help="Write JUnit XML, too: a test for each level.",
+        help="Also write JUnit XML, one test per level.",
         rich_help_panel=RUN,
     ),
 ]
@@ -54,9 +54,9 @@ def check(
     limits: Limits,
     junit: Junit = None,
 ) -> None:
-    """Check a release against levels; exit code 4 when one is not met.
+    """Check a release against a policy; exit code 4 if a level is not met.
 
-    The policy is a TOML file. Options given here win over those of its \\[adversary]:
+    The policy is a TOML file. Options given here override its \\[adversary]:
 
     \b
     unnamed = "warn"               # or "refuse" or "ignore" (see below)
@@ -67,12 +67,12 @@ def check(
     secret = ["disease"]
 
     \b
-    [\\[rule]]                       # one table for each rule
+    [\\[rule]]                       # one table per rule
     model = "cas"
     measure = "posterior_probabilistic"
     at_most = 0.9                  # or at_least, or both
-    by = "region"                  # optional: within every group
-    secret = "disease"             # optional: not for every secret
+    by = "region"                  # optional: in every group
+    secret = "disease"             # optional: for one secret
 
     \b
     [\\[rule]]
@@ -82,13 +82,12 @@ def check(
 
     \b
     \\[baseline]
-    file = "last.json"             # what qifsql check -o last.json wrote
+    file = "last.json"             # written by qifsql check -o last.json
 
-    The result lists all columns of the file with their roles. Of those that
-    no rule covers it says how many people they would single out, known besides
-    the quasi-identifiers: all together, and each alone. Declared keys and
-    secrets are left out. With unnamed = "refuse" the policy is not met while
-    there are any; with "ignore" they are listed and not measured.
+    The result lists all columns of the file with their roles, and the people whom
+    the columns without a rule would single out, together and each alone (keys and
+    secrets excepted). With unnamed = "refuse" such columns break the policy; with
+    "ignore" they are listed and not measured.
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check.check import check as run
     from qifsql.options import show

@@ -22,18 +22,18 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
         str | None,
         Option(
             form=NAME,
-            help="Groups of people within which every rule that names no others must hold.",
+            help="Apply every rule within each group: a column or NAME=EXPRESSION.",
         ),
     ]
     population: Annotated[
         str | Path | Dataset | None,
-        Option(form=TEXT, help="A file of everybody who may be in the release.", panel=DATA),
+        Option(form=TEXT, help="Population file: everybody who may be in the release.", panel=DATA),
     ]
     baseline: Annotated[
         str | Path | None,
         Option(
             form=TEXT,
-            help="The result of the last release (.json .parquet .csv), instead of the policy's.",
+            help="Result of the last release, instead of that in the policy.",
             panel=DATA,
         ),
     ]

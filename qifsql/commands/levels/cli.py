@@ -16,7 +16,7 @@ NOT_KEPT = 4  # the exit code
 
 
 EXAMPLES = {
-    "Which k, l and t does the file have?": (
+    "Which k, l and t does the file reach?": (
         "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
     ),
     "Who is in a block of fewer than 5 people, or of one value?": (
@@ -36,7 +36,7 @@ def levels(
         bool,
         typer.Option(
             "--enforce",
-            help="Exit with 4 when a level that is wanted is not kept.",
+            help="Exit with 4 if a required level is not met.",
             rich_help_panel=PANEL,
         ),
     ] = False,

@@ -16,7 +16,7 @@ from qifsql.errors import InputError, quoted, several
 Number = int | float | str | Fraction | Decimal
 Suppressed = Literal["block", "everyone", "out"]
 SUPPRESSED = get_args(Suppressed)
-PANEL = "Levels that are wanted"
+PANEL = "Required levels"
 DIGITS = 30  # that a wanted level may have
 
 

@@ -14,13 +14,13 @@ Results = Annotated[
     list[Path],
     typer.Argument(
         metavar="RESULTS...",
-        help="Results that were stored with -o (.parquet or .json), or folders of them.",
+        help="Stored results (-o FILE.parquet or .json), or folders of them.",
     ),
 ]
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", help="The report: .html, .md, or .csv or .parquet (a file for each table)."
+        "--out", "-o", help="Report: .html, .md, or .csv or .parquet (one file per table)."
     ),
 ]
 
@@ -40,22 +40,22 @@ def report(
     results: Results,
     out: Out,
     lang: Annotated[
-        str, typer.Option("--lang", help="The language: en or pt-BR.", rich_help_panel=DETAILS)
+        str, typer.Option("--lang", help="Language: en or pt-BR.", rich_help_panel=DETAILS)
     ] = "en",
     title: Annotated[
-        str | None, typer.Option("--title", help="The title.", rich_help_panel=DETAILS)
+        str | None, typer.Option("--title", help="Title of the report.", rich_help_panel=DETAILS)
     ] = None,
     people: Annotated[
         str,
         typer.Option(
-            "--people", help="What the people are called, such as pupils.", rich_help_panel=DETAILS
+            "--people", help="Name of the people, such as pupils.", rich_help_panel=DETAILS
         ),
     ] = "",
     label: Annotated[
         list[str] | None,
         typer.Option(
             "--label",
-            help='Another name of a column: COLUMN="day of birth". Repeatable.',
+            help='Rename a column: COLUMN="day of birth". Repeatable.',
             rich_help_panel=DETAILS,
         ),
     ] = None,
@@ -64,7 +64,7 @@ def report(
         typer.Option(
             "--minimum",
             min=1,
-            help="Groups of fewer people are not shown one by one.",
+            help="Smallest group that is shown by itself.",
             rich_help_panel=DATA,
         ),
     ] = 10,
@@ -72,7 +72,7 @@ def report(
         bool,
         typer.Option(
             "--private",
-            help="Show blocks, records and small groups, too; marked as confidential.",
+            help="Also show blocks, records and small groups; marks the report as confidential.",
             rich_help_panel=DATA,
         ),
     ] = False,
@@ -80,7 +80,7 @@ def report(
         Path | None,
         typer.Option(
             "--charts",
-            help="A folder for the charts, each in a file of its own (qifsql\\[charts]).",
+            help="Draw charts to this folder (qifsql\\[charts]).",
             rich_help_panel=RUN,
         ),
     ] = None,
@@ -88,10 +88,10 @@ def report(
         str, typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN)
     ] = "svg",
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="No remarks on stderr.", rich_help_panel=RUN)
+        bool, typer.Option("--quiet", help="Print no notes.", rich_help_panel=RUN)
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show what an error comes from.", rich_help_panel=RUN)
+        bool, typer.Option("--debug", help="Also show the cause of an error.", rich_help_panel=RUN)
     ] = False,
 ) -> None:
     """Write a report from stored results, for people who decide and for people who check."""

@@ -17,8 +17,8 @@ Workspace = Annotated[
     Path | None,
     typer.Option(
         "--workspace",
-        help="The file that keeps what is done, to go on after any end; it stays when all is "
-        "done (default: FILE.sweep here, removed when all is done).",
+        help="Checkpoint file to resume from; kept if you name one (default: "
+        "FILE.sweep, deleted on success).",
         rich_help_panel=RUN,
     ),
 ]

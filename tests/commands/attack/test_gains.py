@@ -72,7 +72,7 @@ class Release:
         self, path: Path, model: str, secret: str | None, **options: Any
     ) -> list[dict[str, Any]]:
         """The rows of an attack on one secret, one per gain function."""
-        result = self.ask(path, model, secret=secret or (), **options)
+        result = self.ask(path, model, secret=[secret] if secret else [], **options)
         individual = INDIVIDUAL if model.startswith("i") else {}
         assert dict(result.frame.schema) == SCHEMA | individual | GAIN
         return result.rows()

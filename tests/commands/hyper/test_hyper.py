@@ -44,7 +44,7 @@ def written(table: Table, folder: Path) -> Path:
 
 def shown(table: Table, folder: Path, show: Any, **options: Any) -> list[dict[str, Any]]:
     result = qifsql.hyper(
-        written(table, folder), show=show, qids=table.qids, secret=table.secrets[0], **options
+        written(table, folder), show=show, qids=table.qids, secret=table.secrets[:1], **options
     )
     assert result.written == 0
     return result.frame.to_dicts()
@@ -117,7 +117,9 @@ def test_weights_weigh_the_joint(
     frame = pl.from_arrow(to_arrow(table))
     assert isinstance(frame, pl.DataFrame)
     frame.with_columns(pl.Series(name, drawn_weights, strict=False)).write_parquet(path)
-    result = qifsql.hyper(path, show="joint", qids=table.qids, secret=table.secrets[0], weight=name)
+    result = qifsql.hyper(
+        path, show="joint", qids=table.qids, secret=table.secrets[:1], weight=name
+    )
     joint = oracle.joint(table.rows, table.qids, table.secrets[0], weights=drawn_weights)
     found = {
         (block_of(r, len(table.qids)), key(r["value"])): fraction(r)

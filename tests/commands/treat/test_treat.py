@@ -455,7 +455,7 @@ def test_changes_are_those_that_counting_by_hand_finds(table: Table, seed: int) 
         pq.write_table(to_arrow(table), source)
         options: dict[str, Any] = {"qids": qids}
         if len(table.secrets) > 1:
-            options["secret"] = table.secrets[1]
+            options["secret"] = table.secrets[1:2]
         result = qifsql.treat(source, out, key=key, seed=seed, **options)
         models = "crs,cas" if "secret" in options else "crs"
         for when, file in (("before", source), ("after", out)):
