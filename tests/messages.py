@@ -1,7 +1,9 @@
 """The messages of reports and their catalogue: ``python tests/messages.py`` brings it up to date.
 
-Messages are found in the source itself: what ``said`` and ``counted`` of ``report/language.py`` are
-called with. A message that cannot be found so would stay English, so it is an error.
+Messages are found in the source itself: what ``said`` and ``counted`` of
+``presentation/language.py`` are called with. A message that cannot be found so would stay English,
+so it is an error. Babel's extractor for Python would find 494 of 936 messages: the others are in
+tables, which are followed here from the call that looks a message up.
 """
 
 import ast
@@ -17,7 +19,7 @@ from typing import TypeAlias, get_args
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from jinja2 import Environment, nodes
+from jinja2 import Environment
 from places import ROOT
 
 from qifsql import commands
@@ -87,11 +89,11 @@ def of_module(path: Path) -> Iterator[Message]:
 
 def of_page(path: Path) -> Iterator[Message]:
     """The messages of a template."""
-    for call in Environment(autoescape=True).parse(path.read_text("utf-8")).find_all(nodes.Call):
-        if isinstance(call.node, nodes.Name) and call.node.name == "said":
-            if not call.args or not isinstance(call.args[0], nodes.Const):
-                raise ValueError(f"{path}:{call.lineno}: no message is found")
-            yield call.args[0].value
+    template = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
+    for line, _, message in template.extract_translations(path.read_text("utf-8"), ["said"]):
+        if not isinstance(message, str):
+            raise ValueError(f"{path}:{line}: no message is found")
+        yield message
 
 
 def of_explanations(path: Path) -> Iterator[Message]:
