@@ -22,10 +22,10 @@ GRID = 400  # points at which a change of sign is looked for
 
 
 REMARKS = {
-    "alike": "everybody in the sample is alike: theta is open",
-    "unlike": "everybody in the sample is unlike all others: theta is open",
+    "alike": "theta cannot be estimated: everybody in the sample is alike",
+    "unlike": "theta cannot be estimated: everybody in the sample is unique",
     "even": "blocks are more even than in any such model, so the estimate may be too high",
-    "no_pairs": "the sample has no block of two to fit it with",
+    "no_pairs": "the sample has no block of two people, which the model needs",
     "too_many": "it expects more blocks than there are people",
     "no_fit": "no parameters give so many blocks of one and of two",
 }

@@ -53,8 +53,9 @@ def risks(
         parts += [Heading(heading), secret_table]
     if secrets:
         meaning = said(
-            "l: the least number of different values in a block. Certain: people in blocks with "
-            "one value. Without it: the best guess of who has no release, only its distribution."
+            "l: the smallest number of distinct values in a block. Certain: people in blocks "
+            "with one value. Without it: the best guess without the release, from the "
+            "distribution of values alone."
         )
         parts.append(Paragraph(meaning))
     return parts
@@ -64,8 +65,8 @@ def _guessing(before: str, *, differ: bool) -> str:
     if differ:
         return said(
             "Certain: people who are alone in their block. Best guess: the chance to name the "
-            "person of a record in one try. Without it: the same for who has no release, only "
-            "the list of the people in it, 1 in as many as there are records."
+            "person of a record in one try. Without it: the chance without the release, from "
+            "a list of its people alone."
         )
     return said(
         "Certain: people who are alone in their block. Best guess: the chance to name the person "

@@ -61,10 +61,10 @@ def histograms(frame: pl.DataFrame) -> Chart:
     columns = 3 if each % 3 == 0 or (each == 1 and panels.height > 2) else 2
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
-        "Success is the probability that the best guess about a person is right. 0 stands for up "
-        "to 0.5 percent, not for never; 100 for at least 99.5 percent."
+        "Success is the probability that the best guess about a person is right. 0 means up "
+        "to 0.5 percent, not never; 100 means at least 99.5 percent."
     )
-    return dressed(chart, said("People by success on them"), below, words)
+    return dressed(chart, said("People by the adversary's success"), below, words)
 
 
 def thresholds(frame: pl.DataFrame) -> Chart:
@@ -88,7 +88,7 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     for _, question, _, _, risk, amount in rows.rows():
         message = "{question}, {risk}: {amount} of the people."
         words.append(said(message, question=question, risk=risk, amount=amount))
-    below = said("How many people are at which risk: the share of them at or above each success.")
+    below = said("Share of people at or above each success.")
     chart = _panels(bars.mark_bar(color=BLUE) + texts, rows)
     return dressed(chart, said("People above a risk"), below, words)
 

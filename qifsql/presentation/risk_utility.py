@@ -54,7 +54,8 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     chart = grid(alt, alt.layer(line, points, text, width=300, height=200), rows)
     chart = chart.resolve_scale(y="independent")
     below = said(
-        "Down is more private, left is more useful. The dashed line is success without a release."
+        "Lower is more private, further left is more useful. The dashed line is success "
+        "without a release."
     )
     return dressed(chart, said("Risk against utility"), below, _words(rows))
 

@@ -31,7 +31,7 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
     if frame is not None:
         sentences += _measured(frame)
     if secrets := [c.name for c in columns if roles.IN_NO_RULE in c.roles]:
-        message = "No rule infers {names}, though named as secret."
+        message = "No rule measures the inference of {names}, although named as secret."
         sentences.append(said(message, names=_names(secrets)))
     return sentences
 
@@ -76,7 +76,7 @@ def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
         numbers = _numbers(measured.get(column.name))
         listed.add_row(escaping.cell(column.name), role(column.role), *numbers)
     if None in measured:
-        listed.add_row(said("(all that no rule covers)"), "", *_numbers(measured[None]))
+        listed.add_row(said("(all columns without a rule)"), "", *_numbers(measured[None]))
     return listed
 
 
@@ -128,12 +128,14 @@ def _measured(frame: pl.DataFrame) -> list[str]:
     sentences = [_together(row, measured) for row in whole]
     additions = each.filter(pl.col("added") > 0).sort("added", descending=True, maintain_order=True)
     if each.height > 1 and additions.height:
-        message = "Each alone with the named quasi-identifiers singles out: {numbers}."
+        message = (
+            "Each column alone, together with the named quasi-identifiers, singles out: {numbers}."
+        )
         sentences.append(said(message, numbers=_most(additions)))
     if everybody := additions.filter(pl.col("singled_out") == pl.col("people"))["column"].to_list():
         message = (
-            "With {names} everybody is singled out: take such a column out of the file, or name it "
-            "as the key if it tells nobody who a person is."
+            "With {names} everybody is singled out: remove such a column, or name it as the "
+            "key if it tells nobody who a person is."
         )
         sentences.append(said(message, names=_names(everybody)))
     if each["reason"].eq(IGNORED).any():
@@ -150,16 +152,16 @@ def _measured(frame: pl.DataFrame) -> list[str]:
 
 def _together(row: dict[str, int], columns: int) -> str:
     if not row["added"]:
-        one = "Known with the named quasi-identifiers, it singles out nobody more."
-        many = "Known with the named quasi-identifiers, they single out nobody more."
+        one = "Together with the named quasi-identifiers, it singles out nobody else."
+        many = "Together with the named quasi-identifiers, they single out nobody else."
         return counted(one, many, columns)
     one = (
-        "Known with the named quasi-identifiers, it would single out {share} {people} ({alone} of "
-        "{all}); without it {before}."
+        "Together with the named quasi-identifiers, it would single out {share} {people} "
+        "({alone} of {all}); without it {before}."
     )
     many = (
-        "Known with the named quasi-identifiers, they would single out {share} {people} ({alone} "
-        "of {all}); without them {before}."
+        "Together with the named quasi-identifiers, they would single out {share} {people} "
+        "({alone} of {all}); without them {before}."
     )
     values = {
         "share": words.frequency(row["singled_out"] / row["people"]),

@@ -182,9 +182,9 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
     if worst["gap"] == 0:
-        text = "No group of {by} carries more risk than another."
+        text = "No group of {by} has a higher risk than another."
         if hidden:
-            text = "No group of {by} that is shown carries more risk than another."
+            text = "No group of {by} that is shown has a higher risk than another."
         return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
     most, least, between = (
@@ -192,13 +192,13 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
         for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
     )
     text = (
-        "Of the groups of {by}, {high} carries most risk ({most}) and {low} least ({least}): "
-        "a gap of {between}."
+        "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
+        "({least}): a gap of {between}."
     )
     if hidden:
         text = (
-            "Of the groups of {by} that are shown, {high} carries most risk ({most}) and {low} "
-            "least ({least}): a gap of {between}."
+            "Of the groups of {by} that are shown, {high} has the highest risk ({most}) and "
+            "{low} the lowest ({least}): a gap of {between}."
         )
     return said(
         text,
@@ -254,7 +254,7 @@ def _gained(row: Row) -> str:
         return f"{_about_one(row)} {said(message, before=before, after=after)}"
     text = said("Before: {before} gained per person; after: {after}.", before=before, after=after)
     if more <= 0:
-        return f"{text} {said('The release is worth nothing to her.')}"
+        return f"{text} {said('The release is worth nothing to the adversary.')}"
     paid = said(
         "An attacker would pay up to {each} per person for the release, {all} for all {records}.",
         each=amount(more, unit),

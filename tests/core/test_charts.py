@@ -538,8 +538,12 @@ def test_links_are_drawn_by_step_with_how_many_they_are() -> None:
     spec = chart.to_dict(validate=True)
     assert vl_convert.vegalite_to_vega(spec)["marks"]
     words = spec["description"]
-    assert "release 1 to 2: of 1,500 links 71.33 % are right by the model, 71.33 %" in words
-    assert "release 2 to 3: of 1,500 links 71.33 % are right by the model, 35.67 %" in words
+    assert (
+        "release 1 to 2: of 1,500 links 71.33 % are right according to the model, 71.33 %" in words
+    )
+    assert (
+        "release 2 to 3: of 1,500 links 71.33 % are right according to the model, 35.67 %" in words
+    )
 
 
 def test_what_altair_is_set_to_stays_as_it_is(tmp_path: Path, large: pl.DataFrame) -> None:

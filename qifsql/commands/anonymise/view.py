@@ -29,9 +29,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         )
     table.add_row(said("all"), "", "", *_shares(row))
     meaning = said(
-        "Generalised: the share of cells that stand for several values. Penalty: the mean share of "
-        "all values that a cell spans (normalised certainty penalty), 100 % when nothing is told. "
-        "A class of k hides who is who, not what all of its members have in common."
+        "Generalised: the share of cells that stand for several values. Penalty: the mean "
+        "share of all values that a cell covers (normalised certainty penalty), 100 % for a "
+        "suppressed cell. A class of k records hides who is who, but not what all its members "
+        "have in common."
     )
     return [Paragraph(describe(row)), table, Paragraph(meaning)]
 

@@ -124,9 +124,9 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         if not table.is_empty():
             sections += drawn(name, partial(charts.DETAILS[name], table))
     qids: list[str] = max(stored.frame["qids"].to_list(), key=len, default=[])
-    title = said("Who knows {qids}", qids=words.listed(qids)) if qids else stored.name
+    title = said("Someone who knows {qids}", qids=words.listed(qids)) if qids else stored.name
     if len(qids) > NAMED:
-        title = counted("Who knows {n} fact", "Who knows {n} facts", len(qids))
+        title = counted("Someone who knows {n} fact", "Someone who knows {n} facts", len(qids))
     return title, sections
 
 

@@ -75,7 +75,7 @@ def levels(frame: pl.DataFrame) -> Table:
     """Return all levels in the order of the policy, those that are not met in capitals."""
     drifts = frame["baseline"].null_count() < frame.height
     heads = [said("rule"), said("of"), said("measure"), said("value")]
-    heads += [*([said("baseline")] if drifts else []), said("wanted"), said("met")]
+    heads += [*([said("baseline")] if drifts else []), said("required"), said("met")]
     table = Table.of(heads, right=(0, 3, *((4,) if drifts else ())))
     for row in frame.iter_rows(named=True):
         last = "" if row["baseline"] is None else escaping.cell(row["baseline"])
@@ -118,7 +118,7 @@ def finding(row: Mapping[str, Any]) -> str:
     ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
     """
     last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
-    return f"{row['measure']} is {row['value']}{last}, wanted {row['wanted']}"
+    return f"{row['measure']} is {row['value']}{last}, wanted {row['required']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

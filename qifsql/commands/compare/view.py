@@ -15,10 +15,10 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 LOST = (
-    "Generalised: the share of cells that contain several values. Penalty: the mean share of all "
-    "values that a cell spans, 100 % when nothing is told. TV: total variation, how much of a "
-    "column's distribution is moved when cells are spread evenly over what they contain. KL: bits "
-    "lost for each record by who takes that for the original."
+    "Generalised: the share of cells that contain several values. Penalty: the mean share of "
+    "all values that a cell covers, 100 % for a suppressed cell. TV: total variation between "
+    "a column's distribution in the original and in the release, each cell spread evenly over "
+    "its values. KL: extra bits per record if the release is taken for the original."
 )
 
 
@@ -37,7 +37,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     for row in first:
         n = [words.count(row["suppressed"])] * left_out
         lost.add_row(escaping.cell(row["release"]), *n, *loss_cells(row))
-    parts += [Heading(said("What the releases have lost")), lost, Paragraph(said(LOST))]
+    parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
     return [*parts, *_columns(tables["columns"], heads)]
 
 
@@ -57,7 +57,7 @@ def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    return said("Releases beside the original: {name}", name=stored.name), [
+    return said("Releases compared with the original: {name}", name=stored.name), [
         *drawn("compare", partial(risk_utility, stored.frame)),
         *parts(stored.frame, stored.details, stored.spec),
     ]

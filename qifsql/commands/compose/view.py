@@ -99,9 +99,7 @@ def sentence(row: Row) -> str:
     """Return what the releases do to people's anonymity, in sentences."""
     people = row["people"]
     if row["located"] == row["contradictions"]:
-        return said(
-            "Nobody is found in all releases with a value left, so there is nothing to tell."
-        )
+        return said("Nobody who is in all releases has a value left, so there is no result.")
     before, after = _number(row["effective_prior"]), _number(row["effective_posterior"])
     if row["releases"] == 1:
         sentences = [said("On average {n} values are possible.", n=after)]
@@ -110,7 +108,7 @@ def sentence(row: Row) -> str:
             "Where one release left {before} values possible on average, all together leave "
             "{after}."
         )
-        lost = "That takes anonymity from {people}."
+        lost = "That removes the anonymity of {people}."
         sentences = [
             said(possible, before=before, after=after),
             said(lost, people=_of(row["vulnerable"], people)),
@@ -166,8 +164,8 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
         shares = [row["share_before"], row["share"], row["share_guessed"]]
         table.add_row(level, *map(_percent, shares))
     message = (
-        "Share of the {people} for whom so few values are left that each is right with such a "
-        "chance; last, for whom the best guess is."
+        "Share of the {people} for whom each remaining value is right with at least this "
+        "chance; in the last column, for whom the best guess is."
     )
     sure = Heading(said("How sure the adversary is"), 2)
     return [sure, Paragraph(said(message, people=words.persons(people))), table]

@@ -211,7 +211,7 @@ def suggested_role(
     if _WEIGHT.search(name) and number:
         return "weight", "its name says so"
     if alone >= 0.95 * (records - missing) and records > 1 and type_ not in ("FLOAT", "DOUBLE"):
-        return "key", "nearly every record has a value of its own"
+        return "key", "nearly every record has a different value"
     if _SENSITIVE.search(name):
         return "secret", "its name says so"
     if _QUASI_IDENTIFIER.search(name):

@@ -13,7 +13,7 @@ ROLES = ("constant", "weight", "key", "secret", "quasi-identifier", "nested")
 REASONS = (  # of roles that ``describe`` suggests
     "one value only",
     "its name says so",
-    "nearly every record has a value of its own",
+    "nearly every record has a different value",
     "a measurement that few people know",
     "yes or no, and its name is not known",
     "other people may know it",

@@ -70,10 +70,12 @@ def distribution(frame: pl.DataFrame) -> Chart:
     chart = lines.facet(facet=facet, columns=PER_ROW, data=data(alt, rows))
     chart = chart.resolve_scale(x="independent")
     below = said(
-        "How many people's guess moves at most so far without their own record. A line further up "
-        "and to the left: guesses owe less to the people they are about."
+        "Share of people whose guess changes by at most this much without their own record. "
+        "The further up and left the line, the less guesses depend on the person's own record."
     )
-    return dressed(chart, said("What guesses owe to the person"), below, _spread(rows))
+    return dressed(
+        chart, said("How guesses depend on the person's own record"), below, _spread(rows)
+    )
 
 
 def summary(frame: pl.DataFrame) -> Chart:
@@ -127,7 +129,7 @@ def different(frame: pl.DataFrame) -> Chart:
     lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
     dots = lines.mark_circle(size=45, opacity=1, color=BLUE).encode(tooltip=hints(alt, titles))
     chart = alt.layer(lines.mark_line(strokeWidth=1.6, color=BLUE).encode(strokeDash=dash), dots)
-    below = said("For how many people the best guess is another one without their own record.")
+    below = said("Number of people whose best guess changes when their own record is removed.")
     words = [
         said(
             "k={k}, {limits}: {share} of the people.",

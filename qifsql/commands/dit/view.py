@@ -28,9 +28,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     each = [row for row in rows if row["distance"] == "emd"]
     parts: list[Part] = [Paragraph(_describe(each[0], spec))]
     if _sampled(each[0], spec):
-        parts.append(Paragraph(said("All that follows is of these people, who were drawn.")))
+        parts.append(
+            Paragraph(said("All results below are about these people, who were drawn at random."))
+        )
     parts += [Paragraph(_explain(row, named=len(each) > 1), strong=True) for row in _ends(each)]
-    parts += [Heading(said("How far a guess moves without the person"))]
+    parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     endless = max(rows, key=lambda row: row["infinite"])
@@ -52,13 +54,17 @@ def named(distance: str) -> str:
 def _meaning(distance: str) -> str:
     """Return what a distance measures."""
     meanings = {
-        "emd_printed": "EMD as printed: a quarter of the sum of all changes of probability, the "
-        "formula of the paper, to compare with its figures.",
-        "emd": "EMD: half of that sum (earth mover's distance, every two values one apart): how "
-        "much the probability of any set of values changes at most.",
+        "emd_printed": (
+            "EMD as printed: a quarter of the sum of all changes of probability, the formula "
+            "in the paper, for comparison with its figures."
+        ),
+        "emd": (
+            "EMD: half of that sum (earth mover's distance where any two values are 1 apart): "
+            "the largest change in the probability of any set of values."
+        ),
         "max_divergence": "Max divergence: the largest difference of the logarithm of a "
         "probability, as in differential privacy.",
-        "emd_hierarchy": "EMD in the hierarchy: how much probability is carried over its edges.",
+        "emd_hierarchy": "EMD in the hierarchy: the probability that moves along its edges.",
     }
     return said(meanings[distance])
 
@@ -70,9 +76,9 @@ def _ends(rows: Sequence[Row]) -> Sequence[Row]:
 
 def _describe(row: Row, spec: Spec) -> str:
     text = (
-        "{n} were looked at, one after the other: what {classifier} guesses of their {secret} from "
-        "their own quasi-identifiers, once from the release with their record and once from the "
-        "one without."
+        "{n} were measured, one at a time: what {classifier} predicts for their {secret} from "
+        "their quasi-identifiers, once from the release with their record and once from the "
+        "release without it."
     )
     who = said("naive Bayes") if row["classifier"] == BAYES else row["classifier"]
     values = {"n": words.persons(row["records"]), "secret": escaping.cell(spec["secret"])}
@@ -82,12 +88,12 @@ def _describe(row: Row, spec: Spec) -> str:
 def _explain(row: Row, *, named: bool) -> str:
     """Return what a run means for a person."""
     text = (
-        "Whoever takes part changes the guess about themselves by at most {most} percentage "
+        "A person's own record changes the guess about them by at most {most} percentage "
         "points, {mean} on average."
     )
     if named:
         text = (
-            "{run}: whoever takes part changes the guess about themselves by at most {most} "
+            "{run}: a person's own record changes the guess about them by at most {most} "
             "percentage points, {mean} on average."
         )
     mean, most = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
@@ -148,9 +154,9 @@ def _sampled(row: Row, spec: Spec) -> bool:
 
 def _of_sample(row: Row) -> str:
     return said(
-        "Only {n} were drawn and looked at. The distances of the others may be larger, and their "
-        "best guess may change: the largest distance is at most that of everybody, the epsilon of "
-        "the paper. No interval is stated.",
+        "Only {n} were drawn and measured. The distances of the others may be larger, and "
+        "their best guess may change: the largest distance is at most that of everybody, the "
+        "epsilon of the paper. No interval is stated.",
         n=words.persons(row["records"]),
     )
 
@@ -166,7 +172,7 @@ def _epsilon(rows: Sequence[Row]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    return said("What guesses owe to the person: {name}", name=stored.name), [
+    return said("How guesses depend on the person's own record: {name}", name=stored.name), [
         *drawn("dit", partial(charts.distribution, stored.details["distribution"])),
         *parts(stored.frame, stored.details, stored.spec),
     ]

@@ -45,7 +45,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
-    promise = said("What epsilon promises of one record, whatever the data")
+    promise = said("What epsilon guarantees for one record, whatever the data")
     parts += [Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
     if whole[0]["prior"] < 1 and all(
         isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in whole
@@ -61,16 +61,16 @@ def _related(row: Row, spec: Spec) -> str:
         words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
     )
     text = said(
-        "Of the uncertainty about {secret}, knowing {useful} takes away {there}; the other way "
-        "round {back}.",
+        "Knowing {useful} removes {there} of the uncertainty about {secret}; the other way "
+        "round, {back}.",
         **{"secret": secret, "useful": useful, "there": there, "back": back},
     )
     if useful == secret:
         text = said("What is counted is the secret itself, {secret}.", secret=secret)
     if row["scenario"] is None:
         between = said(
-            "They are partly correlated: in none of the four scenarios of the thesis, which are "
-            "below {low} both ways, or {high} and more at least one way.",
+            "They are partly correlated, outside the four scenarios of the thesis: those are "
+            "below {low} both ways, or at least {high} one way.",
             **{"low": f"{100 * LOW:.0f} %", "high": f"{100 * INFERRED:.0f} %"},
         )
         return f"{text} {between}"
@@ -166,8 +166,8 @@ def _nothing(secret: str, row: Row) -> str:
     """Return why no noise has a loss."""
     if _same(row["privacy_loss_max"]):
         return said(
-            "Every loss is x {one}, without noise, too: whether one more record is counted does "
-            "not change the best guess of its {secret}.",
+            "Every loss is x {one}, even without noise: counting one more record does not "
+            "change the best guess of its {secret}.",
             **{"one": words.fixed(1, 4), "secret": secret},
         )
     return said(
@@ -202,13 +202,13 @@ def _beliefs(rows: Sequence[Row]) -> str:
     failure = max(row["semantic_failure"] for row in rows)
     if not failure:
         return said(
-            "From all answers together. beliefs: how far one person's data can move what anybody "
-            "believes at most, as statistical difference, 0 to 1."
+            "For all answers together. beliefs: the largest change in anybody's beliefs that "
+            "one person's data can cause, as statistical difference, 0 to 1."
         )
     return said(
-        "From all answers together. beliefs: how far one person's data can move what anybody "
-        "believes at most, as statistical difference, 0 to 1; but with probability up to {share} "
-        "nothing is promised.",
+        "For all answers together. beliefs: the largest change in anybody's beliefs that one "
+        "person's data can cause, as statistical difference, 0 to 1; with probability up to "
+        "{share} there is no guarantee.",
         share=words.percent(failure),
     )
 

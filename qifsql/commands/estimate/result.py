@@ -3,26 +3,32 @@
 APART = 2  # estimates of which one is so many times another
 
 ASSUMES = {
-    "dankar": "nothing of its own: it takes the method that suits the fraction",
+    "dankar": "nothing itself: it uses the method that suits the sampling fraction",
     "zayatz": "sizes of blocks are as frequent in the population as in the sample",
     "pitman": "sizes of blocks follow Pitman's law (Hoshino 2001)",
     "snb": "sizes of blocks are 1 + a negative binomial number",
-    "franconi_polettini": "look-alikes who were not drawn are negative binomial (mu-Argus)",
+    "franconi_polettini": (
+        "the number of matching people who were not drawn is negative binomial (mu-Argus)"
+    ),
     "exact": "everybody is in the sample",
 }
 
 CAUTIONS = {
-    "few": "the sample has fewer than 100 records: no more than a guess",
+    "few": "the sample has fewer than 100 records: only a rough guess",
     "none_alone": "nobody is unique in the sample, but somebody who was not drawn may be",
-    "zayatz": "too high for a sample of less than half: measured up to 7 times at a tenth, 55 "
-    "times at 1 %",
-    "snb": "unsteady for a sample of less than half: measured from 2.5 times too low to 55 times "
-    "too high",
-    "pitman": "measured from half the truth to 10 times too high for a sample of a tenth or less",
-    "pitman_large": "made for a tenth or less: measured up to 2.5 times too high at a half",
+    "zayatz": (
+        "too high for sampling fractions below 0.5: measured up to 7 times at 0.1, 55 times at 0.01"
+    ),
+    "snb": (
+        "unstable for sampling fractions below 0.5: measured from 2.5 times too low to 55 "
+        "times too high"
+    ),
+    "pitman": "for sampling fractions up to 0.1: measured from half the truth to 10 times too high",
+    "pitman_large": "for sampling fractions up to 0.1: measured up to 2.5 times too high at 0.5",
     "even": "the blocks are more even than the method allows: several times too high is likely",
-    "franconi_polettini": "sees each block alone: far too low where most people are unique, too "
-    "high where few are",
+    "franconi_polettini": (
+        "treats each block alone: far too low where most people are unique, too high where few are"
+    ),
 }
 """When an estimate is out of the range in which it was near the truth.
 

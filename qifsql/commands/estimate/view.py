@@ -106,29 +106,32 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
     row = rows[0]
     if not row["singled_out"]:
         return said(
-            "Nobody is unique in the sample; the methods can say nothing of the population."
+            "Nobody is unique in the sample; the methods cannot say anything about the population."
         )
     about = _about(row["population_uniques"])
     if row["method"] == "exact":
-        return said("The sample is everybody: {n} of these people are unique, for sure.", n=about)
+        return said(
+            "The sample is the whole population: {n} of these people are certainly unique.", n=about
+        )
     answers = [one for one in rows if one["population_uniques"] is not None]
     least, most = (end(answers, key=lambda one: one["population_uniques"]) for end in (min, max))
     if most["population_uniques"] > APART * least["population_uniques"]:
         text = said(
-            "The methods disagree: from {least} to {most} people of the population are expected "
-            "to be unique. Of those who are unique in the sample, {low} to {high} are: the others "
-            "have look-alikes who were not drawn. Where a wrong release would harm, take the "
-            "highest.",
+            "The methods disagree: from {least} to {most} people of the population are "
+            "expected to be unique. Of those who are unique in the sample, {low} to {high} "
+            "are unique in the population; the others match people who were not drawn. If a "
+            "wrong decision would do harm, use the highest.",
             least=_about(least["population_uniques"]),
             most=_about(most["population_uniques"]),
             low=words.percent(least["of_sample_uniques"]),
             high=words.percent(most["of_sample_uniques"]),
         )
-        outside = "This range is no confidence interval: the true number may be outside it."
+        outside = "This range is not a confidence interval: the true number may be outside it."
         return f"{text} {said(outside)}"
     text = said(
-        "About {n} people of the population are expected to be unique ({share}). Of those who are "
-        "unique in the sample, {really} are: the others have look-alikes who were not drawn.",
+        "About {n} people of the population are expected to be unique ({share}). Of those who "
+        "are unique in the sample, {really} are unique in the population; the others match "
+        "people who were not drawn.",
         n=about,
         share=words.frequency(row["population_share"]),
         really=words.frequency(row["of_sample_uniques"]),
@@ -152,8 +155,8 @@ def _bands(histogram: pl.DataFrame) -> Table:
 
 def _risks(row: Mapping[str, Any]) -> str:
     text = said(
-        "If every record is linked with the people who look like it, about {n} of {all} are "
-        "expected to hit the right person; of a single record at most {highest}.",
+        "If every record is linked to the people who match it, about {n} of {all} links are "
+        "expected to be right; for a single record the chance is at most {highest}.",
         **{"n": _about(row["expected_reidentified"]), "all": words.count(row["records"])},
         highest=words.percent(row["highest_risk"]),
     )

@@ -33,20 +33,26 @@ SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct",
 BELOW = ("l_recursive_c", "delta_disclosure")
 
 BITES = {
-    "homogeneity": "Homogeneity: {people} in {blocks} of one value: who finds the block knows it.",
-    "background": "Background knowledge: {people} in {blocks} of two values: who knows it is not "
-    "the one knows the other.",
-    "similarity": "Similarity: {people} in {blocks} of several values under one node of level "
-    "{level}.",
-    "skewness": "Skewness: {people} in {blocks} where a value is at least {factor} times as likely "
-    "as in the release.",
+    "homogeneity": "Homogeneity attack: {people} in {blocks} where everyone has the same value.",
+    "background": (
+        "Background-knowledge attack: {people} in {blocks} with two values; someone who can "
+        "rule out one value knows the other."
+    ),
+    "similarity": (
+        "Similarity attack: {people} in {blocks} with several values, all in one category of "
+        "level {level}."
+    ),
+    "skewness": (
+        "Skewness attack: {people} in {blocks} where a value is at least {factor} times as "
+        "likely as in the release."
+    ),
 }
 """Whom attacks bite, by attack."""
 HARMLESS = {
-    "homogeneity": "Homogeneity: bites nobody.",
-    "background": "Background knowledge: bites nobody.",
-    "similarity": "Similarity at level {level}: bites nobody.",
-    "skewness": "Skewness: bites nobody.",
+    "homogeneity": "Homogeneity attack: succeeds on nobody.",
+    "background": "Background-knowledge attack: succeeds on nobody.",
+    "similarity": "Similarity attack at level {level}: succeeds on nobody.",
+    "skewness": "Skewness attack: succeeds on nobody.",
 }
 
 
@@ -89,8 +95,8 @@ def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) ->
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """Return what all blocks keep; what is wanted, and who lacks it."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
-    heads = [said("what all blocks keep"), said("level"), said("more is"), said("people at it")]
-    heads += [said("wanted"), said("lacked by")] if has_thresholds else []
+    heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
+    heads += [said("required"), said("not met by")] if has_thresholds else []
     table = Table.of(heads, (1, 3))
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
@@ -98,7 +104,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
         line = [_say(row), _level(row["value"], row["wanted"]), more, at]
         if has_thresholds and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
+            line += [f"{sign} {_level(row['required'], row['required'])}", _lack(row)]
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     return [table, *(Paragraph(_no_c(row)) for row in without)]
@@ -197,6 +203,6 @@ def _bite(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    title = said("What the blocks promise: {name}", name=stored.name)
+    title = said("Privacy levels: {name}", name=stored.name)
     # what is shared has no values
     return title, _levels(stored.frame, stored.details, stored.spec, minimum=1)

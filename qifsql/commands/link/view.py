@@ -47,24 +47,24 @@ def _both(row: Mapping[str, Any]) -> Table:
 def _unique(row: Mapping[str, Any]) -> str:
     """Return the three numbers that must not be taken for one another, and what they mean."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
-    one = "{n} of {records} looks like somebody in the register."
-    many = "{n} of {records} look like somebody in the register."
+    one = "{n} of {records} matches somebody in the register."
+    many = "{n} of {records} match somebody in the register."
     text = counted(one, many, row["matched"], records=of)
     if not n:
-        return f"{text} {said('None is unique in both.')}"
+        return f"{text} {said('No record is unique in both files.')}"
     share = words.percent(n / row["release_records"])
     if row["correct_unique"] is None:
         one = (
-            "{n} ({share}) is unique in both: there is one name for it, and it is right if the "
-            "person is in the register at all."
+            "{n} ({share}) is unique in both files: it gets one name, which is right if the "
+            "person is in the register."
         )
         many = (
-            "{n} ({share}) are unique in both: there is one name for them, and it is theirs if "
-            "they are in the register at all."
+            "{n} ({share}) are unique in both files: each gets one name, which is right if "
+            "the person is in the register."
         )
         return f"{text} {counted(one, many, n, share=share)}"
-    one = "{n} ({share}) is unique in both: there is one name for it."
-    many = "{n} ({share}) are unique in both: there is one name for them."
+    one = "{n} ({share}) is unique in both files: it gets one name."
+    many = "{n} ({share}) are unique in both files: each gets one name."
     text = f"{text} {counted(one, many, n, share=share)}"
     one, many = "{n} of these names ({share}) is right.", "{n} of these names ({share}) are right."
     right = words.percent(row["correct_unique"] / n)
@@ -75,7 +75,7 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
     """Return the risks, each under the name of who it is about."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
-    register = said("highest chance, if only the register is known to have her: 1/F")
+    register = said("highest chance, if only the register is known to contain the target: 1/F")
     many = said("share of the release that is linked right, at best")
     for name, shown, what in (
         ("prosecutor", said("prosecutor"), target),
@@ -91,7 +91,9 @@ def _within(row: Mapping[str, Any]) -> list[Part]:
     """Return how the blocks of the release lie within those of the register, in sentences."""
     sentences = []
     if row["k_map"] is not None:
-        fewest = "k-map: {n}, the fewest in the register whom somebody of the release looks like."
+        fewest = (
+            "k-map: {n}, the fewest people of the register whom a record of the release matches."
+        )
         sentences.append(said(fewest, n=words.count(row["k_map"])))
     if row["delta_max"] is not None:
         low, high = (words.percent(row[f"delta_{end}"]) for end in ("min", "max"))
@@ -137,8 +139,8 @@ def _right(row: Mapping[str, Any]) -> str:
     }
     if row["correct_expected"] is None:
         return said(
-            "Linked one to one, at most {n} of {records} get the right name on average: so many if "
-            "everybody who can be is in both.",
+            "Linked one to one, at most {n} of {records} get the right name on average: this "
+            "many if everybody who can be in both files is in both.",
             **values,
         )
     return said(

@@ -56,7 +56,7 @@ def _card(results: Sequence[Stored]) -> Table:
         most: Any = max(r for r in records if r is not None)
         card.add_row(said("records"), words.count(most))
     nulls = {
-        "distinct": said("a value of their own"),
+        "distinct": said("one value, equal to each other"),
         "drop": said("records with one are left out"),
     }
     roles = {

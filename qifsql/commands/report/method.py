@@ -33,8 +33,8 @@ LIMITS = (
     "at the groups, too.",
     "A high success may be the base rate alone: where most people have the same value, a guess is "
     "right without any release. Compare before and after.",
-    "The numbers are about this release and these quasi-identifiers. Who knows more, or has "
-    "another release about the same people, learns more, never less.",
+    "The numbers are about this release and these quasi-identifiers. Someone who knows more, "
+    "or has another release about the same people, learns more, never less.",
 )
 
 
@@ -54,7 +54,7 @@ def method(results: Sequence[Stored]) -> Section:
     parts += [Heading(said("Where the numbers come from")), _versions(results)]
     for stored in results:
         spec = json.dumps(stored.spec, indent=2, ensure_ascii=False, default=str)
-        parts.append(Fold(said("What was asked: {name}", name=stored.name), spec))
+        parts.append(Fold(said("Settings: {name}", name=stored.name), spec))
         if stored.manifest.get("sql"):
             title = said("The SQL behind {name}", name=stored.name)
             parts.append(Fold(title, str(stored.manifest["sql"])))
@@ -86,20 +86,20 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
     dropped = any(s.spec.get("null") == "drop" for s in results)
     return [
         said(
-            "The adversary has the release, knows the quasi-identifiers of the people exactly, and "
-            "has nothing else. Before the release she knows how frequent each value of the secret "
-            "is."
+            "The adversary has the release, knows the quasi-identifiers of the people "
+            "exactly, and has nothing else. Before the release, the adversary knows how "
+            "frequent each value of the secret is."
         ),
-        said("How likely a record is to be the one she looks for, weights say.")
+        said("Weights give the probability that each record is the target's.")
         if weighted
-        else said("Every record is as likely as any other to be the one she looks for."),
+        else said("All records are equally likely to be the target's."),
         said("One record is one person; identical records are different people."),
         said("People with a missing value are left out.")
         if dropped
-        else said("A missing value is a value of its own, equal to itself."),
+        else said("Missing values count as one value, equal to each other."),
         said(
-            "She guesses once about each person and takes the most likely value; success is the "
-            "chance to be right, averaged over all people."
+            "The adversary guesses once about each person and takes the most likely value; "
+            "success is the chance to be right, averaged over all people."
         ),
     ]
 

@@ -89,7 +89,9 @@ def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks
     pieces = [said(message)]
     if n := sum(map(len, masks.hidden.values())):
         one = "{n} group of fewer than {minimum} people"
-        many = "{n} groups of fewer than {minimum} people, or whose numbers would tell those of one"
+        many = (
+            "{n} groups of fewer than {minimum} people, or whose numbers would reveal those of one"
+        )
         pieces.append(counted(one, many, n, minimum=masks.minimum))
     if names := [s.name for s in stored if s.shows_people]:
         pieces.append(said("results with values of people: {names}", names=", ".join(names)))

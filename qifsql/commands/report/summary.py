@@ -201,18 +201,18 @@ def _light(check: Stored) -> Light:
     caveats = uncovered.caveats(check.spec, columns, table)
     refused = verdicts.refused(str(check.spec.get("unnamed")), columns or ())
     if broken:
-        message = "Your policy is not met: levels broken: {n} of {levels}."
+        message = "Your policy is not met. Levels not met: {n} of {levels}."
         text = said(message, n=words.count(broken), levels=words.count(levels))
     elif refused:
         one = "Your policy is not met: it refuses {n} column that is in no rule."
         many = "Your policy is not met: it refuses {n} columns that are in no rule."
         text = counted(one, many, len(refused))
     elif caveats:
-        one = "Your policy is met for the columns named: its {n} level."
+        one = "Your policy is met for the columns named: {n} level."
         many = "Your policy is met for the columns named: all {n} levels."
         text = counted(one, many, levels)
     else:
-        one, many = "Your policy is met: its {n} level.", "Your policy is met: all {n} levels."
+        one, many = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
         text = counted(one, many, levels)
     text = f"{text} ({view.checked(check.spec)})"
     return Light(text, met=not broken and not refused, caveats=tuple(caveats))

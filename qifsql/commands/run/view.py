@@ -91,7 +91,7 @@ def _borders(table: pl.DataFrame) -> Table:
 
 def _checks(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
-    listing = Table.of([*heads, said("wanted"), said("met")], right=(1, 4))
+    listing = Table.of([*heads, said("required"), said("met")], right=(1, 4))
     for row in table.iter_rows(named=True):
         listing.add_row(
             row["name"],

@@ -73,7 +73,7 @@ def _question(row: Row) -> str:
     what = said("re-identification")
     if row["secret"] is not None:
         what = said("inference of {secret}", secret=row["secret"])
-    message = "{model}: {what}; before the release she guesses right {times}"
+    message = "{model}: {what}; before the release the adversary guesses right {times}"
     return said(message, model=row["model"], what=what, times=_times(row["prior_probabilistic"]))
 
 
@@ -199,14 +199,14 @@ def sentence(tables: Tables) -> str:
     worst = tables["best"].row(-1, named=True)
     names = words.listed([escaping.cell(name) for name in worst["qids"]])
     after = _times(worst["posterior_probabilistic"])
-    text = said("Who knows {qids} guesses right {times}.", qids=names, times=after)
+    text = said("Someone who knows {qids} guesses right {times}.", qids=names, times=after)
     if "drop_first" not in tables or tables["drop_first"].is_empty():
         return text
     first = tables["drop_first"].row(0, named=True)
     if first["saved"] <= 0:
-        return f"{text} {said('Dropping any single quasi-identifier saves nothing.')}"
+        return f"{text} {said('Dropping any single quasi-identifier does not help.')}"
     without = words.chance(first["posterior_without"])
-    saves = "Dropping {qid} saves most: then it is {chance}."
+    saves = "Dropping {qid} helps most: the chance is then {chance}."
     return f"{text} {said(saves, qid=escaping.cell(first['qid']), chance=without)}"
 
 

@@ -49,8 +49,8 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     if seed is not None:
         text += " " + said("The seed is {seed}.", seed=seed)
     if row["without_key"]:
-        one = "{n} record without a key stays, a person of its own."
-        many = "{n} records without a key stay, each a person."
+        one = "{n} record without a key is kept as one person."
+        many = "{n} records without a key are kept, each as one person."
         text += " " + counted(one, many, row["without_key"])
     return text
 

@@ -8,7 +8,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=("recovered_values",))
-TITLE = "Hashes that were found again: {name}"
+TITLE = "Hashes that were reversed: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -44,8 +44,12 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 def _meaning(share: float) -> str:
     """Return what a share of recovered records says about the hash."""
     if share == 0:
-        return said("None of them was hashed here, or it was hashed in another way (a salt?).")
+        return said(
+            "None of the candidates was hashed here, or the hash was made in another way (a salt?)."
+        )
     if share == 1:
-        return said("The hash hides nothing: whoever tries these has every identifier.")
-    message = "Of the records, {chance} can be named by whoever tries these."
+        return said(
+            "The hash hides nothing: someone who tries these candidates has every identifier."
+        )
+    message = "Someone who tries these candidates can name {chance} of the records."
     return said(message, chance=words.chance(share))

@@ -23,7 +23,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     table = Table.of([*heads, said("how")], right=(0, 1, 2))
     methods = {"exact": said("exact"), "sampled": said("sampled")}
     for row in frame.iter_rows(named=True):
-        share = said("nobody has so many")
+        share = said("nobody has that many")
         if row["unicity"] is not None:
             share = words.percent(row["unicity"])
         between, how = "", methods.get(row["method"], row["method"] or "")
@@ -45,11 +45,12 @@ def _followed(row: Mapping[str, Any]) -> str:
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
     one = (
-        "Whoever knows {n} record of a person, chosen at random, has a chance of {chance} that it "
-        "is nobody else's: all other records of the person are then known, too."
+        "Someone who knows {n} record of a person, chosen at random, has a chance of {chance} "
+        "that it matches nobody else: all other records of the person are then known, too."
     )
     many = (
-        "Whoever knows {n} records of a person, chosen at random, has a chance of {chance} that "
-        "they are nobody else's: all other records of the person are then known, too."
+        "Someone who knows {n} records of a person, chosen at random, has a chance of "
+        "{chance} that they match nobody else: all other records of the person are then "
+        "known, too."
     )
     return f"{text} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"

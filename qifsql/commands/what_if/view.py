@@ -26,7 +26,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         parts += _show_smallest(first, spec)
     parts += risks(rows, first, said("change"), penalty=True)
     meaning = said(
-        "Penalty: the mean share of all values that a cell would span, 100 % for a "
+        "Penalty: the mean share of all values that a cell would cover, 100 % for a "
         "quasi-identifier that is dropped. Nothing was written."
     )
     return [*parts, Paragraph(meaning)]
@@ -37,23 +37,23 @@ def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
     bounds = words.listed([escaping.cell(text) for text in spec["bounds"]])
     tried = counted("{n} release measured", "{n} releases measured", rows[0]["tried"])
     if not any(row["met"] for row in rows):
-        none = said("No change keeps {bounds} ({tried}).", bounds=bounds, tried=tried)
+        none = said("No change meets {bounds} ({tried}).", bounds=bounds, tried=tried)
         return [Paragraph(none, strong=True)]
     if rows[-1]["release"] == "before":
-        sentence = said("As it is, the release keeps {bounds}.", bounds=bounds)
+        sentence = said("Without any change, the release meets {bounds}.", bounds=bounds)
         return [Paragraph(sentence, strong=True)]
-    message = "The smallest change that keeps {bounds}: {change} ({tried})."
+    message = "The smallest change that meets {bounds}: {change} ({tried})."
     smallest = said(message, bounds=bounds, change=named(rows[-1]), tried=tried)
     ranked = said(
-        "Smallest: fewest quasi-identifiers changed, then fewest steps, then most blocks left. To "
-        "drop one is the last step of each."
+        "Smallest: fewest quasi-identifiers changed, then fewest steps, then most blocks "
+        "left. The last step of each quasi-identifier is to drop it."
     )
     return [Paragraph(smallest, strong=True), Paragraph(ranked)]
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    return said("What would help: {name}", name=stored.name), [
+    return said("Changes that reduce the risk: {name}", name=stored.name), [
         *drawn("what-if", partial(risk_utility, stored.frame)),
         *parts(stored.frame, stored.details, stored.spec),
     ]

@@ -115,8 +115,8 @@ def _singled_out(row: Row, _tables: Tables) -> str:
     one = "{n} of {all} ({share}) is the only one with its values."
     many = "{n} of {all} ({share}) are the only ones with their values."
     succeeds = said(
-        "Telling whose record is whose succeeds with a chance of {expected} on average, of {worst} "
-        "in the smallest block.",
+        "Naming the person of a record succeeds with a chance of {expected} on average, and "
+        "of {worst} in the smallest block.",
         expected=words.percent(row["expected"]),
         worst=words.percent(row["worst_case"]),
     )
@@ -129,20 +129,20 @@ def _linked(row: Row, tables: Tables) -> str:
     many = "{n} of {all} ({share}) are unique in both files."
     sentences = [counted(one, many, row["people"], **_of(row))]
     one = (
-        "{n} looks like somebody in the register: it is linked to a group, which the opinion "
+        "{n} matches somebody in the register: it is linked to a group, which the opinion "
         "counts, too."
     )
     many = (
-        "{n} look like somebody in the register: these are linked to a group, which the opinion "
+        "{n} match somebody in the register: they are linked to a group, which the opinion "
         "counts, too."
     )
     sentences.append(counted(one, many, register["matched"]))
-    best = "At most {share} of all records are linked right on average."
+    best = "On average at most {share} of all records are linked correctly."
     sentences.append(said(best, share=words.percent(row["expected"])))
     if register["correct_unique"] is not None:
         one, many = (
-            "By the truth {n} of the unique ones is.",
-            "By the truth {n} of the unique ones are.",
+            "In truth, {n} of the unique ones is.",
+            "In truth, {n} of the unique ones are.",
         )
         sentences.append(counted(one, many, register["correct_unique"]))
     return " ".join(sentences) + _reached(row, links=True)
@@ -151,18 +151,21 @@ def _linked(row: Row, tables: Tables) -> str:
 def _bound(row: Row, _tables: Tables) -> str:
     n, share = row["people"], words.percent(row["expected"])
     one = (
-        "The worst there is has exactly these people: it would link {n} record for certain, as it "
-        "is unique in the release, and at most {share} of all links would be right."
+        "The worst register contains exactly these people: it would link {n} record with "
+        "certainty, as it is unique in the release, and at most {share} of all links would be "
+        "right."
     )
     many = (
-        "The worst there is has exactly these people: it would link {n} records for certain, as "
-        "they are unique in the release, and at most {share} of all links would be right."
+        "The worst register contains exactly these people: it would link {n} records with "
+        "certainty, as they are unique in the release, and at most {share} of all links would "
+        "be right."
     )
     worst = counted(one, many, n, share=share)
     if not n:
         nobody = (
-            "The worst there is has exactly these people: it would link nobody for certain, as "
-            "nobody is unique in the release, and at most {share} of all links would be right."
+            "The worst register contains exactly these people: it would link nobody with "
+            "certainty, as nobody is unique in the release, and at most {share} of all links "
+            "would be right."
         )
         worst = said(nobody, share=share)
     return f"{said('no register was named (--register).')} {worst}{_reached(row)}"
@@ -181,12 +184,12 @@ def _unicity(row: Row, tables: Tables) -> str:
     points = int(answered["points"][-1])
     what = counted("{n} record of a person", "{n} records of a person", points)
     one = (
-        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} has "
-        "so many."
+        "someone who knows {what} has a chance of {chance} that they match nobody else; "
+        "{people} has enough records."
     )
     many = (
-        "whoever knows {what} has a chance of {chance} that they are nobody else's; {people} have "
-        "so many."
+        "someone who knows {what} has a chance of {chance} that they match nobody else; "
+        "{people} have enough records."
     )
     values = {"what": what, "chance": words.percent(row["value"])}
     return counted(one, many, row["of"], **values, people=words.persons(row["of"]))
@@ -194,12 +197,12 @@ def _unicity(row: Row, tables: Tables) -> str:
 
 def _inferred(row: Row, _tables: Tables) -> str:
     one = (
-        "{n} of {all} ({share}) is in a block of one value of {secret}: whoever finds the block "
-        "knows it."
+        "{n} of {all} ({share}) is in a block with one value of {secret}: someone who finds "
+        "the block knows it."
     )
     many = (
-        "{n} of {all} ({share}) are in blocks of one value of {secret}: whoever finds the block "
-        "knows it."
+        "{n} of {all} ({share}) are in blocks with one value of {secret}: someone who finds "
+        "the block knows it."
     )
     before, after = words.compared(row["expected_prior"], row["expected"])
     best = said(
@@ -210,12 +213,12 @@ def _inferred(row: Row, _tables: Tables) -> str:
     secret = escaping.cell(row["secret"])
     text = f"{counted(one, many, row['people'], **_of(row), secret=secret)} {best}"
     if not row["people"]:
-        worst = said("At worst its chance is {chance}.", chance=words.percent(row["worst_case"]))
+        worst = said("Its worst-case chance is {chance}.", chance=words.percent(row["worst_case"]))
         text += f" {worst}"
     text += _reached(row)
     least = row["threshold"]
     if least is not None and row["expected_prior"] >= least:
-        so_well = "Without the release everybody's value can be guessed so well, too."
+        so_well = "Everybody's value can be guessed equally well without the release."
         text += f" {said(so_well)}"
     return text
 

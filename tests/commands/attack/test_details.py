@@ -81,7 +81,8 @@ def test_the_table_says_measures_details_and_who_carries_the_risk(thesis: Path) 
     assert done.code == 0, done.err
     assert "uncertainty (Shannon, bits)" in done.out
     assert (
-        "Of the groups of gender, M carries most risk (67.50 %) and F least (55.00 %)" in done.out
+        "Of the groups of gender, M has the highest risk (67.50 %) and F the lowest (55.00 %)"
+        in done.out
     )
 
 

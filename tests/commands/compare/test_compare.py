@@ -256,7 +256,7 @@ def test_the_command_shows_writes_and_draws(tmp_path: Path) -> None:
     assert list(document["columns"][0]) == list(COLUMNS)
     table = run(*asked, "--format", "table")
     assert table.code == 0
-    assert "What the releases have lost" in table.out
+    assert "Information loss of the releases" in table.out
     assert "by quasi-identifier" in table.out
     assert "suppressed" in table.out
     copy = tmp_path / "same.parquet"

@@ -518,7 +518,7 @@ def test_every_format_is_written(kind: str) -> None:
     if kind == "table":
         words = " ".join(done.out.split())
         assert "For 2 of 2 people (100.00 %) a single value is left" in words
-        assert "That takes anonymity from" in words
+        assert "That removes the anonymity of" in words
         assert "A class is a block of a release" in words
         assert "How sure the adversary is" in words
 

@@ -427,9 +427,9 @@ def test_the_table_says_what_the_numbers_mean(people: Path) -> None:
     done = run("dp", people, *QUESTION, "--mechanism", "all", "-f", "table", "--delta", "1e-30")
     for text in (
         "Count: records where age > 25", "no report", "no noise", "x 1.0000", "ln 3",
-        "Of the uncertainty about ill, knowing age takes away", "Loss: with epsilon ln 3",
+        "Knowing age removes", "Loss: with epsilon ln 3",
         "Utility: the best guess of the real count", "response: randomised response on each record",
-        "What epsilon promises of one record", "statistical difference", "nothing is promised",
+        "What epsilon guarantees for one record", "statistical difference", "there is no guarantee",
     ):  # fmt: skip
         assert text in re.sub(r"\s+", " ", done.out)
 

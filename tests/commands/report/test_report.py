@@ -241,7 +241,7 @@ def test_the_folder_of_a_study_is_a_folder_of_results(
     made("report", "study-results", "-o", "study.md")
     text = Path("study.md").read_text()
     for name in ("first", "subsets"):
-        assert text.count(f"What was asked: {name}\n") == 1
+        assert text.count(f"Settings: {name}\n") == 1
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "csv"])
@@ -279,7 +279,7 @@ def test_a_report_beside_its_results_is_no_result(results: Path, tmp_path: Path)
     made("report", tmp_path, "-o", tmp_path / "report.parquet")
     assert {p.name for p in tmp_path.glob("report.*.parquet")} == set(first)
     made("report", tmp_path, "-o", tmp_path / "report.md")
-    assert (tmp_path / "report.md").read_text().count("What was asked:") == 1
+    assert (tmp_path / "report.md").read_text().count("Settings:") == 1
 
 
 def test_labels_are_shown_instead_of_the_names_of_columns(results: Path, tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_a_private_report_shows_blocks_and_records_and_says_so(
     assert f'<p class="mark" role="note">{said}</p>' in page
     assert f"**{said}**" in text
     for name in ("blocks", "records", "hyper", "receipt", "one"):
-        assert f"What was asked: {name}\n" in text
+        assert f"Settings: {name}\n" in text
     for shown in (page, text):
         for value in ("birth07", "town1", "flu"):
             assert f"{CELL}{value}" in shown

@@ -123,7 +123,10 @@ def test_markdown_is_a_table(here: Path):
 
 def test_the_table_answers_in_words(here: Path):
     out = run(*SWEEP, "-f", "table", "--threshold", "0.5").out
-    assert "CRS: re-identification; before the release she guesses right 1 in 10 times" in out
+    assert (
+        "CRS: re-identification; before the release the adversary guesses right 1 in 10 times"
+        in out
+    )
     assert "CAS: inference of illness" in out
     for head in ("best for", "drop first", "strongest pairs", "minimal risky", "maximal safe"):
         assert head in out

@@ -788,7 +788,7 @@ def test_before_and_after_are_shown(tmp_path: Path, form: str) -> None:
     if form == "table":
         told = " ".join(done.out.split())
         assert "1,528 of 21,669 records are dropped. 1,381 people had several records;" in told
-        assert "46 records without a key stay, each a person." in told
+        assert "46 records without a key are kept, each as one person." in told
         assert "are singled out only now." in told
     else:
         assert "before" in done.out

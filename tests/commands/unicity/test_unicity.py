@@ -256,7 +256,7 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     assert [row["unicity"] for row in document["results"]] == [0.25, 1.0, None]
     assert document["spec"]["points"] == [1, 2, 3]
     table = run(*asked, "--format", "table")
-    assert "nobody has so many" in table.out
+    assert "nobody has that many" in table.out
     assert "between" not in table.out
     assert "1 record without a key are left out" in table.err
     assert run(*asked[:-1], "a,b").code == 2

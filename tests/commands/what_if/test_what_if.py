@@ -291,7 +291,7 @@ def test_the_command_says_4_when_no_change_does(tmp_path: Path) -> None:
     assert "as it is" in done.out
     found = run(*asked, "--until", "k>=3", "--format", "table")
     assert found.code == 0, found.err
-    assert "The smallest change that keeps k>=3" in found.out
+    assert "The smallest change that meets k>=3" in found.out
     charts = ["--charts", tmp_path, "--chart-format", "json"]
     assert run(*asked, "-c", f"drop={name}", *charts, "-o", tmp_path / "out.html").code == 0
     assert "<script>\n:10" not in (tmp_path / "out.html").read_text()

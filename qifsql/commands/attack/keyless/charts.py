@@ -37,9 +37,9 @@ def calibration(frame: pl.DataFrame) -> Chart:
     columns = min(3, rows["step"].n_unique())
     chart = layers.facet(facet, data=data(alt, rows), columns=columns)
     below = said(
-        "A circle is all best links that the model gave one chance, to the percent, as large as "
-        "they are many. On the dashed line as many are right as the model says; below it, it "
-        "promises too much."
+        "Each circle shows all best links with one predicted probability, in whole percent; "
+        "its size is their number. On the dashed line the prediction is right; below it, the "
+        "model promises too much."
     )
     return dressed(chart, said("Links: by the model and by the truth"), below, _words(rows))
 
@@ -57,7 +57,7 @@ def _words(rows: pl.DataFrame) -> list[str]:
     """Return what the chart shows, for who cannot see it: each step in one sentence."""
     return [
         said(
-            "{step}: of {n} links {predicted} are right by the model, {right} by the truth.",
+            "{step}: of {n} links {predicted} are right according to the model, {right} in truth.",
             step=_step(step),
             n=count(links),
             predicted=percent(predicted),

@@ -14,13 +14,21 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 Row = Mapping[str, Any]
 SHOWN = 10  # lines of the calibration that are shown
 GUESSED = {
-    (False, False): "Whoever links the releases guesses {what} rightly with {linked}.",
-    (True, False): "Whoever links the releases guesses {what} rightly with {linked}, against "
-    "{alone} from the first alone.",
-    (False, True): "Whoever links the releases guesses {what} rightly with {linked}, and with "
-    "{keyed} with the key.",
-    (True, True): "Whoever links the releases guesses {what} rightly with {linked}, against "
-    "{alone} from the first alone and {keyed} with the key.",
+    (False, False): (
+        "Someone who links the releases guesses {what} correctly with probability {linked}."
+    ),
+    (True, False): (
+        "Someone who links the releases guesses {what} correctly with probability {linked}, "
+        "against {alone} from the first release alone."
+    ),
+    (False, True): (
+        "Someone who links the releases guesses {what} correctly with probability {linked}, "
+        "against {keyed} with the key."
+    ),
+    (True, True): (
+        "Someone who links the releases guesses {what} correctly with probability {linked}, "
+        "against {alone} from the first release alone and {keyed} with the key."
+    ),
 }
 """What later releases add, beside the first alone and beside the key where these are known."""
 
@@ -100,21 +108,23 @@ def _meaning(rows: Sequence[Row]) -> str:
 def _links(row: Row) -> str:
     values = {name: words.percent(row[name]) for name in ("link_vulnerability", "presence")}
     message = (
-        "By the model the best chain of links is right with {link_vulnerability} (link "
-        "vulnerability), where a person is in the next release with {presence}."
+        "According to the model, the best chain of links is right with probability "
+        "{link_vulnerability} (link vulnerability), if a person is in the next release with "
+        "probability {presence}."
     )
     if row["datasets"] == 2:
         message = (
-            "By the model the best link of a record is right with {link_vulnerability} (link "
-            "vulnerability), where a person is in the next release with {presence}."
+            "According to the model, the best link of a record is right with probability "
+            "{link_vulnerability} (link vulnerability), if a person is in the next release "
+            "with probability {presence}."
         )
     text = said(message, **values)
     if row.get("one_to_one"):
-        one = "A record of a later release is of one person at most: people compete for it."
+        one = "A record of a later release belongs to at most one person, so people compete for it."
         text = f"{text} {said(one)}"
     if row["link_accuracy"] is None:
         return text
-    right = "By the truth {share} of the best links are right."
+    right = "In truth, {share} of the best links are right."
     return f"{text} {said(right, share=words.percent(row['link_accuracy']))}"
 
 
@@ -127,5 +137,8 @@ def _calibration(frame: pl.DataFrame) -> list[Part]:
         low, high = SHOWN * number, SHOWN * (number + 1) - (number < SHOWN - 1)
         chance = said("{low} to {high}", low=low, high=f"{high} %")
         table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
-    fits = "A model that fits has the last two columns alike; below it, it promises too much."
+    fits = (
+        "If the model fits, the last two columns agree. If fewer links are right than "
+        "predicted, it promises too much."
+    )
     return [table, Paragraph(said(fits))]
