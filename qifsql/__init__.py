@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 
 __version__ = "0.2.0"
 
-_HOMES = {  # of what is no command: the class, and the module that has it
+_HOMES = {  # of what is not a command: the class, and the module that has it
     "Result": "results.result",
     "Attack": "adversary.spec",
     "Collection": "data.collection",

@@ -129,9 +129,12 @@ def _models(attack: Attack) -> tuple[Model, ...]:
     if not models:
         raise InputError("no model is named; name one, such as crs")
     if len({m.individual for m in models}) > 1:
-        raise InputError("models of one person and of everybody are run apart")
+        raise InputError("individual and collective models cannot be combined; run them separately")
     if len({m.goal == "membership" for m in models}) > 1:
-        raise InputError("models of membership are run apart from others: their secret is another")
+        raise InputError(
+            "membership models cannot be combined with others, as their secret is "
+            "membership; run them separately"
+        )
     datasets = there = 1
     if isinstance(attack.dataset, Collection):
         datasets, there = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
@@ -171,7 +174,7 @@ def _member(attack: Attack, schema: Schema) -> Attributes:
         )
     flags = naming.attributes([attack.member], schema, "member")
     if len(flags) > 1:
-        raise InputError("who is in the release is said by one flag; name one")
+        raise InputError("membership takes one flag; name one")
     return flags
 
 
@@ -185,7 +188,8 @@ def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
             if secret.expression == qid.expression:
                 raise ColumnError(
                     f"secret {quoted(secret.name)} is among the quasi-identifiers; what the "
-                    f"adversary knows is no secret: take it out of one of them{_others(qid, qids)}"
+                    "adversary knows is not a secret: take it out of one of "
+                    f"them{_others(qid, qids)}"
                 )
             if secret.name == qid.name:
                 raise ColumnError(

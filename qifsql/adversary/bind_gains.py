@@ -31,7 +31,7 @@ def bind(
         if gain.kind in OF_VALUES and any(m.goal == "re-identification" for m in models):
             raise InputError(
                 f"gain {gain.kind} is about values of a secret; re-identification takes "
-                "identity, tries:K and penalty:C: ask for the models apart"
+                "identity, tries:K and penalty:C: run the models separately"
             )
         if gain != IDENTITY:
             bound.append(_bound(gain, secrets, catalog))
@@ -49,7 +49,7 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
             number = Decimal("NaN")
         if not number.is_finite() or number < 0 or (what == "quantile" and number > 1):
             limits = "from 0 to 1" if what == "quantile" else "from 0, such as 0.5"
-            raise InputError(f"{what} {quoted(text)} is no number {limits}")
+            raise InputError(f"{what} {quoted(text)} is not a number {limits}")
         if what == "quantile" and number != round(number, 9):
             raise InputError(f"{what} {quoted(text)} has more than 9 decimals")
         decimals.add(number)

@@ -46,9 +46,9 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
         return Change(text, "level" if how.startswith("@") else "coarser", number, how)
     name = re.split(r"[=:]", text, maxsplit=1)[0].strip()
     if name == text:
-        raise InputError(f"{quoted(text)} is no change; write {HOW}")
+        raise InputError(f"{quoted(text)} is not a change; write {HOW}")
     raise ColumnError(
-        f"change {quoted(text)} is of {quoted(name)}, which is no quasi-identifier"
+        f"change {quoted(text)} is of {quoted(name)}, which is not a quasi-identifier"
         f"{did_you_mean(name, (q.name for q in qids))}"
     )
 
@@ -92,7 +92,7 @@ def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
                 return numbers[0]
     hint = did_you_mean(name.strip(), (q.name for q in qids))
     raise ColumnError(
-        f"change {quoted(text)} is of {quoted(name.strip())}, which is no quasi-identifier{hint}"
+        f"change {quoted(text)} is of {quoted(name.strip())}, which is not a quasi-identifier{hint}"
     )
 
 
@@ -101,8 +101,10 @@ def _rate(text: str) -> Fraction:
         rate = Fraction(text.strip())
     except (ValueError, ZeroDivisionError) as e:
         raise InputError(
-            f"sample={quoted(text)[1:-1]} is no share; write one such as sample=0.1"
+            f"sample={quoted(text)[1:-1]} is not a share; write one such as sample=0.1"
         ) from e
     if not 0 < rate <= 1:
-        raise InputError("a sample keeps a share above 0 and at most 1; write such as sample=0.1")
+        raise InputError(
+            "a sample keeps a share above 0 and at most 1; expected, for example, sample=0.1"
+        )
     return rate

@@ -134,7 +134,7 @@ def _matching(text: str, schema: Schema) -> list[Column]:
 def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
     """Return the columns: with a tag those of that dataset, without of every dataset that has it.
 
-    A text that is a column of one dataset is no expression or pattern in another.
+    A text that is a column of one dataset is not an expression or pattern in another.
     """
     tag = tag_of(text, len(schema.parts))
     if tag is not None:

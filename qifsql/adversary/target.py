@@ -36,7 +36,7 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
 
     What is said of one dataset goes before what is of all.
 
-    Raises TargetError where a name is no quasi-identifier, or two say the same one.
+    Raises TargetError where a name is not a quasi-identifier, or two say the same one.
     """
     exact: dict[str, object] = {}
     every: dict[str, object] = {}
@@ -48,7 +48,7 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
             for qid in _named(name, _untagged(qids, number))
         ]
         if not matches:
-            raise TargetError(f"the target names {quoted(name)}, which is no quasi-identifier")
+            raise TargetError(f"the target names {quoted(name)}, which is not a quasi-identifier")
         values = exact if one else every
         if any(q.name in values for q in matches):
             raise TargetError(f"the target's {quoted(name)} is given twice; give it once")

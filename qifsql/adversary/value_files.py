@@ -27,7 +27,7 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
     if gain.kind == "worth":
         if value is None or earned is None:
             raise InputError(
-                f"{dataset.name} says no worth; it needs the columns value (or "
+                f"{dataset.name} is not a worth file; it needs the columns value (or "
                 f"{quoted(secret.name)}) and worth"
             )
         return _earned(dataset, exp.null(), value, earned, secret)
@@ -36,7 +36,8 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
     first, *others = schema.columns
     if not others or len(others) > WIDE:
         raise InputError(
-            f"{dataset.name} is no gain matrix; it needs the columns guess, secret and gain, or a "
+            f"{dataset.name} is not a gain matrix; it needs the columns guess, secret and "
+            "gain, or a "
             f"column of guesses and one for each value of the secret (at most {WIDE})"
         )
     rows = [_wide(dataset, first, other, secret) for other in others]
@@ -59,7 +60,8 @@ def beliefs(
     value = _value_column(schema, secret) if secret else None
     if believed is None or secret is None or value is None:
         raise InputError(
-            f"{dataset.name} says no prior; it needs a column named like one of the secrets (or "
+            f"{dataset.name} is not a prior file; it needs a column named like one of the "
+            "secrets (or "
             "value, where there is one secret) and the column probability"
         )
     columns = {"value": typed(column(value), secret), "raw": _raw(value, secret)}

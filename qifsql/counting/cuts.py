@@ -23,7 +23,7 @@ def fit_secret(wishes: Wishes, secret: Secret) -> None:
     if wishes.t_ordered is not None and not measured(secret.attribute.type):
         raise InputError(
             f"secret {name} has no distances, which the ordered t is about; use --t, whose "
-            "distance is that of values without an order"
+            "distance treats values as unordered"
         )
 
 

@@ -106,9 +106,10 @@ def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
     if collection.release and i == len(collection.datasets) - 1:
         if strange := others - shared:
             raise DatasetError(
-                f"the release {other.name} has {several(strange, 'record')} of nobody in the "
-                f"population {focal.name}, which must have everybody who may be in the release; "
-                "mend their keys, or name another population"
+                f"the release {other.name} has {several(strange, 'record')} of people who are "
+                f"not in the population {focal.name}, which must contain everybody who may be "
+                "in the release; "
+                "correct their keys, or name another population"
             )
         return []
     return [f"{shared:,} of {several(people, 'person')} of {focal.name} are in {other.name}, too"]

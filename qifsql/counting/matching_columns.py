@@ -196,8 +196,9 @@ def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> N
         return
     raise ColumnError(
         f"column {quoted(one.name)} is {family(one.type)} in {parts[0].dataset} but "
-        f"{quoted(other.name)} is {family(other.type)} in {parts[1].dataset}: neither is made the "
-        "other, as the text 007 is not the number 7; write both with one type (CSV: --all-varchar),"
+        f"{quoted(other.name)} is {family(other.type)} in {parts[1].dataset}: values are not "
+        "converted, as the text 007 is not the number 7; write both with one type (CSV: "
+        "--all-varchar),"
         " or cast one, as in 1:NAME=column::VARCHAR"
     )
 

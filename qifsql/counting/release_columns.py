@@ -144,7 +144,7 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
     for name in (*spec.hierarchies, *spec.plain):
         if name not in names:
             hint = did_you_mean(name, names)
-            raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
+            raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
     read = {name: Hierarchy.read(path) for name, path in spec.hierarchies.items()}
     return tuple(
         Raw(i, q.name, schema.dataset, q.type, read.get(q.name)) for i, q in enumerate(qids, 1)
@@ -228,7 +228,7 @@ def _check_release(release: Release) -> None:
     for column, attribute in release.cells:
         if attribute.expression == release.secret.expression:
             raise ColumnError(
-                f"{what} is quasi-identifier {quoted(column.raw.name)}, too; it is no secret"
+                f"{what} is quasi-identifier {quoted(column.raw.name)}, too; it is not a secret"
             )
 
 
@@ -237,7 +237,7 @@ def _check_same(one: Attribute, other: Attribute, what: str) -> None:
     if together(domain(one.type), domain(other.type)) is None:
         raise ColumnError(
             f"{what} is {family(one.type)}, but that of the first release is "
-            f"{family(other.type)}: neither is made the other; write both with one type"
+            f"{family(other.type)}: values are not converted; write both with one type"
         )
 
 
@@ -246,7 +246,7 @@ def _check_keys(key: Column, release: Release, people: str) -> None:
     if nested(key.type) or together(domain(key.type), domain(release.key.type)) is None:
         raise ColumnError(
             f"key {quoted(release.key.name)} is {family(release.key.type)} in {release.title} but "
-            f"{family(key.type)} in {people}: neither is made the other; write both with one type"
+            f"{family(key.type)} in {people}: values are not converted; write both with one type"
         )
 
 

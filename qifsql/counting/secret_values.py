@@ -63,14 +63,14 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
     if row["unusable"]:
         raise InputError(
             f"{what} has {several(row['unusable'], 'line')} whose probability is missing, "
-            "negative or no number; mend the file"
+            "negative or no number; correct the file"
         )
     if row["different"] < row["lines"]:
         raise InputError(f"{what} names a value more than once; name each once")
     if unknown := row["lines"] - row["known"]:
         raise InputError(
-            f"{what} names {several(unknown, 'value')} that nobody in the release has: nothing is "
-            "known of what the release says about them; take them out"
+            f"{what} names {several(unknown, 'value')} that nobody in the release has: the "
+            "release contains nothing about them; remove them"
         )
     if row["missing"]:
         raise InputError(
@@ -142,8 +142,8 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
         raise InputError(f"{what} has {rest:,} lines *; one says what all other values are worth")
     if (unknown or rest) and gain.kind == "matrix":
         raise InputError(
-            f"{what} has {several(unknown + rest, 'line')} with values that the secret does not "
-            "have in the release; take them out, or correct them"
+            f"{what} has {several(unknown + rest, 'line')} with values that do not occur in "
+            "the secret of the release; remove or correct them"
         )
     row = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
     expected = values if gain.kind == "worth" else max(1, row["guesses"]) * values

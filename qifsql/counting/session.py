@@ -91,7 +91,7 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
         if unusable:
             raise WeightError(
                 f"weight {quoted(microdata.weight.name)} of {where} is missing, negative or "
-                f"infinite in {unusable:,} of {records:,} records; mend them, or use --where"
+                f"infinite in {unusable:,} of {records:,} records; correct them, or use --where"
             )
         if records and least is None:
             raise WeightError(

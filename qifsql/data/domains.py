@@ -132,7 +132,7 @@ def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> Co
     """Return the error where cells and raw values cannot be compared."""
     return ColumnError(
         f"column {quoted(column)} of {release} holds {cells}, but that of {people} is "
-        f"{family(raw)}: neither is made the other; write both with one type"
+        f"{family(raw)}: values are not converted; write both with one type"
     )
 
 

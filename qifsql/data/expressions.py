@@ -117,7 +117,7 @@ def parse(text: str, schema: Schema, what: str) -> exp.Expr:
         tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
     except (SqlglotError, RecursionError) as e:
         raise ExpressionError(
-            f"{what} holds something that cannot be told to the engine; say it in another way",
+            f"{what} contains something that cannot be passed to DuckDB; write it in another way",
             detail=str(e),
         ) from e
     return tree
@@ -141,7 +141,7 @@ def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
         named = schema[first.name]
     except ColumnError as e:
         if isinstance(node.parent, exp.Predicate):  # it may be meant as a value
-            raise ColumnError(f"{e}; a text stands in single quotes, as in a = 'x'") from e
+            raise ColumnError(f"{e}; write a text in single quotes, as in a = 'x'") from e
         raise
     tree = column(named)
     if not fields:

@@ -80,7 +80,7 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
     try:
         return tomllib.loads(text), Lines(name, _Located(text).numbers)
     except RecursionError as e:
-        raise InputError(f"{name} is nested too deeply to be read") from e
+        raise InputError(f"{name} is nested too deeply") from e
     except ValueError as e:  # a TOMLDecodeError, or a number with thousands of digits
         line, complaint = _trouble(str(e), text)
         raise InputError(f"{name}, line {line}: this is no TOML: {complaint}") from e

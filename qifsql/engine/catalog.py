@@ -132,7 +132,7 @@ class Catalog:
         except (InputError, EngineError) as e:
             raise ExpressionError(
                 f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
-                f"or the types do not fit{self._as_text(tree)}; --debug shows the engine's words",
+                f"or the types do not fit{self._as_text(tree)}; --debug shows DuckDB's message",
                 detail=e.detail,
             ) from e
 
@@ -169,7 +169,7 @@ def _read_schema(
     if header and len(header) != len(described):
         raise DatasetError(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
-            f"other lines {len(described)}; mend the file or name its --delimiter"
+            f"other lines {len(described)}; correct the file or name its --delimiter"
         )
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
     writings: Mapping[str, Writing] = {}
@@ -212,8 +212,9 @@ def _read_collection(
                 _check_records(engine, dataset)  # without any, the types of CSV mean nothing
             raise ColumnError(
                 f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
-                f"{family(keys[0].type)} in {datasets[0].name}: neither is made the other, as the "
-                "text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
+                f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
+                "the text 007 is not the number 7; write both with one type (CSV: "
+                "--all-varchar)"
             )
         if key.writing:
             engine.written[datasets[i].name, key.name] = key.writing

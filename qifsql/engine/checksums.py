@@ -26,7 +26,7 @@ def check_gzip(path: str) -> None:
             _read_members(file)
     except (zlib.error, EOFError) as e:
         raise DatasetError(
-            f"{path} is damaged: its contents do not fit its gzip checksum; copy it again"
+            f"{path} is damaged: its contents do not match its gzip checksum; copy it again"
         ) from e
     except OSError as e:
         raise DatasetError(f"{path} cannot be read: {e.strerror}; check the file") from e

@@ -16,7 +16,7 @@ from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.threads import in_threads
 
-WHERE = "the workspace (remove it to start anew)"  # what streams read, unless it is said
+WHERE = "the workspace (remove it to start over)"  # what streams read, unless it is said
 
 
 class Stream:

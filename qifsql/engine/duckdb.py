@@ -207,7 +207,8 @@ class DuckDB:
             return self._tables(STORE, where) if path else set()
         except InternalError as e:  # the engine takes the file for whole until it fails
             raise DatasetError(
-                f"{where} cannot be read: it is corrupt, truncated or not what its name says",
+                f"{where} cannot be read: it is corrupt, truncated or of another format than "
+                "its name says",
                 detail=e.detail,
             ) from e
 
@@ -236,7 +237,7 @@ class DuckDB:
             if self.query(others, where)[0][0]:
                 raise InputError(
                     f"{where} holds views, macros or triggers, which qifsql does not write; "
-                    "somebody changed it: name another file"
+                    "the file was changed: name another file"
                 )
         return {name for (name,) in self.query(tables, where)}
 
@@ -312,7 +313,7 @@ class DuckDB:
     def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
         """Run what a person typed; the columns and rows of each result.
 
-        The person sees the engine's own words where it fails, as in any prompt.
+        The person sees DuckDB's message where it fails, as in any prompt.
         """
         try:
             for one in self._connection.extract_statements(sql):

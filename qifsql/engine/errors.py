@@ -97,7 +97,7 @@ def _of_input(
     if "sniff" in message or "CSV Error" in message:
         return DatasetError, (
             f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
-            "fields, or a quote is not closed; mend the file or name its --delimiter"
+            "fields, or a quote is not closed; correct the file or name its --delimiter"
         )
     if "encoding" in message:
         hint = "use utf-8, utf-16 or latin-1"
@@ -115,7 +115,7 @@ def _of_input(
     if isinstance(error, _ENGINE):
         return InternalError, f"the engine failed on {where}; --debug shows more"
     return DatasetError, (
-        f"{where} cannot be read: it is corrupt, truncated or not what its name says"
+        f"{where} cannot be read: it is corrupt, truncated or of another format than its name says"
     )
 
 

@@ -111,7 +111,7 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     except OSError as e:
         talk(f"error: {unwritable(e.filename or 'the result', e)}")
         return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
-    except UnicodeEncodeError:  # a byte of the command line that is no character
+    except UnicodeEncodeError:  # a byte of the command line that is not a character
         talk(f"error: {NOT_UTF8}")
         return InputError.exit_code
     except Exception as e:

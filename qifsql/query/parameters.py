@@ -97,7 +97,7 @@ def _named(guess: str) -> exp.Select:
 
 
 def _same() -> exp.Expr:
-    """Return whether a line of a file names a value; what is no value of the type names none."""
+    """Return whether a line of a file names a value; what is not a value of the type names none."""
     value = exp.column("value", "listed")
     unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
     same = exp.NullSafeEQ(this=value.copy(), expression=exp.column("value", "secret_values"))

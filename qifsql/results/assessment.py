@@ -142,7 +142,7 @@ def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
     others = [name for name in names if name not in OF_RECORDS]
     if others and "all" not in text.casefold():
         raise InputError(
-            f"{others[0]} is no measure of one record; records take {', '.join(OF_RECORDS)}"
+            f"{others[0]} is not a measure of one record; records take {', '.join(OF_RECORDS)}"
         )
     return tuple(name for name in names if name in OF_RECORDS)
 

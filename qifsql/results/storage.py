@@ -191,7 +191,7 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
     try:
         real = path.resolve()
     except (OSError, RuntimeError) as e:  # a link that leads to itself
-        raise OutputError(f"{path} leads nowhere; name another file") from e
+        raise OutputError(f"{path} is a broken link; name another file") from e
     if any(real == Path(source).resolve() for source in sources):
         raise OutputError(f"{path} is the input; name another file for the result")
     path = real if path.is_symlink() else path

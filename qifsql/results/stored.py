@@ -140,7 +140,7 @@ def _read(path: Path) -> Stored:
     ending = path.suffix.casefold()
     if ending not in (".parquet", ".json"):
         raise DatasetError(
-            f"{path} is no stored result; store it with -o FILE.parquet or FILE.json"
+            f"{path} is not a stored result; store it with -o FILE.parquet or FILE.json"
         )
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
     unreadable = (OSError, ValueError, LookupError, TypeError, AttributeError)

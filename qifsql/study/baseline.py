@@ -68,7 +68,7 @@ class Baseline:
 def read(file: str | Path) -> Baseline:
     """Return the baseline in a file.
 
-    Raises InputError where it cannot be read, or is no result of an attack or of a check.
+    Raises InputError where it cannot be read, or is not a result of an attack or of a check.
     """
     path = Path(file)
     if path.suffix.casefold() not in ENDINGS:

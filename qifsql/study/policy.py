@@ -236,7 +236,7 @@ def _names(value: object, lines: Lines, *here: str | int) -> tuple[str, ...]:
 
 def _text(value: object, lines: Lines, *here: str | int) -> str:
     if not isinstance(value, str):
-        raise lines.wrong(f"{here[-1]} is no text; write it in quotes", *here)
+        raise lines.wrong(f"{here[-1]} is not a text; write it in quotes", *here)
     if not value.strip():
         raise lines.wrong(f"{here[-1]} is empty; fill it in, or leave it out", *here)
     return value
@@ -245,7 +245,9 @@ def _text(value: object, lines: Lines, *here: str | int) -> str:
 def _number(value: object, lines: Lines, *here: str | int) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or (isinstance(value, float) and not math.isfinite(value)):
-        raise lines.wrong(f"{here[-1]} is no number; write one without quotes, as in 0.05", *here)
+        raise lines.wrong(
+            f"{here[-1]} is not a number; write one without quotes, as in 0.05", *here
+        )
     return cast("float", value)
 
 

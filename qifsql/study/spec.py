@@ -44,7 +44,7 @@ class Study:
             seed = reader.value(reader.data["seed"], SEED, "seed")
         folder = reader.folder / (output.get("folder") or f"{reader.path.stem}-results")
         if folder.exists() and not folder.is_dir():
-            reader.wrong(f"{folder} is no folder; name another", "output", "folder")
+            reader.wrong(f"{folder} is not a folder; name another", "output", "folder")
         formats = output.get("formats", FORMATS)
         reading = Entries(reader)
         entries = reading.read()

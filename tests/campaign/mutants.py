@@ -178,7 +178,7 @@ def _code(text: str) -> list[int]:
 
 
 def _changes(line: str, rules: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the line with each change that can be made to what is no text and no comment."""
+    """Return the line with each change that can be made to what is not a text and no comment."""
     end = line.find("  #") if "  #" in line else len(line)
     texts = [m.span() for m in re.finditer(r"\"[^\"]*\"|'[^']*'", line)]
     return [

@@ -256,7 +256,7 @@ def test_a_secret_under_the_name_of_a_quasi_identifier(here: Path):
 
 
 def test_the_secret_among_the_quasi_identifiers_of_all_years(here: Path):
-    says = 'secret "s" is among the quasi-identifiers; what the adversary knows is no secret'
+    says = 'secret "s" is among the quasi-identifiers; what the adversary knows is not a secret'
     refused(here, "cal", *BOTH, "-q", "q,s", "-s", "s", says=says)
     refused(here, "cal", *BOTH, "-q", "q,s", "-s", "s", says='of another dataset, write "2:s"')
     refused(here, "cal", *BOTH, "-q", "q,1:s", "-s", "1:s", says=says)
@@ -308,7 +308,7 @@ def test_a_target_that_nobody_is(here: Path):
     arguments = ("irl", *BOTH, "--target", "1:q=1", "--target", "2:q=6")
     refused(here, *arguments, says="matches none of the 3 records")
     arguments = ("irl", *BOTH, "-q", "q", "--target", "q=1", "--target", "3:q=1")
-    refused(here, *arguments, says='names "3:q", which is no quasi-identifier')
+    refused(here, *arguments, says='names "3:q", which is not a quasi-identifier')
 
 
 # Membership
@@ -331,7 +331,10 @@ def test_who_is_in_the_release_must_be_said(here: Path, arguments: str, says: st
 
 def test_a_release_with_people_of_whom_the_population_knows_nothing(here: Path):
     arguments = ("cms", "release.parquet", "-q", "q", "--population", "a.parquet")
-    says = "the release release.parquet has 2 records of nobody in the population a.parquet"
+    says = (
+        "the release release.parquet has 2 records of people who are not in the population "
+        "a.parquet"
+    )
     refused(here, *arguments, "--key", "id", says=says)
     refused(here, *arguments, says="name it with --key")
     arguments = ("cms", "nobody.parquet", *arguments[2:], "--key", "id")

@@ -75,5 +75,5 @@ def _store(path: Path) -> Path:
         except OSError as e:
             raise InputError(f"the store {path} cannot be read: {e.strerror}") from e
         if not by_duckdb:
-            raise InputError(f"{path} is no store: qifsql did not write it; name another file")
+            raise InputError(f"{path} is not a store: qifsql did not write it; name another file")
     return path

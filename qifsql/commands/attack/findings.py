@@ -102,7 +102,7 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
     if row["too_small"]:
         raise InputError(
             f"the population has fewer people than the release in {row['too_small']:,} of "
-            f"{after.blocks:,} blocks; it must hold everybody who may be in the release"
+            f"{after.blocks:,} blocks; it must contain everybody who may be in the release"
         )
     return dict(zip(names, (highest, row["highest"], row["mean"]), strict=True))
 

@@ -87,7 +87,7 @@ def _attack(
         if any(secret.expression == q.expression for q in qids):
             raise ColumnError(
                 f"secret {quoted(secret.name)} is among the quasi-identifiers of {title}; what the "
-                "adversary knows is no secret: take it out of one of them"
+                "adversary knows is not a secret: take it out of one of them"
             )
     condition = None
     if where is not None:

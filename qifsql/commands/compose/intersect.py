@@ -172,6 +172,6 @@ def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:
         if lost or several_:
             raise DatasetError(
                 f"{bound.people.name} has {several(lost, 'person')} in no class of {release.title} "
-                f"and {several(several_, 'person')} in several: its cells have gaps or overlap; "
-                "mend them, or allow this by leaving --strict out"
+                f"and {several(several_, 'person')} in several: its cells have gaps or "
+                "overlap; correct them, or allow this by leaving --strict out"
             )

@@ -103,15 +103,12 @@ class Command:
             tail = messages.read().decode("utf-8", "replace")
         if code:
             raise InputError(
-                f"the command failed {what} (exit code {code}); run it by hand, or look with "
-                "--debug at what it says",
+                f"the command failed {what} (exit code {code}); run it by hand, or use "
+                "--debug to see its output",
                 detail=tail,
             )
         if not target.is_file():
-            raise InputError(
-                f"the command made no release {what}; it has to write one to the file that stands "
-                f"for {OUTPUT}"
-            )
+            raise InputError(f"the command made no release {what}; it must write one to {OUTPUT}")
 
     def _finished(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
         """Run the command to its end; its exit code. It goes with all that it has started.
@@ -134,7 +131,7 @@ class Command:
         except subprocess.TimeoutExpired as e:
             raise InputError(
                 f"the command took more than {self.timeout:g} seconds {what}; give it more with "
-                "--timeout, or look why it hangs"
+                "--timeout, or find out why it hangs"
             ) from e
         except KeyboardInterrupt as e:
             raise Interrupted(INTERRUPTED) from e

@@ -75,7 +75,7 @@ class Outside:
                 raise ColumnError(
                     f"column {quoted(file_column.name)} of {title} is {family(type_)}, but "
                     f"{family(self.types[file_column.name])} in {self.whole.name}; write all "
-                    "releases alike"
+                    "releases with the same types"
                 )
         cells = [
             exp.alias_(_cell(file_column, csv=csv), f"cell_{j}")
@@ -121,8 +121,8 @@ class Outside:
         if together(domain(self.secret.type), domain(file_column.type)) is None:
             raise ColumnError(
                 f"{what} is {family(file_column.type)}, but that of "
-                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: neither is "
-                "made the other; write both with one type"
+                f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: values "
+                "are not converted; write both with one type"
             )
         return exp.TryCast(this=value, to=type_)
 

@@ -271,7 +271,7 @@ def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
             raise InputError("k, l and t are limits of mondrian and mdav; leave them out")
         return (None,)
     if not k:
-        raise InputError("k is missing; say how many records each class has at least, as in --k 5")
+        raise InputError("k is missing; give the smallest number of records per class, as in --k 5")
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
     each = l or (None,)
@@ -301,8 +301,8 @@ def _check_elsewhere(method: str, options: DitOptions) -> None:
     black_box.seconds(timeout)
     if options["plain"] and method not in (FILES, COMMAND):
         raise InputError(
-            f"method {method} needs no --plain, which is about the cells of releases from "
-            "elsewhere; leave it out"
+            f"method {method} needs no --plain, which is about the cells of releases made by "
+            "other tools; leave it out"
         )
     if method == COMMAND:
         black_box.Command.of(options["command"] or "", timeout)
@@ -322,11 +322,11 @@ def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
     """Refuse names of ``--plain`` that are no quasi-identifiers."""
     for name in names:
         if name not in qids:
-            raise ColumnError(f"{quoted(name)} is no quasi-identifier{did_you_mean(name, qids)}")
+            raise ColumnError(f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, qids)}")
 
 
 def _sampled(n: int) -> int:
-    """Return how many people are looked at, 0 for all; InputError if that is no number."""
+    """Return how many people are looked at, 0 for all; InputError if that is not a number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError("a sample is a number of people, from 1")
     return n

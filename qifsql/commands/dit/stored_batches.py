@@ -1,7 +1,7 @@
-"""What is found, batch by batch, in a file that outlives the process, or in memory.
+"""Keep results batch by batch, in a file that outlives the process or in memory.
 
-A batch and what it found are stored in one transaction: whatever ends the process, the same command
-goes on where it was.
+A batch and its results are stored in one transaction: after any interruption the same command
+resumes where it stopped.
 """
 
 import json
@@ -57,7 +57,7 @@ class Store:
                 ledger.begin(stream)
                 ledger.enter(stream, "asked")
         elif not {"asked", "finished", "apart"} <= held:
-            raise InputError(f"{path} is no store of dit; name another file with --store")
+            raise InputError(f"{path} is not a store of dit; name another file with --store")
         else:
             damaged = (
                 f"the store {path} is damaged: it does not hold what was stored in it; start over "
@@ -68,7 +68,7 @@ class Store:
             if other:
                 raise InputError(
                     f"{path} is the store of another question: {', '.join(other)} differ; repeat "
-                    "that command to go on with it, start anew with --restart, or name another "
+                    "that command to resume it, start over with --restart, or name another "
                     "file with --store"
                 )
             ledger.check(stream, held, damaged)
@@ -111,7 +111,7 @@ def signed(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any
 def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
     """Return the file of a store, looked at before it is opened; ``restart`` removes an old one.
 
-    Raises InputError where it cannot be made, or is no store.
+    Raises InputError where it cannot be made, or is not a store.
     """
     if why := misplaced(path):
         raise OutputError(f"the store {path} {why}; name a file with --store")
@@ -121,7 +121,9 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
         with open_engine(sources=[path]) as engine:
             tables, trouble = engine.probe(path)
         if trouble is not None or not {"asked", "finished", "apart"} <= tables:
-            raise InputError(f"{path} is no store of dit, so it is not removed; name another file")
+            raise InputError(
+                f"{path} is not a store of dit, so it is not removed; name another file"
+            )
         path.unlink()
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
     return path

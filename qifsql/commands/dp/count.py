@@ -84,7 +84,7 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
     if (cells := _answer(tables, "cells")[0][0]) > CELLS:
         raise InputError(
             f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
-            f"together in {cells:,} ways, and at most {CELLS:,} can be weighed; round one of them, "
+            f"together in {cells:,} ways, and at most {CELLS:,} are supported; round one of them, "
             "as in NAME=x//10"
         )
     query = exp.select("cells").from_("kinds").order_by("cells")
@@ -111,8 +111,8 @@ def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
             which = "the predicate" if predicates == 1 else f"predicate {i + 1}"
             everybody = f"for all {extent.records:,} records" if holds else "for no record"
             raise InputError(
-                f"{which} holds {everybody} of {request.microdata.dataset.name}, so its count says "
-                "nothing; write one that holds for some"
+                f"{which} holds {everybody} of {request.microdata.dataset.name}, so its count "
+                "reveals nothing; write one that holds for some records"
             )
     if extent.secret_values < 2:
         raise InputError(
@@ -152,7 +152,7 @@ def _check_places(name: str, places: int) -> None:
     if places > PLACES:
         raise InputError(
             f"useful attribute {quoted(name)} has {places:,} values to move between, and at most "
-            f"{PLACES:,} can be weighed; round it, as in NAME=x//10"
+            f"{PLACES:,} are supported; round it, as in NAME=x//10"
         )
 
 

@@ -116,7 +116,7 @@ def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
                 f"there is no mechanism {quoted(name)}{did_you_mean(name, MECHANISMS)}"
             )
     if not names:
-        raise InputError(f"no mechanism is named; name some of {', '.join(MECHANISMS)}")
+        raise InputError(f"no mechanism is named; name at least one of {', '.join(MECHANISMS)}")
     return tuple(name for name in MECHANISMS if name in names)
 
 
@@ -126,7 +126,7 @@ def _check(predicates: Sequence[str], options: DpOptions) -> None:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')
     if len(predicates) > PREDICATES:
         raise InputError(
-            f"at most {PREDICATES} predicates are weighed together, not {len(predicates)}"
+            f"at most {PREDICATES} predicates are compared together, not {len(predicates)}"
         )
     counts, budget = options["counts"], options["budget"]
     if isinstance(counts, bool) or not isinstance(counts, int) or not 1 <= counts <= ANSWERS:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from qifsql.errors import InputError, quoted
 
-DIGITS = 60  # of e^-epsilon, where it is no fraction
+DIGITS = 60  # of e^-epsilon, where it is not a fraction
 MOST = 1_000  # an epsilon above this is a typing error: e^-1000 is no noise
 _NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,3})?"
 _ITEM = re.compile(
@@ -60,7 +60,7 @@ def _one(text: str) -> Epsilon:
     item = _ITEM.fullmatch(text.removeprefix("-"))
     if not item:
         what = "write numbers and logarithms, as in 'ln 3, 1, 2.5, ln 10^5'"
-        raise InputError(f"{quoted(text)} is no epsilon; {what}")
+        raise InputError(f"{quoted(text)} is not an epsilon; {what}")
     log, _, *quantity = item.groups()
     number = Fraction() if text.startswith("-") else _quantity(*quantity)
     if number <= (1 if log else 0):
@@ -69,7 +69,7 @@ def _one(text: str) -> Epsilon:
     above, below = number.as_integer_ratio()
     value = _WORK.subtract(_WORK.ln(above), _WORK.ln(below)) if log else _WORK.divide(above, below)
     if value > MOST:
-        raise InputError(f"epsilon {quoted(text)} is no noise at all; give at most {MOST}")
+        raise InputError(f"epsilon {quoted(text)} means no noise; give at most {MOST}")
     if value < Decimal("1e-9"):
         raise InputError(f"epsilon {quoted(text)} leaves nothing of the count; give at least 1e-9")
     return Epsilon(text, value, number if log else None)

@@ -50,7 +50,7 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     width = sum(map(len, kinds))
     if (answers + 1) ** len(bits) * width > WORK:
         raise InputError(
-            "so many counts together are too much to weigh: there are "
+            "too many counts together: there are "
             f"{(answers + 1) ** len(bits):,} outcomes; ask for fewer"
         )
     successes = [

@@ -93,9 +93,7 @@ def hyper(
 
     """
     if show not in get_args(Show):
-        raise InputError(
-            f"there is nothing to show called {quoted(show)}; use {', '.join(get_args(Show))}"
-        )
+        raise InputError(f"unknown object {quoted(show)}; use {', '.join(get_args(Show))}")
     origin = Origin.now(settings, "hyper")
     path = Path(out) if out is not None else None
     if path is not None:

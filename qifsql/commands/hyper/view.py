@@ -85,7 +85,7 @@ def _entry(row: Mapping[str, Any] | None, show: str) -> str:
 
 
 def _fraction(row: Mapping[str, Any], prefix: str) -> str:
-    """Return a probability as papers print it, or in digits where it is no short fraction."""
+    """Return a probability as papers print it, or in digits where it is not a short fraction."""
     part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
     if whole < 10**6:
         return str(Fraction(part, whole))

@@ -52,7 +52,7 @@ def levels(
     show.check(output)
     dataset = data.dataset()
     if enforce and not set(BOUNDS) & set(options) - {"l_recursive"}:
-        raise InputError("nothing to enforce: name a level that is wanted, such as --k 5")
+        raise InputError("nothing to enforce: require a level, such as --k 5")
     options["where"], options["show_blocks"] = data.where, show_blocks
     if people := options.get("population"):
         options["population"] = data.dataset(str(people))

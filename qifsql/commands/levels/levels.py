@@ -166,7 +166,7 @@ def _hierarchies(
     for name, source in sources.items():
         if name not in numbers:
             raise InputError(
-                f"the hierarchy is of {quoted(name)}, which is no secret here"
+                f"the hierarchy is of {quoted(name)}, which is not a secret here"
                 f"{did_you_mean(name, numbers)}"
             )
         tree = source if isinstance(source, Hierarchy) else Hierarchy.read(source)

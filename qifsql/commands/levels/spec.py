@@ -199,7 +199,7 @@ def read(options: Mapping[str, object]) -> dict[str, Fraction]:
         raise InputError("l_recursive is the l of (c, l)-diversity; name c, too")
     low, high = thresholds.get("presence_min"), thresholds.get("presence_max")
     if low is not None and high is not None and low > high:
-        raise InputError("presence_min is above presence_max; exchange them")
+        raise InputError("presence_min is above presence_max; swap them")
     return thresholds
 
 
@@ -208,7 +208,7 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
     if thresholds.get("k", 0) > records:
         raise InputError(
             f"k = {thresholds['k']} is above the number of records, {records:,}: no block can have "
-            "so many people; want a smaller k"
+            "so many people; require a smaller k"
         )
     for name in ("l", "l_entropy", "l_recursive"):
         for secret, there in values.items():
@@ -216,7 +216,7 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
                 raise InputError(
                     f"{name} = {shown(thresholds[name])} is above the {several(there, 'value')} "
                     f"that secret {quoted(secret)} has in the release: no block can have so many; "
-                    f"want at most {there}"
+                    f"require at most {there}"
                 )
 
 

@@ -22,7 +22,7 @@ def settle(
     """
     star = _all_starred(microdata)
     if star is None:
-        never = "no record is suppressed: a quasi-identifier that is no text is never *"
+        never = "no record is suppressed: a quasi-identifier that is not a text is never *"
         return microdata, 0, [never] if how != "block" else []
     there = _count(engine, replace(microdata, where=_both(microdata.where, star)))
     if not there:

@@ -37,7 +37,7 @@ def check_population(tables: Tables) -> None:
     if too_small:
         raise InputError(
             f"the population has fewer people than the release in {too_small:,} of {blocks:,} "
-            "blocks; it must hold everybody who may be in the release"
+            "blocks; it must contain everybody who may be in the release"
         )
 
 

@@ -127,7 +127,7 @@ class _Run:
         except (Interrupted, KeyboardInterrupt) as e:
             raise Interrupted(
                 f"interrupted; {len(outcomes)} of {len(self.study.entries)} are done and kept in "
-                f"{self.store.folder}: the same command goes on"
+                f"{self.store.folder}: run the same command again to resume"
             ) from e
 
     def _outcome(self, entry: Entry, written: Outputs) -> Outcome:

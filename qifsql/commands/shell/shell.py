@@ -86,7 +86,7 @@ def shell(
     """
     folder = None if export is None else Path(export)
     if folder is not None and not folder.is_dir():
-        raise OutputError(f"{folder} is no folder; name one that exists with --export")
+        raise OutputError(f"{folder} is not a folder; name one that exists with --export")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     folders = [] if folder is None else [folder]
     with opened(spec, settings, folders=folders, joined=False) as (engine, bound):

@@ -414,10 +414,14 @@ def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected
         pl.col("worst_case").max(),
     )
     if not _adds_up(subsets, parts, layout.people):
-        raise workspace.broken("the blocks of some subset do not add up to the people")
+        raise workspace.broken(
+            "internal error: the blocks of a subset do not add up to the people; please report this"
+        )
     expected = answered.subsets[each.number] * len(each.questions)
     if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
-        raise workspace.broken("some subset has no answer, or one too many")
+        raise workspace.broken(
+            "internal error: a subset has no answer, or more than one; please report this"
+        )
     bins = counts.select(*KEYS, "bin", individuals="people") if histograms else None
     return Collected(subsets, bins, parts)
 

@@ -198,7 +198,7 @@ def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:
     """Return what became of the work, for the person who stopped it."""
     if spec.workspace is None or not useful:
         return "nothing was left behind"
-    return f"what is done is kept in {spec.workspace}: the same command goes on"
+    return f"what is done is kept in {spec.workspace}: run the same command again to resume"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,7 +404,8 @@ class SweepRun:
     def _too_early(self, what: str) -> InputError:
         return InputError(
             f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in "
-            f"{self.spec.workspace or 'memory'}: the same command goes on, or give more time with "
+            f"{self.spec.workspace or 'memory'}: run the same command again to resume, or "
+            "give more time with "
             "--time-budget"
         )
 
@@ -416,7 +417,7 @@ class SweepRun:
             there = frame["subset"].n_unique()
             notes.append(
                 f"the time is over: {there:,} of {several(self.strategy.subsets, 'subset')} are "
-                "complete; the same command goes on from here"
+                "complete; run the same command again to resume from here"
             )
         return tuple(notes)
 

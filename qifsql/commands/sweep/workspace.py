@@ -1,7 +1,7 @@
-"""The workspace of a sweep: one file with all that is to be done, and all that was found.
+"""The workspace of a sweep: one file with its tasks and their results.
 
-A task and what it found are stored in one transaction. Whatever ends the process, the same command
-goes on where it was: what is done stays done, what was under way is done again.
+A task and its results are stored in one transaction. After any interruption the same command
+resumes: finished tasks stay finished, unfinished ones run again.
 """
 
 import json
@@ -199,19 +199,19 @@ class Workspace:
         self.enter(stream, "done", _rows("done", condition))
 
     def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
-        """Refuse a file that is no workspace, or one of another sweep."""
+        """Refuse a file that is not a workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
         now = _signed(request)
         if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
             raise InputError(
                 f"{where} was begun by qifsql {before.get('qifsql')} with "
-                f"{before.get('engine', 'another engine')}; go on with these versions, or start "
-                "anew with --restart"
+                f"{before.get('engine', 'another engine')}; resume with these versions, or "
+                "start over with --restart"
             )
         if other := [name for name, value in now.items() if before.get(name) != value]:
             raise InputError(
                 f"{where} is the workspace of another sweep: {', '.join(other)} differ; "
-                "repeat that command to go on with it, start anew with --restart, or name another "
+                "repeat that command to resume it, start over with --restart, or name another "
                 "file with --workspace"
             )
 
@@ -236,7 +236,7 @@ def prepare(
     if not path.exists():
         return
     if not path.is_file():
-        raise InputError(f"the workspace {path} is no file; name another with --workspace")
+        raise InputError(f"the workspace {path} is not a file; name another with --workspace")
     if not path.stat().st_size:
         path.unlink()
         return
@@ -247,7 +247,7 @@ def prepare(
     tables, trouble = engine.probe(path) if by_duckdb else (set(), None)
     if trouble is not None and "in use" in str(trouble):
         raise DatasetError(
-            f"{path} is the workspace of a sweep that runs now; wait for it, or name another with "
+            f"{path} is the workspace of a running sweep; wait for it, or name another with "
             "--workspace",
             detail=trouble.detail,
         ) from trouble
@@ -255,12 +255,14 @@ def prepare(
         raise trouble
     if isinstance(trouble, DatasetError):
         raise DatasetError(
-            f"the workspace {path} is corrupt or truncated; remove it to start anew, or name "
+            f"the workspace {path} is corrupt or truncated; remove it to start over, or name "
             "another with --workspace",
             detail=trouble.detail,
         ) from trouble
     if not by_duckdb or trouble is not None or (tables and not {"facts", "tasks"} <= tables):
-        raise InputError(f"{path} is no workspace of a sweep; name another file with --workspace")
+        raise InputError(
+            f"{path} is not a workspace of a sweep; name another file with --workspace"
+        )
     if restart:
         remove(path)
 
@@ -278,7 +280,7 @@ def alone(path: Path | None) -> Iterator[None]:
     with _LOCK:
         if real in _OPEN:
             raise DatasetError(
-                f"{path} is the workspace of a sweep that runs now; wait for it, or name another "
+                f"{path} is the workspace of a running sweep; wait for it, or name another "
                 "with --workspace"
             )
         _OPEN.add(real)

@@ -131,10 +131,10 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
 
 
 def _seeded(seed: int, settings: Settings | None) -> Settings:
-    """Return the settings with the seed, for the manifest; InputError if it is no seed."""
+    """Return the settings with the seed, for the manifest; InputError if it is not a seed."""
     settings = settings or Settings()
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
-        raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")
+        raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")
     if settings.seed not in (None, seed):
         raise InputError("the settings have another seed; give the seed to treat alone")
     return replace(settings, seed=seed)

@@ -92,7 +92,7 @@ class _Parser:
         """Return the whole pattern."""
         node = self._choice()
         if self.at < len(self.text):  # only a closing bracket ends a choice early
-            raise self._wrong("a bracket ) that nothing opens")
+            raise self._wrong("an unopened bracket )")
         return node
 
     def _choice(self) -> Node:
@@ -116,7 +116,7 @@ class _Parser:
             return part
         match = re.compile(r"\{(\d{1,9})(,(\d{0,9}))?\}", re.ASCII).match(self.text, self.at)
         if not match:
-            raise self._wrong("a bracket { that is no repetition such as {3} or {2,4}")
+            raise self._wrong("a bracket { that is not a repetition such as {3} or {2,4}")
         if match[2] == ",":
             raise self._wrong(_ENDLESS)
         least, most = int(match[1]), int(match[3] or match[1])
@@ -134,7 +134,7 @@ class _Parser:
         if character in "*+?{}]":
             raise self._wrong(f"{character} with nothing to stand behind; \\{character} is itself")
         if character == ".":
-            raise self._wrong("a point, which says no characters; write a class, or \\. for itself")
+            raise self._wrong("a dot, which names no characters; write a class, or \\. for itself")
         if character in "^$":
             raise self._wrong(
                 f"{character}: a pattern says the whole identifier; \\{character} is itself"
@@ -148,7 +148,7 @@ class _Parser:
         opened = self.at
         self.at += 3 if self.text.startswith("(?:", self.at) else 1
         if self._next() == "?":
-            raise self._wrong("a group of a kind that is not known here; use (...)")
+            raise self._wrong("an unknown kind of group; use (...)")
         self.depth += 1
         if self.depth > NESTED:
             raise self._wrong(f"brackets nested more than {NESTED} deep")
@@ -156,14 +156,14 @@ class _Parser:
         self.depth -= 1
         if not self._taken(")"):
             self.at = opened
-            raise self._wrong("a bracket ( that nothing closes")
+            raise self._wrong("an unclosed bracket (")
         return node
 
     def _class(self) -> frozenset[int]:
         opened, codes = self.at, set[int]()
         self.at += 1
         if self._next() == "^":
-            raise self._wrong("a class of what is not meant; say which characters there are")
+            raise self._wrong("a negated class; list its characters instead")
         while not self._taken("]"):
             first = self._member(opened)
             if not (self._next() == "-" and self.text[self.at + 1 : self.at + 2] not in ("", "]")):
@@ -185,7 +185,7 @@ class _Parser:
         character = self._next()
         if not character:
             self.at = opened
-            raise self._wrong("a bracket [ that nothing closes")
+            raise self._wrong("an unclosed bracket [")
         if character == "\\":
             return self._escape()
         self.at += 1

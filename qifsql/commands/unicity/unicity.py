@@ -155,7 +155,7 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
     if not 1 <= draws <= 10**8:
         raise InputError("draws are a whole number from 1 to 100,000,000")
     if not 0 <= seed < SEEDS:
-        raise InputError(f"this seed cannot be used; give a whole number from 0 to {SEEDS - 1}")
+        raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")
     settings = settings or Settings()
     if settings.seed not in (None, seed):
         raise InputError("the settings have another seed; give the seed to unicity alone")

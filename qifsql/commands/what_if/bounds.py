@@ -73,7 +73,7 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
     match = _UNTIL.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{quoted(text)} is no bound; write such as crs<=0.1, cas(SECRET)<=0.8, "
+            f"{quoted(text)} is not a bound; expected, for example, crs<=0.1, cas(SECRET)<=0.8, "
             "crs.deterministic<=0.05, k>=5 or l>=2"
         )
     model, measure, secret, sign, number = match.groups()
@@ -81,7 +81,9 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
     try:
         limit = float(number)
     except ValueError as e:
-        raise InputError(f"the limit of {quoted(text)} is not a number; write such as 0.1") from e
+        raise InputError(
+            f"the limit of {quoted(text)} is not a number; expected, for example, 0.1"
+        ) from e
     if not limit >= 0 or limit == float("inf"):
         raise InputError(f"the limit of {quoted(text)} must be a number from 0")
     if model in ("k", "l") and measure:
@@ -109,7 +111,7 @@ def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
     names = named(text, secrets)
     if not names:
         hint = did_you_mean(text, secrets)
-        raise ColumnError(f"{quoted(text)} is no secret here{hint}")
+        raise ColumnError(f"{quoted(text)} is not a secret here{hint}")
     return tuple(names)
 
 

@@ -48,7 +48,7 @@ class Work:
         for name in trees:
             if name not in names:
                 hint = did_you_mean(name, names)
-                raise ColumnError(f"{quoted(name)} is no quasi-identifier{hint}")
+                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
         self.trees = {name: Hierarchy.read(path) for name, path in trees.items()}
         self.changed = Changed(catalog, bound.microdata.qids, self.trees)
         self.raws = [

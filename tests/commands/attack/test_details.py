@@ -148,9 +148,9 @@ def test_a_store_is_asked_again_on_the_command_line(thesis: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda p: p.write_text("a,b\n1,2\n"), "is no store"),
+        (lambda p: p.write_text("a,b\n1,2\n"), "is not a store"),
         (lambda p: p.mkdir(), "is a folder"),
-        (lambda p: p.touch(), "is no store"),
+        (lambda p: p.touch(), "is not a store"),
     ],
 )
 def test_a_store_that_is_none_is_refused(

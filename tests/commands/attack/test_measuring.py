@@ -395,7 +395,7 @@ gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,nan | is missing or no finite
 gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,cellvalue | is missing or no finite number in 1
 gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,-1 | has losses, but no guess that never loses
 gain=matrix:bad.csv | guess,1,2;a,1,1 | is missing for 1 of 3 pairs
-gain=matrix:bad.csv | guess;a | is no gain matrix
+gain=matrix:bad.csv | guess;a | is not a gain matrix
 gain=matrix:bad.csv | guess,n,gain | guess
 gain=worth:bad.csv | value,money;1,2;2,2;3,2 | says no worth
 gain=worth:bad.csv | amount,worth;1,2;2,2;3,2 | says no worth
@@ -436,10 +436,10 @@ prior=bad.csv | year,probability;1,1;2,0;3,0 | says no prior
 prior=bad.csv model=crs | n,probability;1,1;2,0;3,0 | a prior is about a secret
 prior=none.csv | | does not exist
 measures=luck | | there is no measure "luck"
-thresholds=-0.1 | | threshold "-0.1" is no number from 0
-thresholds=x | | threshold "x" is no number from 0
+thresholds=-0.1 | | threshold "-0.1" is not a number from 0
+thresholds=x | | threshold "x" is not a number from 0
 quantiles=0.1234567891 | | more than 9 decimals
-quantiles=1.5 | | quantile "1.5" is no number from 0 to 1
+quantiles=1.5 | | quantile "1.5" is not a number from 0 to 1
 population=bad.csv model=crs | q;1;2;2 | fewer people than the release in 1 of 2 blocks
 population=bad.csv model=crs | q;a;b | quasi-identifier "q" has another type in bad.csv
 population=bad.csv model=crs | age;1 | column "q" is not in bad.csv

@@ -64,7 +64,7 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     (None, {"secret": "t"}, '"t" is not in r1.parquet'),
     (None, {"secret": []}, "no secret is named"),
     (None, {"secret": ["s", "age"]}, "one secret at a time"),
-    (None, {"secret": "zip"}, "it is no secret"),
+    (None, {"secret": "zip"}, "it is not a secret"),
     (
         {"s": [1, 2, 3]},
         {},
@@ -85,7 +85,11 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     (None, {"confidence": ["x"]}, "is not a number"),
     (None, {"truth": "id"}, "truth .* is BIGINT"),
     (None, {"plain": ["nope"]}, "no quasi-identifier"),
-    (None, {"hierarchies": {"zap": "x.csv"}}, '"zap" is no quasi-identifier; did you mean "zip"'),
+    (
+        None,
+        {"hierarchies": {"zap": "x.csv"}},
+        '"zap" is not a quasi-identifier; did you mean "zip"',
+    ),
     (None, {"records": "out.json"}, "must end in one of"),
 ]
 

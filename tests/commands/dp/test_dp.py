@@ -310,8 +310,8 @@ def asked(**changed: str | None) -> list[str]:
         ({"epsilon": "0"}, 'epsilon "0" is not above 0'),
         ({"epsilon": "ln 3,-1"}, 'epsilon "-1" is not above 0'),
         ({"epsilon": "ln 0.5"}, "ln X one with X above 1"),
-        ({"epsilon": "2**3"}, '"2**3" is no epsilon; write numbers and logarithms'),
-        ({"epsilon": "1e4"}, "is no noise at all"),
+        ({"epsilon": "2**3"}, '"2**3" is not an epsilon; write numbers and logarithms'),
+        ({"epsilon": "1e4"}, "means no noise"),
         ({"epsilon": ""}, "no epsilon is given"),
         ({"predicate": "age > 5 or age is null"}, "holds for all 8 records"),
         ({"predicate": "age > 5", "null": "drop"}, "holds for all 6 records"),
@@ -364,7 +364,7 @@ def test_a_range_that_is_too_wide_to_weigh_is_refused(people: Path) -> None:
 
 def test_too_many_values_and_cells_are_refused(people: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(count, "CELLS", 3)
-    refused(people, *asked(), says="and at most 3 can be weighed; round one of them")
+    refused(people, *asked(), says="and at most 3 are supported; round one of them")
     monkeypatch.setattr(count, "PLACES", 2)
     refused(people, *asked(), says="has 5 values to move between, and at most 2")
 

@@ -225,7 +225,7 @@ def test_hierarchies_that_are_no_trees_are_refused(tmp_path: Path, text: str, sa
 def test_a_hierarchy_of_another_column_or_no_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "tree.csv"
     file.write_text("yes;*\nno;*\n")
-    with pytest.raises(InputError, match="which is no secret here"):
+    with pytest.raises(InputError, match="which is not a secret here"):
         levels(PEOPLE, **KNOWN, hierarchy={"ilness": file})
     with pytest.raises(InputError, match="cannot be read"):
         levels(PEOPLE, **KNOWN, hierarchy={"illness": tmp_path / "none.csv"})

@@ -63,7 +63,7 @@ def attack(*lines: str) -> str:
         ('[output]\nformats = "pdf"\n' + ALL, 2, 'formats is a list of "parquet", "csv"'),
         ("[output]\nformats = []\n" + ALL, 2, "formats is a list of"),
         ("[output]\nfolder = 3\n" + ALL, 2, "folder is a text in quotes"),
-        ('[output]\nfolder = "later.csv"\n' + ALL, 2, "later.csv is no folder; name another"),
+        ('[output]\nfolder = "later.csv"\n' + ALL, 2, "later.csv is not a folder; name another"),
         ('[output]\nfodler = "x"\n' + ALL, 2, 'there is no "fodler" here; did you mean "folder"?'),
     ],
 )
@@ -232,7 +232,7 @@ def test_names_that_look_the_same_are_the_same(here: Path):
          "check 1 has both a policy and rules"),
         (CHECK.replace("singled_out", "singld_out"), 7,
          'there is no measure "singld_out"; did you mean "singled_out"?'),
-        (CHECK.replace("at_most = 5", "at_most = 'few'"), 8, "at_most is no number"),
+        (CHECK.replace("at_most = 5", "at_most = 'few'"), 8, "at_most is not a number"),
         (CHECK.replace("at_most", "rise_at_most"), 2, "a rule needs a baseline; write baseline"),
         (CHECK.replace("[[check.rule]]", "baseline = 'no.json'\n[[check.rule]]"), 5,
          "no.json does not exist"),
@@ -265,7 +265,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(here: Path):
     refused(
         here, text,
         (8, "ltr.csv does not exist"), (HEAD + 4, 'no model "crz"'),
-        (HEAD + 7, "sweep 1 has no name"), (HEAD + 16, "at_least is no number"),
+        (HEAD + 7, "sweep 1 has no name"), (HEAD + 16, "at_least is not a number"),
     )  # fmt: skip
 
 

@@ -557,7 +557,7 @@ def test_a_database_that_is_no_workspace_is_left_alone(
     with duckdb.connect(path) as mine:
         mine.sql(f"CREATE TABLE people AS SELECT * FROM '{people}'")
     source = f"people@{path}" if own else people
-    with pytest.raises(InputError, match=r"is no workspace|the release"):
+    with pytest.raises(InputError, match=r"is not a workspace|the release"):
         qifsql.sweep(source, qids=["sex"], workspace=path, restart=restart)
     with duckdb.connect(path) as mine:
         assert mine.sql("SELECT count(*) FROM people").fetchall() == [(200,)]

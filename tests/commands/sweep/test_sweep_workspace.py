@@ -1,5 +1,4 @@
-"""The workspace of a sweep: after any end the same command goes on, and nothing is done twice,
-lost, or told to others."""
+"""The workspace of a sweep: after any interruption it resumes; nothing runs twice or is lost."""
 
 import json
 import os

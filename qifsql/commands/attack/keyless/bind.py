@@ -181,7 +181,7 @@ def _disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
         if any(secret.expression == q.expression or secret.name == q.name for q in qids):
             raise ColumnError(
                 f"secret {quoted(secret.name)} is among the quasi-identifiers; what the adversary "
-                "knows is no secret: take it out of one of them"
+                "knows is not a secret: take it out of one of them"
             )
 
 
@@ -195,6 +195,7 @@ def _check_types(
         if not numbers and comparable(reference.type) != comparable(attribute.type):
             raise ColumnError(
                 f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
-                f"but {family(attribute.type)} in {other.dataset}: neither is made the other, as "
-                "the text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
+                f"but {family(attribute.type)} in {other.dataset}: values are not converted, "
+                "as the text 007 is not the number 7; write both with one type (CSV: "
+                "--all-varchar)"
             )

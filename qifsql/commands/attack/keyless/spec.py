@@ -112,7 +112,7 @@ def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
     if not models or any(m.acronym not in MODELS for m in models):
         raise InputError(f"link rules are for the models {', '.join(MODELS)}: releases over time")
     if len({m.individual for m in models}) > 1:
-        raise InputError("models of one person and of everybody are run apart")
+        raise InputError("individual and collective models cannot be combined; run them separately")
     return models
 
 

@@ -22,7 +22,8 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
     columns = [schema.find(name) for name in NEEDED]
     if any(field is None for field in columns):
         raise InputError(
-            f"{dataset.name} is no table of transitions; it needs the columns from, to, probability"
+            f"{dataset.name} is not a table of transitions; it needs the columns from, to, "
+            "probability"
         )
     before, after, chance = (field for field in columns if field is not None)
     columns_by_name = {
@@ -37,7 +38,7 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
 
 
 def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> None:
-    """Refuse a table that is no transition matrix; the InputError counts its wrong lines."""
+    """Refuse a table that is not a transition matrix; the InputError counts its wrong lines."""
     plan = Plan((step,), load("keyless/lawless").query)
     ((lines, unfit, wrong, twice, values, unsound),) = engine.rows(
         plan, "checking transitions", dataset.name
