@@ -1,4 +1,4 @@
-"""What two anonymised releases tell together: the shape of Ganta et al.'s figures, on public data.
+"""Composition of two anonymised releases: the shape of Ganta et al.'s figures, on public data.
 
     python benchmarks/composition.py [--data DIR] [--out benchmarks/composition.md]
 

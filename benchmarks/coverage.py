@@ -1,4 +1,4 @@
-"""How often the intervals that qifsql states hold the exact value: a thousand draws of four shapes.
+"""Coverage of the intervals that qifsql states: a thousand draws of four shapes.
 
     python benchmarks/coverage.py [--draws 1000]
 

@@ -1,4 +1,4 @@
-"""What guesses owe to the person they are about: the shape of the paper's figures, on public data.
+"""Differential inference: the shape of the paper's figures, on public data.
 
     python benchmarks/differential.py [--data DIR] [--out benchmarks/differential.md] [--charts DIR]
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""The tree of errors.
 
     QifError                 everything that qifsql raises on purpose
     ├── InputError           the user's input (exit code 2)

@@ -1,4 +1,4 @@
-"""What all tests share: where the data are, and how long hypothesis may search."""
+"""Settings of all tests: the places of data, and the effort of hypothesis."""
 
 import os
 from pathlib import Path

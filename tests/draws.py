@@ -196,7 +196,7 @@ def trails(shape: str, people: int, seed: int = 0) -> list[list[int]]:
 
 
 def unicity_coverage(shape: str, seeds: Sequence[int], draws: int = 50) -> dict[str, float]:
-    """How often the interval of so many draws holds the exact unicity, and half its mean width."""
+    """Return the coverage of the interval of this many draws, and half its mean width."""
     everybody = trails(shape, 300)
     owners = Counter(s for points in everybody for s in combinations(points, KNOWN))
     shares = [[owners[s] == 1 for s in combinations(points, KNOWN)] for points in everybody]
@@ -219,7 +219,7 @@ def unicity_coverage(shape: str, seeds: Sequence[int], draws: int = 50) -> dict[
 
 
 def estimate_coverage(shape: str, seeds: Sequence[int], fraction: float = 0.1) -> dict[str, float]:
-    """How often the range of the methods holds the number of people unique in the population."""
+    """Return the coverage of the range of the methods for the number of population uniques."""
     people = table(shape, 10_000, 2_500).select("a", *OTHERS).rows()
     exact = sum(n == 1 for n in Counter(people).values())
     held, lows, highs = 0, 0.0, 0.0

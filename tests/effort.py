@@ -1,4 +1,4 @@
-"""How many examples hypothesis tries: a few before a commit, more in CI, many in a campaign.
+"""The number of examples of hypothesis: few before a commit, more in CI, many in a campaign.
 
 ``QIFSQL_EFFORT`` is ``quick``, ``usual`` (the default) or ``many``, which ``make slow`` asks for.
 """

@@ -131,7 +131,7 @@ def _texts(node: ast.AST | None, above: Nodes, module: Nodes) -> Iterator[str]:
 
 
 def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
-    """What a name is given, in the order of lines; ``None`` where that is not written there."""
+    """Yield the values of a name, in the order of lines; ``None`` if one is not written there."""
     for node in sorted(among, key=lambda n: getattr(n, "lineno", 0)):
         match node:
             case ast.ImportFrom(module=str(place), names=names) if place.startswith("qifsql."):

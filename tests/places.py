@@ -1,4 +1,4 @@
-"""Where things are: the repository, the samples, files of the tests."""
+"""Places: the repository, the samples, files of the tests."""
 
 from pathlib import Path
 

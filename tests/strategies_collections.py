@@ -202,7 +202,7 @@ def names_of(
 
 
 def _like(name: str, drawn: Sequence[tuple[pa.Table, str]]) -> bool:
-    """Whether a dataset has another column that this name could mean."""
+    """Return whether a dataset has another column that this name could mean."""
     plain = name.strip().casefold()
     return any(
         other != name and other.strip().casefold() == plain

@@ -1,4 +1,4 @@
-"""What the tests of studies share: small releases, and the files of studies."""
+"""Shared by tests of studies: small releases, and the files of studies."""
 
 import shutil
 from pathlib import Path

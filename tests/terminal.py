@@ -10,7 +10,7 @@ from qifsql.app import main
 
 
 class Done(NamedTuple):
-    """What a command left: its exit code, stdout and stderr."""
+    """The outcome of a command: its exit code, stdout and stderr."""
 
     code: int
     out: str

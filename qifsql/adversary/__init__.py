@@ -1,1 +1,1 @@
-"""What the adversary knows and wants: models, gains, and an attack bound to columns."""
+"""The adversary's knowledge and aim: models, gains, and an attack bound to columns."""

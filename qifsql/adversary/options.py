@@ -1,4 +1,4 @@
-"""What an adversary knows and wants, as people write it: options of most functions."""
+"""Options of the adversary's knowledge and aim, shared by most functions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,7 +67,7 @@ PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as genera
 
 
 class Knowledge(TypedDict, total=False):
-    """What she knows of everybody, and what she wants.
+    """The adversary's knowledge about everybody, and the secrets to infer.
 
     ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
     ``decade=birth_year//10``; of a collection ``2:school`` is that of the second dataset, and
@@ -92,7 +92,7 @@ class Knowledge(TypedDict, total=False):
 
 
 class Joining(TypedDict, total=False):
-    """How the people of a collection are found in its datasets.
+    """Options that join the datasets of a collection by person.
 
     ``key``: the column that identifies a person, one for all datasets or one for each. ``wave``:
     the column that makes a collection of one long table, ``year`` or ``year=2018,2019``.
@@ -167,7 +167,7 @@ class Target(TypedDict, total=False):
 
 
 class Person(Target, total=False):
-    """Who is attacked, and who is in the release.
+    """Options for one target and for membership.
 
     ``member``: for membership, a flag, a column or named expression that says who is in the
     release.
@@ -183,7 +183,7 @@ class Person(Target, total=False):
 
 
 class Distribution(TypedDict, total=False):
-    """How success is spread over the people.
+    """Options for the distribution of success over people.
 
     ``by``: a column or named expression whose values are groups of people. ``thresholds``: count
     people whose success is at least that. ``quantiles``: the success that these shares of the
@@ -219,4 +219,4 @@ class Distribution(TypedDict, total=False):
 
 
 class Options(Knowledge, Joining, Worth, Person, Distribution, total=False):
-    """What an adversary knows and wants: options of an attack."""
+    """Options of an attack: all of the above."""

@@ -1,4 +1,4 @@
-"""What is attacked and how: the spec as the user wrote it, and bound to the columns there are."""
+"""The spec of an attack: as the user wrote it, and bound to columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -25,7 +25,7 @@ FORMS = "sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv"
 
 @dataclass(frozen=True)
 class Rule:
-    """How one column may change: not at all, by ``shift``, with probability, or by a table.
+    """A rule for the change of one column: none, by ``shift``, with probability, or by a table.
 
     ``stay`` is None if it is to be learned.
     """

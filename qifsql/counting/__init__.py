@@ -1,1 +1,1 @@
-"""What commands share once an engine is open: the people, their blocks, cells of releases."""
+"""Counting shared by commands: people, blocks, cells of releases."""

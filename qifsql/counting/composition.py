@@ -1,4 +1,4 @@
-"""What is composed and how: releases, the people in all of them, what is known of these."""
+"""The spec of a composition: releases, the people in all of them, and what is known of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a sanitised release must satisfy: k-anonymity, l-diversity, t-closeness."""
+"""Limits on a sanitised release: k-anonymity, l-diversity, t-closeness."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which cuts are refused, because one side would not keep a limit on a secret."""
+"""Refuse cuts of which one side would break a limit on a secret."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What a release has lost of each column of the original: counted in SQL, divided in Python."""
+"""Information loss of each column of a release: counted in SQL, divided in Python."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -32,7 +32,7 @@ PARTITION: dict[str, pl.DataType] = {
     **{f"crs_{name}": pl.Float64() for name in SUCCESS},
     **{f"cas_{name}": pl.Float64() for name in SUCCESS},
 }
-"""What is measured of a release and a secret.
+"""The measures of a release and a secret.
 
 ``k`` is the size of the smallest block, ``l`` the least number of different values of the secret in
 one (a missing value is a value), ``average_class_size`` records per block. ``crs_*`` is success at
@@ -42,7 +42,7 @@ re-identification, ``cas_*`` at inferring the secret: probabilities in [0, 1], t
 
 @dataclass(frozen=True)
 class Risk:
-    """What holds of one release and one secret: ``PARTITION``, and the rows of ``attack``.
+    """The risk of one release and one secret: ``PARTITION``, and the rows of ``attack``.
 
     ``attacks`` maps acronyms to the measures of their rows (``qifsql.measures.bayes.row``).
     """

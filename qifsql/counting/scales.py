@@ -24,7 +24,7 @@ NOWHERE = 2**31 - 1  # the place of the missing value where there is none
 
 @dataclass(frozen=True)
 class Spread:
-    """How people are spread over the values of an attribute.
+    """The distribution of people over the values of an attribute.
 
     ``together`` is the sum of the squares of the values' people: the fewer, the more the attribute
     tells people apart.

@@ -173,7 +173,7 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
 
 @dataclass(frozen=True)
 class CellSource:
-    """Which cells are read: the column and release they are of, for messages, and their domain.
+    """A source of cells: its column and release, for messages, and its domain.
 
     ``labels`` is what to do where they cannot be read.
     """

@@ -1,1 +1,1 @@
-"""Where rows are and which columns they have: files, types, expressions, hierarchies."""
+"""Datasets and their columns: files, types, expressions, hierarchies."""

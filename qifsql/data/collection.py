@@ -20,7 +20,7 @@ ABSENT_RULES = get_args(Absent)
 
 
 class _Absent(str):
-    """What a target has for the columns of a dataset that the person is not in."""
+    """The value of a target in columns of a dataset that the person is not in."""
 
     __slots__ = ()
 

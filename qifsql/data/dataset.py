@@ -73,7 +73,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Where the rows of one release are.
+    """The files or table of one release.
 
     ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
     once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is

@@ -1,4 +1,4 @@
-"""How an option is declared: once, for Python, for the command line and for studies.
+"""Declare an option once, for Python, for the command line and for studies.
 
 The options of a function are a ``TypedDict``. Each field is annotated with its type in Python and
 an ``Option``: its form, its help text, its place on the command line. ``declared`` reads them;
@@ -26,7 +26,7 @@ OPTIONS = "Options"
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """What an option holds, in words, and how a study has it.
+    """The kind of value of an option: in words, and as read from a study.
 
     ``read`` gives the value from what TOML holds there, None if that is something else.
     ``choices`` are all values there are, the usual one first, where there are few. ``nothing`` is

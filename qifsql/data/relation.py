@@ -1,4 +1,4 @@
-"""How the rows of a dataset are named in SQL."""
+"""Name the rows of a dataset in SQL."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

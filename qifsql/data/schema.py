@@ -1,4 +1,4 @@
-"""What binding asks of the engine about one dataset."""
+"""Questions of binding to the engine about one dataset."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from qifsql.data.dataset import Dataset, Schema
 
 
 class Catalog(Protocol):
-    """What binding asks of the engine about one dataset."""
+    """Questions of binding to the engine about one dataset."""
 
     @property
     def schema(self) -> Schema:

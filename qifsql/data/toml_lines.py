@@ -37,14 +37,14 @@ TOKEN = re.compile(
 
 
 class LineError(InputError):
-    """What is wrong with a part of the data; ``route`` leads to it."""
+    """An error in a part of the data; ``route`` leads to it."""
 
     route: Route = ()
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Where the parts of a TOML file stand; lines are counted from 1.
+    """Line numbers of the parts of a TOML file, from 1.
 
     Without a file, errors name no line: anyone who catches one looks up its route.
     """

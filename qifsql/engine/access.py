@@ -1,4 +1,4 @@
-"""Which files a connection may open: those that are named when it is opened, and no others.
+"""Restrict a connection to the files that are named when it is opened.
 
 An expression, a view or a database that somebody sent may name any file. DuckDB refuses what is
 not on this list, and its settings are locked before the first statement of a user runs.

@@ -1,4 +1,4 @@
-"""What DuckDB knows about one dataset: its columns, the types of expressions over it.
+"""DuckDB's catalog of one dataset: its columns, and types of expressions over it.
 
 DuckDB tells names apart without regard to case and renames the second of ``ID`` and ``id``.
 The names that stand in the file are read from it, so that both columns can be used.
@@ -34,7 +34,7 @@ HEADER = 100  # lines that the names of columns may take, where they contain lin
 
 
 class Catalog:
-    """What binding asks about one dataset (``qifsql.adversary.bind.Catalog``)."""
+    """Answers to binding about one dataset (``qifsql.adversary.bind.Catalog``)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""How fields of CSV are written, and whether their type keeps different fields apart.
+"""Check the types of CSV fields: a type must keep different fields apart.
 
 A field is text. Read as numbers, dates or times, different fields may be one value: ``1.5`` and
 ``1.50`` are, and where a float rounds also ``9007199254740992`` and ``9007199254740993``. The

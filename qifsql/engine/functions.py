@@ -1,4 +1,4 @@
-"""Which functions an expression uses, and which it may use."""
+"""List the functions of an expression, and those that are allowed."""
 
 import json
 from collections.abc import Iterator, Mapping

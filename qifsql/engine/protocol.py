@@ -21,7 +21,7 @@ from qifsql.query.plan import Plan
 
 
 class Engine(Protocol):
-    """What runs a plan within the limits of its settings.
+    """An engine runs plans within the limits of its settings.
 
     ``what`` and ``where`` say what is being done, and on which data, for progress and errors.
     """

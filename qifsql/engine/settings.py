@@ -1,4 +1,4 @@
-"""How much of the machine an engine may use, and how it tells what it is doing."""
+"""Settings of an engine: memory, threads, temporary files, progress."""
 
 import os
 import tempfile

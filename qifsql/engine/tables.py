@@ -13,7 +13,7 @@ from qifsql.query.plan import Plan
 
 @dataclass
 class Tables:
-    """What makes and drops tables of one engine; ``statements`` are the statements that made them.
+    """Create and drop tables of one engine; ``statements`` are those that created them.
 
     ``what`` and ``where`` say what is being done, for progress and errors. Three stores are apart:
     ``Counts``, whose tables may stay in a file and are made once, and ``Passes`` and the sweep's

@@ -16,7 +16,7 @@ from qifsql.measures.profile import Profile
 
 @dataclass(frozen=True)
 class Success:
-    """How well an adversary does: probabilities in [0, 1], exact but for ``worst_case``.
+    """An adversary's success: probabilities in [0, 1], exact but for ``worst_case``.
 
     ``certain`` is the number of individuals whose secret is certain.
     """

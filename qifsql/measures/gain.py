@@ -1,4 +1,4 @@
-"""What an adversary gains, in the unit of her gain function."""
+"""Expected gains of an adversary, in the unit of the gain function."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What links between a release and a register are worth, from how many look alike in both.
+"""Measures of links between a release and a register, from block sizes in both.
 
 f is the number of records of the release in a block, F that of the register, c how many people of
 the block are in both by the truth. A link is a record of the release with one of the register in

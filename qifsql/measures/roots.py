@@ -1,4 +1,4 @@
-"""Where a function of one number is 0; scipy, which has this method too, is no dependency."""
+"""Find a root of a function of one number; scipy, which has this method too, is no dependency."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How many people of a population are unique, from the sizes of blocks in a sample of it.
+"""Estimate population uniques from the sizes of blocks in a sample.
 
 Sources: Zayatz 1991; Hoshino 2001 (Pitman's model); Chen and Keller-McNulty 1998 (slide negative
 binomial); Haas and Stokes 1998 (number of classes); Dankar, El Emam, Neisa and Roffey 2012 (which
@@ -70,7 +70,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Uniques:
-    """What one method says: how many people of the population are unique in it.
+    """The estimate of one method: the number of people who are unique in the population.
 
     ``number`` is None if the method has no answer; then ``problem`` says why. ``takes`` is the
     method that a rule chose, ``parameters`` what was fitted, ``remark`` what to know of it.

@@ -1,4 +1,4 @@
-"""What a sanitised column still tells of the original one: pure functions of counts.
+"""Utility of a sanitised column compared with the original: pure functions of counts.
 
 A cell that stands for several values is taken to be each of them alike: its records are spread
 evenly over the different values of the original that it contains.
@@ -22,7 +22,7 @@ class Mass(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """How far two marginals are apart: see ``distances``."""
+    """Distances between two marginals: see ``distances``."""
 
     total_variation: float
     divergence: float

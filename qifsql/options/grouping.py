@@ -62,7 +62,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     WHOLE: (int | None, lambda number: number),
     FILE: (Path | None, lambda file: file),
 }
-"""What the command line gives for each form, and what becomes of it."""
+"""The type on the command line for each form, and its conversion."""
 
 
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}

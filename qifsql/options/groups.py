@@ -41,7 +41,7 @@ Encoding = Annotated[
 
 @dataclass(frozen=True)
 class Data:
-    """Which records."""
+    """Options of the data: files, filter, CSV."""
 
     file: Annotated[
         str,
@@ -97,7 +97,7 @@ def named(datasets: Sequence[Dataset]) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of the machine, and how much is told meanwhile."""
+    """Options of limits and progress."""
 
     memory: Annotated[
         str | None,
@@ -137,7 +137,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result goes and how it looks."""
+    """Options of the output."""
 
     format_: Annotated[
         str | None,

@@ -56,7 +56,7 @@ Out = Annotated[
 
 @dataclass(frozen=True)
 class Summary:
-    """Where the summary of a release that is written goes, and how it looks."""
+    """Options of the summary of a written release."""
 
     format_: Annotated[
         str | None,

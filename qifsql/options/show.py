@@ -1,4 +1,4 @@
-"""Where results go: stdout in a format, or a file by its ending."""
+"""Send results to stdout in a format, or to a file by its ending."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What people type: lists of names, and the target of an attack."""
+"""Parse typed text: lists of names, and the target of an attack."""
 
 import re
 from collections.abc import Sequence

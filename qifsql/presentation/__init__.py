@@ -1,1 +1,1 @@
-"""How any result is shown: parts, words, languages, pages."""
+"""Show any result: parts, words, languages, pages."""

@@ -1,4 +1,4 @@
-"""What releases risk and what they have lost, for those who compare them."""
+"""Tables of risk and information loss of several releases."""
 
 from collections.abc import Mapping, Sequence
 from math import isinf

@@ -1,4 +1,4 @@
-"""What people are shown, whatever the surface: headings, paragraphs, tables, charts, fine print.
+"""Parts of a view, for every surface: headings, paragraphs, tables, charts, fine print.
 
 The terminal, HTML and Markdown draw the same parts, so that no two of them disagree. All of it is
 text, never markup.
@@ -73,7 +73,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Light:
-    """Whether the user's own policy is met, and what that does not say."""
+    """The verdict on the user's own policy, with what it does not cover."""
 
     text: str
     met: bool
@@ -104,7 +104,7 @@ Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Spec: TypeAlias = Mapping[str, Any]
 View: TypeAlias = Callable[[pl.DataFrame, Tables, Spec], list[Part]]
-"""What draws a result: its table, the tables of its details, and what was asked."""
+"""A function that draws a result from its table, its details and its spec."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What all charts share: their look, and how tables and names go into them.
+"""The theme of all charts, and how tables and names enter them.
 
 Names go in as data, and every field is named here, so that no name of a column can be read as
 part of a specification.

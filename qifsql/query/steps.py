@@ -47,7 +47,7 @@ MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chanc
 
 @dataclass(frozen=True)
 class About:
-    """What a step is about: a secret (0: the owner of the record), a gain function, the prior."""
+    """The subject of a step: a secret (0: the owner of the record), a gain function, the prior."""
 
     secret: int
     gain: int = 0

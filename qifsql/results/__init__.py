@@ -1,1 +1,1 @@
-"""What comes out: results, where they come from, files."""
+"""Results: their tables, origins and files."""

@@ -1,4 +1,4 @@
-"""What is said of columns that no rule covers: the table, and why a column is not measured."""
+"""Columns that no rule covers: their table, and the reason why one is not measured."""
 
 import polars as pl
 

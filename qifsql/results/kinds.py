@@ -17,7 +17,7 @@ import polars as pl
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What a stored result of a command holds.
+    """The content of a stored result of a command.
 
     ``columns`` are those by which a table about everybody is known: other tables show values of
     people. ``shared`` are tables of details without values of people, which others may see.

@@ -1,4 +1,4 @@
-"""What a command found: one table, tables of details, remarks, and where they come from."""
+"""The result of a command: one table, tables of details, notes, and their origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

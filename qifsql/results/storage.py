@@ -40,13 +40,13 @@ SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are as wide as ideogra
 FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
 NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 Content: TypeAlias = pl.DataFrame | str | bytes
-"""What a file of a result holds: a table for Parquet, a text, or a workbook."""
+"""The content of a result file: a table for Parquet, a text, or a workbook."""
 STREAMED = (".parquet", ".csv")  # for results with a row per record
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where numbers come from: what was asked for, the SQL that ran, the files that were read.
+    """The origin of numbers: the spec, the SQL that ran, the files that were read.
 
     ``kind`` is the command that they are the result of, ``notes`` are its remarks, ``columns`` all
     columns of the file that was attacked, with their roles. Without ``folders`` a manifest names

@@ -1,1 +1,1 @@
-"""What users write in TOML: studies, which list attacks and sweeps, and policies with rules."""
+"""Files that users write in TOML: studies, which list attacks and sweeps, and policies."""

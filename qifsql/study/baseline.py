@@ -22,7 +22,7 @@ Table = list[dict[str, Any]]
 
 
 class Place(NamedTuple):
-    """Whom and what a value is about; ``by`` and ``group`` are None for everybody together."""
+    """The subject of a value; ``by`` and ``group`` are None for everybody together."""
 
     model: str
     qids: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What may stand in a study: its tables, their keys, and what each key holds.
+"""The format of a study: its tables, their keys, and the form of each key.
 
 The keys of an entry are the options that its command declares (``OPTIONS`` in its ``spec.py``).
 """

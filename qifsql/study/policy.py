@@ -61,7 +61,7 @@ FILES = ("prior", "population")
 
 @dataclass(frozen=True)
 class Policy:
-    """What a release is attacked with, the levels it has to keep, and where the last one is.
+    """A policy: the adversary, the required levels, and the last release.
 
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
     ``unnamed`` is one of ``UNNAMED``. ``lines`` tell where each part of the file stands, for

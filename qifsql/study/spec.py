@@ -17,7 +17,7 @@ FORMATS = ("parquet", "csv")
 
 @dataclass(frozen=True)
 class Study:
-    """What a TOML file asks for: entries in their order, a folder for results and their formats.
+    """A study: entries in their order, a folder for results and their formats.
 
     ``seed`` is for what draws at random, where none is given elsewhere. ``lines`` tell where
     everything stands, for messages.

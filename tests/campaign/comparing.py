@@ -27,7 +27,7 @@ SHARES = (
 
 
 def comparable(data: Table, file: str) -> bool:
-    """Whether the rows in Python are those that the file says: CSV has no types."""
+    """Return whether the rows in Python are those that the file says: CSV has no types."""
     if not data.plain and not file.endswith((".parquet", ".pq")) and "@" not in file:
         return False
     return not any(re.search(r"[*?\[\]:=]|^\d", name) for name in data.columns)
@@ -132,7 +132,7 @@ def describe(data: Table) -> Check:
 
 
 def blocks(data: Table, qids: Sequence[str]) -> Check:
-    """How many blocks of each size there are."""
+    """Return how many blocks of each size there are."""
     taken = {name.casefold() for name in qids}
     names = chain(["size"], (f"size_{i}" for i in count(2)))
     size = next(name for name in names if name not in taken)

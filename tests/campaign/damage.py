@@ -76,12 +76,12 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
 
 
 def _judged(run: Run, folder: Path) -> list[Finding]:
-    """What is wrong with the line, but that the machine is to blame for damage."""
+    """Return what is wrong with the line, but that the machine is to blame for damage."""
     return [f for f in judge(run, folder) if f.kind not in ("exit 3", "file changed")]
 
 
 def _again(folder: Path) -> None:
-    """What the line writes is gone, so that it is written once more."""
+    """Return what the line writes is gone, so that it is written once more."""
     for path in folder.glob("study-results/*"):
         if path.name != "kept":
             path.unlink()
@@ -173,7 +173,7 @@ def always(_good: bytes, _bad: bytes) -> bool:
 
 
 def _in_pages(good: bytes, bad: bytes) -> bool:
-    """Whether all that changed lies before the footer, which has no checksum."""
+    """Return whether all that changed lies before the footer, which has no checksum."""
     footer = len(good) - 8 - int.from_bytes(good[-8:-4], "little")
     return len(good) == len(bad) and good[footer:] == bad[footer:]
 

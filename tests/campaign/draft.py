@@ -29,7 +29,7 @@ class Step:
 
 @dataclass
 class Draft:
-    """What a recipe draws from, and writes its files with, in the working folder.
+    """The source of draws for a recipe, and the writer of its files in the working folder.
 
     ``beside`` is a folder of files that are no inputs and may never be read.
     """
@@ -67,7 +67,7 @@ class Draft:
 
     @property
     def is_csv(self) -> bool:
-        """Whether the file of the table is CSV."""
+        """Return whether the file of the table is CSV."""
         return bool(re.search(r"\.[ct]sv(\.|$)", self.file))
 
     def write(self, data: Table, *endings: str) -> str:
@@ -95,7 +95,7 @@ class Draft:
         return self.rng.choice(choices)
 
     def chance(self, p: float) -> bool:
-        """Whether something happens that has this probability."""
+        """Return whether something happens that has this probability."""
         return self.rng.random() < p
 
     def qids(self, least: int = 1, most: int = 4) -> list[str]:
@@ -130,7 +130,7 @@ class Draft:
         return self.known(self.qids()) + (self.wants(self.secret()) if self.chance(secret) else [])
 
     def target(self, names: Sequence[str]) -> list[str]:
-        """What is known of one of the people."""
+        """Return what is known of one of the people."""
         person = self.rng.choice(list(self.data.rows))
         words = []
         for name in names:

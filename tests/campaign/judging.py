@@ -1,4 +1,4 @@
-"""What a command line must not do, whatever it is: findings about one that has run."""
+"""Judge a command line that has run: findings that must never occur."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ TRACE = re.compile(r"Traceback \(most recent|^  File \"|panicked at|\.py:\d+: \w
 
 @dataclass(frozen=True)
 class Run:
-    """What a command line left: its exit code, streams, and the files that are new or changed."""
+    """The outcome of a command line: exit code, streams, and new or changed files."""
 
     step: Step
     code: int | str
@@ -119,7 +119,7 @@ def _control(text: str) -> str:
 
 
 def _form(out: str, chosen: str) -> str:
-    """What is wrong with the form of stdout."""
+    """Return what is wrong with the form of stdout."""
     if chosen == "json":
         try:
             json.loads(out, parse_constant=_refused)
@@ -163,7 +163,7 @@ def _files(run: Run, folder: Path, wrong: Wrong) -> None:
 
 
 def _whole(path: Path) -> str:
-    """What is missing of a file that was written."""
+    """Return what is missing of a file that was written."""
     try:
         if path.suffix == ".parquet":
             pq.read_table(path)
@@ -183,7 +183,7 @@ def _whole(path: Path) -> str:
 
 
 def reveals(argv: Sequence[str]) -> bool:
-    """Whether values of cells may stand in what the line writes, because it asks for them."""
+    """Return whether the line asks for cell values, so that its output may contain them."""
     command, words = argv[0], [w.partition("=")[0] for w in argv[1:]]
     if command in ("blocks", "hyper", "records", "receipt", "refines", "shell", "levels"):
         return True
@@ -236,7 +236,7 @@ def _data_files(argv: Sequence[str], files: dict[str, Path]) -> set[str]:
 
 
 def _typed(argv: Sequence[str], folder: Path) -> str:
-    """What was typed, on the line or in the small files that it names."""
+    """Return what was typed, on the line or in the small files that it names."""
     texts = [*argv]
     for word in argv[1:]:
         for part in (word, word.partition("=")[2], word.partition(":")[2]):
@@ -271,7 +271,7 @@ def _leftovers(run: Run, folder: Path, wrong: Wrong) -> None:
 
 
 def digest(path: Path) -> str:
-    """What a file holds; empty for what is none."""
+    """Return what a file holds; empty for what is none."""
     if not path.is_file() or path.is_symlink():
         return ""
     return hashlib.sha256(path.read_bytes()).hexdigest()

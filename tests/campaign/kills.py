@@ -44,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a process left."""
+    """The outcome of a process."""
 
     code: int
     out: str
@@ -133,7 +133,7 @@ def files(folder: Path) -> list[str]:
 def _gentle(
     killed: Ended, how: signal.Signals, torn: Path, place: Place, token: str
 ) -> list[Finding]:
-    """What is wrong after a signal that can be handled."""
+    """Return what is wrong after a signal that can be handled."""
     found = []
     if killed.code not in (0, 130, -how):
         found.append(Finding("kill", f"exit {killed.code} after {how.name}: {killed.err[-300:]}"))
@@ -154,7 +154,7 @@ def _after(
     place: Place,
     token: str,
 ) -> list[Finding]:
-    """What is wrong after the same command has run again."""
+    """Return what is wrong after the same command has run again."""
     found = _litter(torn, place, token, "after the next run")
     if again.code != 0:
         return [*found, Finding("kill", f"exit {again.code} of the next run: {again.err[-300:]}")]

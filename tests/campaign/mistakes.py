@@ -1,4 +1,4 @@
-"""What can be wrong with a command line: each takes a good one and spoils it."""
+"""Mistakes in command lines: each function takes a good one and spoils it."""
 
 import gzip
 import io
@@ -442,7 +442,7 @@ def swapped_option(d: Draft, argv: Words) -> tuple[Words, str]:
 
 
 def _places(argv: Words, *names: str) -> list[int]:
-    """Where values of options stand; of these only, if any are named."""
+    """Return where values of options stand; of these only, if any are named."""
     return [
         i + 1
         for i, word in enumerate(argv[:-1])

@@ -85,7 +85,7 @@ SQL = (
     (r"(?<![\w.])1(?![\w.])", "2"),
     (r"(?<![\w.])0(?![\w.])", "1"),
 )
-"""What is changed into what, in the order in which a line is looked through."""
+"""Mutations, in the order in which a line is searched for them."""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def campaign(asked: argparse.Namespace, folder: Path) -> Iterator[work.Outcome]:
 
 
 def _outcome(worker: Worker, ready: Sequence[Connection | Any]) -> work.Outcome | None:
-    """What a worker says, or what became of it; None where it is still busy."""
+    """Return what a worker says, or what became of it; None where it is still busy."""
     task = worker.task
     assert task is not None
     if worker.pipe in ready:

@@ -24,7 +24,7 @@ class Option:
 
     @property
     def is_flag(self) -> bool:
-        """Whether it takes no value."""
+        """Return whether it takes no value."""
         return self.kind == "flag"
 
 

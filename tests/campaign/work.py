@@ -1,4 +1,4 @@
-"""What a worker of the campaign does: one task after another, each in empty folders."""
+"""The worker of the campaign: one task after another, each in empty folders."""
 
 import faulthandler
 import os
@@ -24,13 +24,13 @@ class Task:
 
     @property
     def name(self) -> str:
-        """How it is asked for alone."""
+        """Return how it is asked for alone."""
         return f"{self.kind}:{self.number}"
 
 
 @dataclass
 class Outcome:
-    """What became of a task."""
+    """The outcome of a task."""
 
     name: str
     command: str

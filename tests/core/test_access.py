@@ -258,7 +258,7 @@ def opened(trace: Path) -> Iterator[tuple[int, str, bool]]:
 
 
 def named(path: str, line: str, world: Path) -> bool:
-    """Whether a file of the folder is named in a command line, or goes with a name in it."""
+    """Return whether a file of the folder is named in a command line, or goes with a name in it."""
     inside = Path(path).relative_to(world).as_posix()
     texts = [line, *((world / word).read_text() for word in line.split() if word.endswith("toml"))]
     names = [word for text in texts for word in re.split(r'[\s@=:,"]+', text) if len(word) > 2]

@@ -56,6 +56,8 @@ def name_of(file: Path) -> str:
 
 
 MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+NOUN_CLAUSE = re.compile(r"(What|How|Whether|Where|Who|Which|When|That)(ever|m|se)?\b")
+
 TREES = {
     name: ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
     for name, file in MODULES.items()
@@ -250,6 +252,25 @@ def test_every_module_and_all_that_is_public_in_it_is_documented() -> None:
     assert not bare
 
 
+def clauses(tree: ast.Module) -> Iterator[str]:
+    """Docstrings, those of attributes too, that open with a noun clause."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            text = node.value.value
+            if isinstance(text, str) and NOUN_CLAUSE.match(text):
+                yield text.splitlines()[0]
+
+
+def test_no_docstring_opens_with_a_noun_clause() -> None:
+    """Functions open with an imperative verb (D401), all others with what they are called."""
+    folders = (PACKAGE, TESTS, TESTS.parent / "docs", TESTS.parent / "benchmarks")
+    modules = [module for folder in folders for module in folder.rglob("*.py")]
+    assert len(modules) > len(TREES)
+    found = {str(m): list(clauses(ast.parse(m.read_text("utf-8")))) for m in modules}
+    assert not {module: texts for module, texts in found.items() if texts}
+    assert len(list(clauses(ast.parse('"""What it is."""\nx = 1\n"""Where it is."""')))) == 2
+
+
 def glued(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Texts that start like SQL and are joined with something: f-strings, +, % and format."""
     for node in ast.walk(tree):
@@ -273,7 +294,7 @@ PARSED = {  # what sqlglot parses where it gets a text: the arguments that may b
 
 
 def is_glued(node: ast.AST) -> bool:
-    """Whether a text is joined here; not in what is called, which has a rule of its own."""
+    """Return whether a text is joined here; not in what is called, which has a rule of its own."""
     if isinstance(node, ast.JoinedStr):
         return True
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):

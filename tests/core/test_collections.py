@@ -56,7 +56,7 @@ def source(paths: Sequence[Path], drawn: Drawn, absent: Any) -> qifsql.Collectio
 
 
 def options(drawn: Drawn, absent: str, *, weighted: bool = False) -> dict[str, Any]:
-    """What the adversary knows and wants."""
+    """Return what the adversary knows and wants."""
     secrets = [tagged((1, s)) if TAGGED.match(s) else s for s in drawn.secrets]
     return {
         "qids": drawn.written,
@@ -84,7 +84,7 @@ def expected(
     target: Mapping[Tag, object] | None = None,
     first: int | None = None,
 ) -> list[dict[str, Any]]:
-    """What ``crl,cal`` (with a target ``irl,ial``) must say of the first datasets."""
+    """Return what ``crl,cal`` (with a target ``irl,ial``) must say of the first datasets."""
     releases = drawn.releases[:first]
     table = oracle.aggregated(releases, distinct=absent == "distinct")
     qids = [tag for tag in drawn.qids if tag[0] <= len(releases)]
@@ -159,7 +159,7 @@ def test_every_number_of_a_collective_attack_is_that_of_the_oracle(
 
 @st.composite
 def targets(draw: st.DrawFn, drawn: Drawn, absent: str) -> dict[Tag, object]:
-    """What is known of one person: of somebody in the table, or of several people mixed up."""
+    """Return knowledge about one person: somebody in the table, or several people mixed up."""
     table = oracle.aggregated(drawn.releases, distinct=absent == "distinct")
     one = draw(st.sampled_from(table))
     mixed = draw(st.booleans())
@@ -299,7 +299,7 @@ def test_who_is_in_a_release_is_told_by_a_flag_or_by_its_file(
 @settings(max_examples=examples(6))
 @given(collections(most=3))
 def test_a_collection_is_the_table_that_is_joined_by_hand(drawn: Drawn) -> None:
-    """Whatever is asked: measures, gains, histogram, thresholds, quantiles and groups."""
+    """For all questions: measures, gains, histogram, thresholds, quantiles and groups."""
     types = {
         tagged((number, field.name)): field.type
         for number, table in enumerate(drawn.tables, 1)

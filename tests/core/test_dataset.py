@@ -1,4 +1,4 @@
-"""What is read is what stands in the files: nothing guessed, merged, doubled or left out."""
+"""Datasets are read as they are: nothing guessed, merged, doubled or left out."""
 
 import datetime
 import os

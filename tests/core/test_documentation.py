@@ -56,7 +56,7 @@ def test_the_readme_is_a_door() -> None:
 
 
 class _Links(HTMLParser):
-    """What a page loads, where it leads, and the places in it that can be led to."""
+    """The loads, links and anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -499,7 +499,7 @@ def cut(file: Path, bytes_: int) -> object:
 
 
 def message(trouble: Trouble, folder: Path) -> str:
-    """What is said; nothing where the engine does not stumble. Never that it is our mistake."""
+    """Return the error message, if any; it must never be an internal error."""
     try:
         trouble(folder)
     except InternalError as e:

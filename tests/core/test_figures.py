@@ -1,4 +1,4 @@
-"""Which charts a command draws: files in a folder, and what they are made from."""
+"""The charts of a command: files in a folder, and their data."""
 
 import json
 from pathlib import Path

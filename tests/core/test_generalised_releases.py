@@ -1,4 +1,4 @@
-"""What is anonymised is a release like any other: attacked, graded and swept as it stands."""
+"""Anonymised files are releases like any other: attacked, graded and swept."""
 
 from pathlib import Path
 

@@ -217,7 +217,7 @@ def attacks(draw: st.DrawFn) -> tuple[Table, list[Any] | None]:
 
 
 def numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    """What both ways have in common, in the order of the frame."""
+    """Return what both ways have in common, in the order of the frame."""
     both = ("model", "secret", "records", "blocks", "singled_out", "prior_deterministic")
     more = ("posterior_deterministic", "prior_probabilistic", "posterior_probabilistic")
     return frame.select(*both, *more)

@@ -117,7 +117,7 @@ def test_placeholders_are_those_of_the_message(code: str):
 
 
 def fields(text: str) -> list[tuple[str | None, ...]]:
-    """What is filled in, in any order."""
+    """Return what is filled in, in any order."""
     return sorted(
         (name, spec, conversion)
         for _, name, spec, conversion in Formatter().parse(text)
@@ -530,7 +530,7 @@ def test_studies_have_no_english(tmp_path: Path, code: str):
 
 
 def shown_in(document: Document, results: Path, code: str) -> set[str]:
-    """What is said in a document, but what stands there as it was stored, in English."""
+    """Return what is said in a document, but what stands there as it was stored, in English."""
     with speaking(code):
         as_stored = {said(head) for head in AS_STORED}
     notes = {str(note) for r in read([results]) for note in r.manifest.get("notes", ())}

@@ -29,7 +29,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 def pasted(sql: str) -> list[tuple[list[str], list[tuple[Any, ...]]]]:
-    """What each SELECT of a text gives in a DuckDB that knows nothing of qifsql."""
+    """Return what each SELECT of a text gives in a DuckDB that knows nothing of qifsql."""
     found = []
     with duckdb.connect() as connection:
         for one in connection.extract_statements(sql):

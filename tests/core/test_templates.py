@@ -97,7 +97,7 @@ def test_a_file_says_what_it_is_about_and_has_its_views_in_reading_order(file: s
 
 
 def _loops(reads: Mapping[str, set[str]], view: str, read: str) -> bool:
-    """Whether a view is read, by way of others, by one that it reads."""
+    """Return whether a view is read, by way of others, by one that it reads."""
     seen, waiting = set(), [read]
     while waiting:
         name = waiting.pop()

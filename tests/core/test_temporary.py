@@ -52,7 +52,7 @@ def hold() -> Any:
 
 
 def there() -> tuple[int, int]:
-    """How many folders and unfinished outputs there are."""
+    """Return how many folders and unfinished outputs there are."""
     return len(list(Path("temp").iterdir())), len(list(Path("out").glob(".*")))
 
 

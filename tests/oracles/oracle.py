@@ -23,7 +23,7 @@ Weight = int | float | Decimal | Fraction
 
 @dataclass(frozen=True)
 class View:
-    """What the adversary sees in one block: its size, her success, and her best guess."""
+    """The adversary's view of one block: its size, the success, and the best guess."""
 
     size: int
     success: Fraction
@@ -103,7 +103,7 @@ def records(
 
 
 def profile(rows: Sequence[Row], qids: Sequence[str], secret: str) -> Counter[tuple[int, int, int]]:
-    """How many blocks have (|block|, max_s |block, s|, number of distinct s); no weights.
+    """Return how many blocks have (|block|, max_s |block, s|, number of distinct s); no weights.
 
     The counts from which thesis Eqs. 4.8 and 4.12 are made.
     """

@@ -1,4 +1,4 @@
-"""What ``anonymise`` must give, slowly and without SQL: written from the documentation alone.
+"""The slow oracle of ``anonymise``, without SQL, written from the documentation alone.
 
 Places of values, Mondrian, MDAV, the limits on secrets by their definitions, cells and what a
 written cell stands for.
@@ -37,7 +37,7 @@ def ordered(cells: Sequence[Any]) -> list[Any]:
 
 
 def position(v: Any) -> float | None:
-    """Where a value is; None where it has no distances."""
+    """Return where a value is; None where it has no distances."""
     if isinstance(v, bool) or not isinstance(v, int | float | Decimal | date):
         return None
     return float(v.toordinal() - date(1970, 1, 1).toordinal()) if isinstance(v, date) else float(v)
@@ -89,7 +89,7 @@ def ordered_distance(group: Sequence[Any], everybody: Sequence[Any]) -> Fraction
 
 
 def keeps(group: Sequence[Any], everybody: Sequence[Any], limits: Limits) -> bool:
-    """Whether the secrets of a group keep the limits on a secret."""
+    """Return whether the secrets of a group keep the limits on a secret."""
     counts = sorted(Counter(group).values(), reverse=True)
     n = len(group)
     if limits.l is not None and len(counts) < limits.l:
@@ -111,7 +111,7 @@ Allowed = Callable[[Sequence[int]], bool]
 
 
 def allowed(secrets: Sequence[Sequence[Any]], limits: Limits) -> Allowed:
-    """Whether records, by their numbers, may be a class; ``secrets`` has a list for each secret."""
+    """Return whether these records may be a class; ``secrets`` has a list for each secret."""
     normal = [[value(cell) for cell in secret] for secret in secrets]
 
     def fits(group: Sequence[int]) -> bool:
@@ -202,7 +202,7 @@ def mdav(group: Sequence[int], spots: Sequence[Sequence[int]], k: int) -> list[l
 
 
 def cell(values: Sequence[Any], kind: str) -> Any:
-    """What the members of a class show: an interval or a set."""
+    """Return what the members of a class show: an interval or a set."""
     there = ordered(values)
     if kind == "set":
         return there
@@ -212,7 +212,7 @@ def cell(values: Sequence[Any], kind: str) -> Any:
 
 
 def stands_for(text: str, type_: Callable[[str], Any]) -> Callable[[Any], bool]:
-    """What a written cell stands for: a test of values. ``type_`` reads a value."""
+    """Return what a written cell stands for: a test of values. ``type_`` reads a value."""
     if text == "*":
         return lambda _: True
     if m := re.fullmatch(r"\[(.*),(.*)\](\??)", text, re.S):

@@ -26,7 +26,7 @@ Weight = int | float | Decimal
 
 
 class _Absent:
-    """What is known of somebody from a dataset that the person is not in."""
+    """The knowledge about somebody from a dataset that the person is not in."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -45,7 +45,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the adversary sees of one person: how many agree, her success, her best guess."""
+    """The adversary's view of one person: how many agree, the success, and the best guess."""
 
     alike: int
     success: Fraction

@@ -13,7 +13,7 @@ from typing import Any
 
 
 def risk(keys: Sequence[Hashable], secrets: Sequence[Hashable]) -> dict[str, Any]:
-    """What holds of a release of which these are the blocks' keys and secrets, record by record."""
+    """Return the risks of a release, from the blocks' keys and secrets, record by record."""
     blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for key, secret in zip(keys, secrets, strict=True):
         blocks[key][secret] += 1
@@ -43,7 +43,7 @@ def risk(keys: Sequence[Hashable], secrets: Sequence[Hashable]) -> dict[str, Any
 
 
 def number(value: Any) -> Fraction:
-    """Where a number or date stands."""
+    """Return where a number or date stands."""
     return Fraction(value.toordinal() if isinstance(value, date) else value)
 
 

@@ -57,7 +57,7 @@ def raw(value: Any) -> Any:
 
 
 def holds(cell: Cell, value: Any) -> bool:
-    """Whether a raw value is one of those that a cell stands for."""
+    """Return whether a raw value is one of those that a cell stands for."""
     value = raw(value)
     if isinstance(cell, Everything):
         return True
@@ -138,7 +138,7 @@ class Told:
 
 
 def told(person: Sequence[Any], releases: Sequence[Release], *, ignored: bool) -> Told:
-    """Where a person is found, and which secrets are there."""
+    """Return where a person is found, and which secrets are there."""
     found = Told([], [])
     for release in releases:
         own = [person[i] for i in release.columns]

@@ -10,7 +10,7 @@ Blocks = Mapping[int, int]  # blocks of the sample by their size
 
 
 def sizes(values: Iterable[Hashable]) -> dict[int, int]:
-    """How many values occur how often."""
+    """Return how many values occur how often."""
     return dict(Counter(Counter(values).values()))
 
 

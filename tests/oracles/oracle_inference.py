@@ -1,4 +1,4 @@
-"""What ``dit`` must give, slowly and without SQL: written from the paper and the documentation.
+"""The slow oracle of ``dit``, without SQL, written from the paper and the documentation.
 
 Every release without one record is made anew; naive Bayes is the formula of Bayes in fractions.
 """
@@ -82,7 +82,7 @@ def releases(
 def believed(
     rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
 ) -> list[tuple[Believed, Believed]] | None:
-    """What is believed of each person with and without them."""
+    """Return what is believed of each person with and without them."""
     made = releases(rows, qids, secret, limits)
     if made is None:
         return None

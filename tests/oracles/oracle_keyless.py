@@ -15,7 +15,7 @@ NOBODY = "(nobody)"
 
 @dataclass(frozen=True)
 class Law:
-    """How one column may change: exact (no law), shift, stay, or a table of fractions."""
+    """A law of change of one column: exact (no law), shift, stay, or a table of fractions."""
 
     column: str
     shift: int | None = None

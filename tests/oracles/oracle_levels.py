@@ -96,7 +96,7 @@ def exp_entropy(counts: Mapping[object, int]) -> float:
 
 
 def keeps_entropy(counts: Mapping[object, int], l: Fraction) -> bool:  # noqa: E741
-    """Whether the product of q^-q is at least l, both to the power of the size."""
+    """Return whether the product of q^-q is at least l, both to the power of the size."""
     size = sum(counts.values())
     product = Fraction(1)
     for n in counts.values():

@@ -41,14 +41,14 @@ def chances(
 
 
 def is_hard(earlier: Sequence[Row], later: Sequence[Row], rho: Fraction) -> bool:
-    """Whether nobody leaves, or nobody is new."""
+    """Return whether nobody leaves, or nobody is new."""
     return (1 - rho) * (len(later) - rho * len(earlier)) == 0
 
 
 def odds(
     laws: Sequence[Law], earlier: Sequence[Row], later: Sequence[Row], steps: int, rho: Fraction
 ) -> list[list[Fraction]]:
-    """How likely x and y are one person, against x having left and y being new.
+    """Return how likely x and y are one person, against x having left and y being new.
 
     Where nobody leaves or is new: against somebody drawn from the later release.
     """

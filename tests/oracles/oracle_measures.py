@@ -280,13 +280,13 @@ def of_individuals(successes: Sequence[Fraction | None], weights: Weights = None
 
 
 def histogram(successes: Iterable[Fraction]) -> list[int]:
-    """How many are in bin 100 p rounded half to even, 0..100."""
+    """Return how many are in bin 100 p rounded half to even, 0..100."""
     bins = Counter(round(100 * p) for p in successes)
     return [bins[percent] for percent in range(101)]
 
 
 def at_or_above(successes: Iterable[Fraction], threshold: Weight) -> int:
-    """How many have p >= threshold, compared exactly."""
+    """Return how many have p >= threshold, compared exactly."""
     return sum(p >= Fraction(threshold) for p in successes)
 
 
@@ -373,7 +373,7 @@ def _agreeing(rows: Rows, names: Iterable[str], target: Mapping[str, object]) ->
 
 
 def refines(rows: Rows, a: Names, b: Names) -> bool:
-    """Whether each block by ``a`` lies within one block by ``b``."""
+    """Return whether each block by ``a`` lies within one block by ``b``."""
     coarse = [set(positions) for positions in partition(rows, b).values()]
     return all(any(block <= c for c in coarse) for block in map(set, partition(rows, a).values()))
 

@@ -276,7 +276,7 @@ def test_blocks_are_the_records_alike_in_each_quasi_identifier(drawn: Table) -> 
 
 
 def _missing(v: object) -> bool:
-    """Whether a cell is NULL or NaN."""
+    """Return whether a cell is NULL or NaN."""
     return v is None or (isinstance(v, float) and math.isnan(v))
 
 

@@ -24,7 +24,7 @@ MOST = 500_000_000  # values in the sets of one quasi-identifier, over all recor
 
 @dataclass(frozen=True)
 class Loss:
-    """What generalising one quasi-identifier costs.
+    """The information loss of generalising one quasi-identifier.
 
     ``generalised``: the share of the records in classes whose cell stands for several values.
     ``penalty``: the normalised certainty penalty, 0 to 1: the mean over these records of the share

@@ -1,4 +1,4 @@
-"""What can be asked of a release in the making."""
+"""Options of ``anonymise``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def _limit(form: Form, text: str) -> Option:
 
 
 class AnonymiseOptions(TypedDict, total=False):
-    """What every class keeps, and what the release looks like.
+    """The limits of every class, and the form of the release.
 
     ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
     (``qifsql.commands.anonymise.mdav``). ``k``, ``l`` and so on: see
@@ -108,7 +108,7 @@ class AnonymiseOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """How a release is made: by which method, with which limits, cells and columns."""
+    """A complete request for a release: method, limits, cells and columns."""
 
     method: str
     wishes: Wishes

@@ -29,7 +29,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the records stand, where they were read from, their columns, and what is shown."""
+    """The records: table, source, columns, and the columns of the release."""
 
     dataset: Dataset
     read: Dataset

@@ -1,4 +1,4 @@
-"""What an attack tells next to success: measures, details, and where counts are kept."""
+"""Options of an attack beyond success: measures, details, and the store of counts."""
 
 from dataclasses import dataclass
 from pathlib import Path

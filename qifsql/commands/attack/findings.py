@@ -1,4 +1,4 @@
-"""What is found next to success: measures of information, distributions over people, groups."""
+"""Results beyond success: measures of information, distributions over people, groups."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What can be asked of an attack."""
+"""Options of ``attack``."""
 
 from collections.abc import Sequence
 from pathlib import Path

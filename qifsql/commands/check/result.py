@@ -35,7 +35,7 @@ whether the value is within all bounds."""
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):
-    """Which levels of a policy are met, and which columns of the file no rule covers.
+    """The levels of a policy that are met, and the columns that no rule covers.
 
     ``details["uncovered"]`` (``qifsql.results.coverage.SCHEMA``) says whom these columns would
     single out. A verdict is true where the policy is met: every level is, and no column is

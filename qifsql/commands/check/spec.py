@@ -1,4 +1,4 @@
-"""What can be asked of a check, next to its policy."""
+"""Options of ``check``, next to its policy."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +40,7 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
 
 
 class CheckEntry(CheckOptions, total=False):
-    """What may stand in a check of a study, too: its policy, or the rules themselves."""
+    """Options of a check in a study: also its policy, or the rules themselves."""
 
     policy: Annotated[str, Option(form=TEXT)]
     rule: Annotated[

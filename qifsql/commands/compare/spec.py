@@ -1,4 +1,4 @@
-"""What can be asked of releases next to the original."""
+"""Options of ``compare``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from qifsql.adversary.options import HIERARCHY, PLAIN, SECRET
 
 
 class CompareOptions(TypedDict, total=False):
-    """What is attacked in every file.
+    """Options of the attack on every file.
 
     ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
     ``2:age=AGE``: files are numbered as they are named, and the original is 1. A release may lack

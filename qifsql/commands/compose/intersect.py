@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Crossed:
-    """What was counted: of every release, and of the first ones together (``steps``).
+    """Counts of every release, and of the first ones together (``steps``).
 
     ``bayes`` is false where products of frequencies would be too large to be exact.
     """

@@ -1,4 +1,4 @@
-"""What can be asked of a composition."""
+"""Options of ``compose``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

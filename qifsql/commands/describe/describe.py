@@ -1,4 +1,4 @@
-"""What the columns of a dataset look like, and which role each may play in an attack."""
+"""Describe the columns of a dataset and propose a role for each."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can be asked of the columns of a dataset."""
+"""Options of ``describe``."""
 
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
@@ -7,7 +7,7 @@ from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
 
 
 class DescribeOptions(TypedDict, total=False):
-    """Which columns, and which of their values.
+    """Options: the columns, and the number of values shown.
 
     ``columns``: only these. So many of the most frequent ``values`` of each column are listed, but
     not those that fewer than 10 records have, unless ``rare``.

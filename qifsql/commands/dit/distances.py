@@ -1,4 +1,4 @@
-"""What the distances of all people come to: mean, largest, shares, their distribution."""
+"""Summaries of the distances of all people: mean, largest, shares, distribution."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is another one in the whole release without a target: scales, the spread of the secret."""
+"""Changes to the whole release when a target is removed: scales, distribution of the secret."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

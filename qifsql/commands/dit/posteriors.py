@@ -1,4 +1,4 @@
-"""What a classifier believes of each target with and without them, and how far apart that is.
+"""Posteriors of a classifier for each target, with and without their record, and their distance.
 
 Bernoulli naive Bayes with alpha 1 and a fitted prior, in closed form: the target's own values are
 in all cells (the TF-TF encoding of themselves), so for a secret s with n of N records, of which n_j

@@ -1,4 +1,4 @@
-"""Who makes releases that are read from files: the user, a command of theirs, or MDAV."""
+"""Sources of releases that are read from files: the user, a command, or MDAV."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

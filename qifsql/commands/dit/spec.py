@@ -1,4 +1,4 @@
-"""What is asked for: how releases are made, what learns from them, which people are looked at."""
+"""Options of ``dit``: the method of release, the classifier, and the people to test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def _release(form: Form, text: str, *, usual: float | None = None) -> Option:
 
 
 class DitOptions(TypedDict, total=False):
-    """Who guesses what of whom, how releases with and without a person are made, what is told.
+    """Options of ``dit``: roles, method of release, classifier, and output.
 
     ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
     limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several

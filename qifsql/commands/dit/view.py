@@ -1,4 +1,4 @@
-"""What guesses about people owe to their own records, as people read it."""
+"""Show how guesses depend on the person's own record."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What is counted of whom: the useful attribute, the predicates over it, the secret; all bound.
+"""The bound question: the useful attribute, the predicates over it, and the secret.
 
 A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other
 columns, too, which is enough for a mechanism that adds noise to the count; for noise on the

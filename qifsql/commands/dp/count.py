@@ -25,7 +25,7 @@ Cell = tuple[int, int, int]  # place of the useful attribute, pattern of answers
 
 @dataclass(frozen=True)
 class Extent:
-    """How much there is of everything; a missing value is one."""
+    """Numbers of records and of values; missing counts as one value."""
 
     records: int
     useful_values: int

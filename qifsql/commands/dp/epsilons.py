@@ -22,7 +22,7 @@ _WORK = Context(prec=DIGITS)
 
 @dataclass(frozen=True)
 class Epsilon:
-    """How much noise: epsilon > 0, in nats, and alpha = e^-epsilon, in (0, 1).
+    """An amount of noise: epsilon > 0, in nats, and alpha = e^-epsilon, in (0, 1).
 
     ``text`` is how it was written. ``ratio`` is e^epsilon where that is a fraction (``ln 3``),
     which makes every result one.

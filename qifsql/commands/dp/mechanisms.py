@@ -1,4 +1,4 @@
-"""What noisy counts give away of the record that is added, mechanism by mechanism.
+"""Privacy loss and utility of noisy counts, for each mechanism.
 
 Everybody but the added record is known (thesis A1), so a count reported after noise on the count
 tells no more than one noisy bit: whether it is above the known count or not. The likelihood ratio
@@ -28,7 +28,7 @@ MECHANISMS = ("oblivious", *LOCAL)
 
 @dataclass(frozen=True)
 class Report:
-    """What is known after a report: posterior of the secret, and of the real count (its utility).
+    """Knowledge after a report: posterior of the secret, and of the real count (its utility).
 
     ``method`` is how the numbers are made: ``exact`` in fractions, ``fourier`` in floating numbers
     with an error bound, ``bound`` where ``posterior`` is an upper bound and there is no utility.

@@ -1,4 +1,4 @@
-"""How a record's own answer comes out: the chance that its noisy value satisfies the predicate.
+"""Answers of single records: the chance that a noisy value satisfies the predicate.
 
 Places are numbered from 0 to n in the order of the useful attribute, and ``holds`` says at which
 of them the predicate holds. All chances are exact, or right to some fifty digits.

@@ -1,4 +1,4 @@
-"""Which of the four scenarios of the thesis the data are in (Example 33), from counts.
+"""Classify the data into one of the four scenarios of the thesis (Example 33), from counts.
 
 A: useful attribute and secret are highly correlated, each can be inferred from the other; B: lowly
 correlated; C: the secret can be inferred from the useful attribute, but not the other way round;

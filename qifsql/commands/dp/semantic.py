@@ -32,7 +32,7 @@ from qifsql.errors import InputError
 
 @dataclass(frozen=True)
 class Semantic:
-    """How far beliefs can be moved by one person's data.
+    """The largest change in beliefs that one person's data can cause.
 
     ``distance``: the statistical difference of the two posteriors is at most that, 0 to 1.
     ``failure``: but with this probability, 0 to 1; 1 says that nothing is promised.

@@ -1,4 +1,4 @@
-"""What can be asked of noisy counts."""
+"""Options of ``dp``."""
 
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
@@ -14,13 +14,13 @@ CORRELATED = {
     "C": "secret inferable from useful",
     "D": "useful inferable from secret",
 }
-"""How useful attribute and secret hang together, by scenario."""
+"""The dependence of useful attribute and secret, by scenario."""
 DOMAINS = ("observed", "whole")
 BUDGETS = ("split", "sum")
 
 
 class DpOptions(TypedDict, total=False):
-    """What is counted, of whom, and with how much noise.
+    """Options of ``dp``: the counts, the people, and the noise.
 
     ``predicate`` is a SQL condition over the attribute ``useful``, whose records are counted; of
     several, each is. Everybody in the data is known, and one record more, drawn from them, is what

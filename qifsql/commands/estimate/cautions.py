@@ -1,4 +1,4 @@
-"""What to know before believing an estimate from a sample."""
+"""Cautions about estimates from a sample."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""How many people of a population are unique, where the release is a sample of it.
+"""Estimate the number of population uniques from a sample.
 
 Who is unique in the sample may have look-alikes among the people who were not drawn. Sources: see
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).

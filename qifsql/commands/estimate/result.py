@@ -1,4 +1,4 @@
-"""What estimates are said with: what each method assumes, and when it is out of its range."""
+"""The assumptions of each method, and the range in which it was near the truth."""
 
 APART = 2  # estimates of which one is so many times another
 
@@ -30,6 +30,6 @@ CAUTIONS = {
         "treats each block alone: far too low where most people are unique, too high where few are"
     ),
 }
-"""When an estimate is out of the range in which it was near the truth.
+"""Cautions, by the condition under which an estimate is out of its range.
 
 Measured: ``benchmarks/population.md``; Dankar et al. 2012 take Pitman's model up to a tenth."""

@@ -23,7 +23,7 @@ UNIT = 2**60  # parts of one in sums of risks and shares
 
 @dataclass(frozen=True)
 class Share:
-    """Which share of the population the sample is: a fraction, or people, or by its weights."""
+    """The sample's share of the population: a fraction, a number of people, or weights."""
 
     fraction: Fraction | None = None
     population: int | None = None
@@ -52,7 +52,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Counted:
-    """What a sample holds: sums of the ``risks`` of all, of uniques alone, and of their ``shares``.
+    """Counts of a sample: sums of the ``risks`` of all, of uniques alone, and of their ``shares``.
 
     ``bins`` are people by their risk in whole percent; ``complete`` blocks are, by their weights,
     all of the population's.

@@ -1,4 +1,4 @@
-"""What can be asked of a sample."""
+"""Options of ``estimate``."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,7 +10,7 @@ from qifsql.data.option import CHANCE, DATA, FILE, RUN, TEXT, WHOLE, Option
 
 
 class EstimateOptions(TypedDict, total=False):
-    """What is known of everybody, and how the sample was drawn.
+    """Options of ``estimate``: quasi-identifiers, and the sampling fraction.
 
     One of three says how: its ``fraction`` of the population, in (0, 1] (``0.01``, ``1/100``); the
     people of the population (``population_size``); or the ``weight`` of each record, the number of

@@ -1,4 +1,4 @@
-"""What each measure means: formula, direction, range, source, and an example worked out.
+"""Explain each measure: formula, direction, range, source, and a worked example.
 
 The words are in ``measures.toml``, next to this module; the example is computed from the counts
 of a small table of the samples (thesis Table 3.2), so it cannot differ from what an attack gives.

@@ -28,7 +28,7 @@ semicolons."""
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one measure means.
+    """The explanation of one measure.
 
     ``direction`` says whether bigger is worse for the people, ``range`` which values there are and
     in which unit, ``symbols`` what stands in the formula, ``works`` what ``source`` cites,

@@ -1,4 +1,4 @@
-"""What levels are made of: each secret's values, blocks and what moves, kept as tables.
+"""Tables from which levels are computed: each secret's values, blocks and differences.
 
 Secrets of few values come from the tallies of one pass (``qifsql.counting.counts``): their blocks
 are handled by kind, that is by their counts, of which there are few. Others come from cells.

@@ -144,7 +144,7 @@ class LevelOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Measure:
-    """How a level is read: what wants it, whether higher is safer, whether the wanted is kept.
+    """A level: the option that requires it, its safe direction, and the test of its limit.
 
     ``strict``: the wanted level itself is a violation. ``own``: of the population.
     """

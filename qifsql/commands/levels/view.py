@@ -47,7 +47,7 @@ BITES = {
         "likely as in the release."
     ),
 }
-"""Whom attacks bite, by attack."""
+"""The sentences about people on whom an attack succeeds, by attack."""
 HARMLESS = {
     "homogeneity": "Homogeneity attack: succeeds on nobody.",
     "background": "Background-knowledge attack: succeeds on nobody.",

@@ -1,4 +1,4 @@
-"""Where the worst blocks are, and what else is told next to the levels."""
+"""The worst blocks, and further tables next to the levels."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What can be asked of a link with a register."""
+"""Options of ``link``."""
 
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict

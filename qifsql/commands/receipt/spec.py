@@ -1,4 +1,4 @@
-"""What can be asked of a receipt."""
+"""Options of ``receipt``."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from qifsql.data.option import TEXT, Option
 
 
 class ReceiptOptions(Knowledge, Target, total=False):
-    """What is known of one person, and the key of the records."""
+    """Options: the known values of one person, and the key of the records."""
 
     key: Annotated[
         str | None, Option(form=TEXT, help="Person key: the column that identifies a person.")

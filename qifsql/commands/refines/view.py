@@ -1,4 +1,4 @@
-"""Whether some facts tell others, as people read it."""
+"""Show whether one set of quasi-identifiers refines another."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""What a report may show to others: no value of a person, no small group, no path of a machine.
+"""Filter what a shared report shows: no value of a person, no small group, no local path.
 
 What may be shown is listed, for what was asked for, for tables and for columns; what is not on a
 list is left out; one line says so and why.
@@ -26,7 +26,7 @@ LISTS, NAMES = ("qids",), (
     "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
 )  # fmt: skip
 ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known"}
-"""What was asked that names columns."""
+"""Options that name columns."""
 TEXTS = frozenset((
     "name", "kind", "state", "digest", "release", "releases", "datasets", "when", "attack_id",
     "model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted", "column",
@@ -44,23 +44,23 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed",
 ))  # fmt: skip
-"""What was asked for that is a choice or a number."""
+"""Options that are a choice or a number."""
 COLUMNS = frozenset((
     "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
     "columns", "column", "register_qids", "plain", "drop", "a", "b", "member",
 ))  # fmt: skip
-"""What was asked for that is a name of a column, or an expression with a name."""
+"""Options that are a column name, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
     "hierarchies", "prior", "candidates", "study", "release", "without",
 ))  # fmt: skip
-"""What was asked for that is a file, which is shown without its folder."""
+"""Options that are a file, shown without its folder."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Who reads a report, and what may be shown.
+    """The readers of a report, and the smallest group that it shows.
 
     ``minimum`` is the least size of a group that is shown; ``private`` readers are shown all.
     ``labels`` are other names of columns.

@@ -50,7 +50,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Identity:
-    """What determines a result, and its digest."""
+    """Everything that determines a result, and its digest."""
 
     determined_by: Mapping[str, Any]
     contents: frozenset[str]

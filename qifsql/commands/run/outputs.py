@@ -17,7 +17,7 @@ LIST = "written.json"
 
 
 class Outputs:
-    """What was written in a folder: for each name the digest of its result, and its files."""
+    """The files in a folder of results: for each name the digest of its result, and its files."""
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         self.folder = folder

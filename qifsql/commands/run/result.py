@@ -36,7 +36,7 @@ the result took when it was made; ``digest`` is that of all that determines it."
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one entry; the result is None if it is still to be made."""
+    """The outcome of one entry; the result is None if it is still to be computed."""
 
     entry: Entry
     digest: str
@@ -46,7 +46,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult(Result):
-    """What a study found.
+    """The results of a study.
 
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
     attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best

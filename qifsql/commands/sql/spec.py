@@ -1,4 +1,4 @@
-"""What can be asked of the SQL of an attack: what can be asked of the adversary."""
+"""Options of ``sql``: those of the adversary."""
 
 from qifsql.adversary.options import Joining, Knowledge, Person, Worth
 

@@ -1,4 +1,4 @@
-"""What a sweep answers: best subsets, the part of each quasi-identifier, borders of a threshold.
+"""Answers of a sweep: best subsets, Shapley values, borders of a threshold.
 
 A sweep has one row for each subset of n quasi-identifiers and each question: a model and a secret
 (NULL for re-identification). In ``subset`` bit i is set where the i-th of ``qids`` is in it. For a
@@ -58,7 +58,7 @@ cannot be first are left out."""
 RELEASES: dict[str, pl.DataType] = {
     ("dataset" if name == "qid" else name): kind for name, kind in SHAPLEY.items()
 }
-"""What each auxiliary dataset adds to the success with the focal one alone; as ``SHAPLEY``,
+"""Shapley value of each auxiliary dataset, over the focal one alone; as ``SHAPLEY``,
 with ``dataset`` (its number and name) for the quasi-identifier."""
 
 

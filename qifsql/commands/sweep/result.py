@@ -38,13 +38,13 @@ BEST = QUESTION | {
 one subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
 
 SHAPLEY = GAME | {"qid": NAME, "shapley": NUMBER, "share": NUMBER, "alone": NUMBER, "last": NUMBER}
-"""What each quasi-identifier adds: one row for each question, measure and quasi-identifier.
+"""Shapley values: one row for each question, measure and quasi-identifier.
 
 ``shapley`` is its part of V(all) - V(empty), ``share`` that part over the whole (NULL where the
 whole is 0), ``alone`` V({a}) - V(empty), ``last`` V(all) - V(all but a)."""
 
 INTERACTIONS = GAME | {"a": NAME, "b": NAME, "interaction": NUMBER}
-"""What two quasi-identifiers add together beyond what they add apart (below 0: they repeat each
+"""Interaction of two quasi-identifiers beyond what each adds alone (below 0: they repeat each
 other): one row for each question, measure and pair, ``a`` before ``b`` in ``qids``."""
 
 BORDERS = GAME | {
@@ -59,7 +59,7 @@ DROP_FIRST = QUESTION | {
     **{"rank": COUNT, "qid": NAME, "posterior_all": NUMBER, "posterior_without": NUMBER},
     **{"saved": NUMBER, "saved_deterministic": NUMBER, "shapley": NUMBER},
 }
-"""What leaving out one quasi-identifier saves: one row for each question and quasi-identifier, rank
+"""Reduction by dropping one quasi-identifier: one row for each question and quasi-identifier, rank
 1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""
 
 

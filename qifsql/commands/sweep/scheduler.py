@@ -367,7 +367,7 @@ def _found_rows(number_of_pass: int, part: int) -> exp.Select:
 
 @dataclass(frozen=True)
 class Collected:
-    """What holds of subsets: one row per subset, question and part of a sample (0: no sample).
+    """Results of subsets: one row per subset, question and part of a sample (0: no sample).
 
     ``histograms``, if asked for, have one row for each percent, too. ``parts`` are the random parts
     of samples (``PARTS``).

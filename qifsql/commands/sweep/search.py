@@ -22,7 +22,7 @@ from qifsql.commands.sweep.worker import Sums
 from qifsql.measures.bayes import Success
 
 Ask = Callable[[Collection[int]], dict[int, bool]]
-"""Whether each of some subsets, as numbers, is risky."""
+"""A function that tells, for each of some subsets (as numbers), whether it is risky."""
 
 
 @dataclass(frozen=True)

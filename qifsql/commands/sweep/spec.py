@@ -1,4 +1,4 @@
-"""What can be asked of a sweep: its options, and the subsets that they name."""
+"""Options of ``sweep``, and the subsets that they name."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSpec:
-    """What is asked of a sweep beside the attack, and how it is to be worked on (see ``sweep``)."""
+    """Settings of a sweep beside the attack: subsets, sample, workspace (see ``sweep``)."""
 
     sizes: str | None = None
     subsets: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class SweepSpec:
 
 
 class SweepOptions(Knowledge, Joining, total=False):
-    """What the adversary knows and wants, which subsets, and how long the work may take.
+    """Options of ``sweep``: the adversary, the subsets, and the time budget.
 
     ``releases``: ``details["releases"]`` says what each auxiliary dataset adds. ``sample``: blocks
     of the first attribute are drawn where it has many values, large ones more often, the largest

@@ -40,7 +40,7 @@ ATTACKS = 2**16  # subsets that are attacked one by one
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """What can be answered: by every pass the subsets that begin with the attributes ``first``.
+    """Passes over the data: each answers the subsets that begin with the attributes ``first``.
 
     ``first`` are bits by position; ``subsets`` is how many subsets each pass has an answer to.
     """
@@ -51,7 +51,7 @@ class Answered:
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """What sets one kind of sweep apart from the others.
+    """The parts in which kinds of sweep differ.
 
     ``subsets`` is how many there are at most; ``identity`` tells them from those of another sweep.
     ``whole``: it is every subset. ``listed``: so many are measured one by one; None: as many as it

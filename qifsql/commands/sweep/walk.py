@@ -170,7 +170,7 @@ def _keep(worker: Worker, later: int) -> None:
 
 @dataclass
 class Pace:
-    """What chunks took so far."""
+    """Measured time of the chunks so far."""
 
     chunks: int = 0
     rows: int = 0
@@ -189,7 +189,7 @@ class Pace:
 
 
 class Choice:
-    """What is known about the chunks of one attribute, ``left`` attributes before the end.
+    """Measurements for the chunks of one attribute, ``left`` attributes before the end.
 
     ``before`` is the choice of the attribute before it.
     """

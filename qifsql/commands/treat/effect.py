@@ -1,4 +1,4 @@
-"""What dropping records changes: the risk before and after, and who is singled out when.
+"""Effects of dropping records: risk before and after, and changes in who is singled out.
 
 A treatment can raise the risk as well as lower it: of the people who were alone in their block some
 are lost, and others are alone once their look-alikes are gone (PoPETs section 5.2, footnote 12: of

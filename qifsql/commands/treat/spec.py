@@ -1,4 +1,4 @@
-"""What can be asked of a treatment."""
+"""Options of ``treat``."""
 
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
@@ -8,7 +8,7 @@ from qifsql.data.option import DATA, TEXT, Option
 
 
 class TreatOptions(TypedDict, total=False):
-    """Who is who, and what an adversary is taken to know.
+    """Options of ``treat``: the key, and the adversary of the comparison.
 
     ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
     person of its own. ``qids`` and ``secret``: compare what an adversary who knows these gains

@@ -1,4 +1,4 @@
-"""What can be asked of a dictionary attack."""
+"""Options of ``unhash``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ MOST = 1_000_000_000  # candidates that are tried unless more are allowed
 
 
 class UnhashOptions(TypedDict, total=False):
-    """Which column holds hashes of what.
+    """Options: the column of hashes, and the candidates.
 
     ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
     (``qifsql.commands.unhash.patterns``); a candidate that several of them say is tried once.

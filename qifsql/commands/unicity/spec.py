@@ -1,4 +1,4 @@
-"""What can be asked of a log with pseudonyms."""
+"""Options of ``unicity``."""
 
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
@@ -11,7 +11,7 @@ DRAWS = 10_000
 
 
 class UnicityOptions(TypedDict, total=False):
-    """Whose records they are, and what is known of how many.
+    """Options: the key, the known columns, and the numbers of known records.
 
     ``key`` is the pseudonym that all records of a person share; records without one are left out.
     A point is what a record says in the ``qids``, which may be coarser forms (``time:hour``); a

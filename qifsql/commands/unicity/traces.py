@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many people have that many points, and that many that others have, too."""
+    """Numbers of people by number of points, and by number of points shared with others."""
 
     points: Mapping[int, int]
     shared: Mapping[int, int]

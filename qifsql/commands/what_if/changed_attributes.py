@@ -36,7 +36,7 @@ from qifsql.query import microdata_steps
 
 @dataclass(frozen=True)
 class Changed:
-    """What may be changed: the quasi-identifiers of a file, and their hierarchies by name."""
+    """The quasi-identifiers that may be changed, and their hierarchies by name."""
 
     catalog: Catalog
     qids: tuple[Attribute, ...]

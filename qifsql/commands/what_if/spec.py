@@ -1,4 +1,4 @@
-"""What can be asked of changes to a release."""
+"""Options of ``what-if``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from qifsql.data.option import TEXT, TEXTS, Option
 
 
 class WhatIfOptions(TypedDict, total=False):
-    """What would be changed, and how far.
+    """Options of ``what-if``: the changes, and the bounds to reach.
 
     ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
     ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.

@@ -1,4 +1,4 @@
-"""What if: the risk before and after changes, alone and together, without writing data.
+"""Measure the risk before and after changes, alone and together, without writing data.
 
 And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if.smallest_change``).
 """

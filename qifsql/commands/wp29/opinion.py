@@ -81,7 +81,7 @@ MEANINGS: Mapping[str, str] = {
     "certain": "records in blocks of one value of the secret: whoever finds the block knows it; "
     "expected: the best guess in each block, right on average; worst case: its surest one",
 }
-"""What each measure says, in the order of the numbers of its row."""
+"""Sentences of each measure, in the order of the numbers of its row."""
 
 CAUTION = (
     "The answers are about these quasi-identifiers and nothing else. The opinion asks about all "

@@ -1,4 +1,4 @@
-"""What can be asked of a release in the words of the Article 29 Working Party."""
+"""Options of ``wp29``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ Source = str | Path | Dataset
 
 
 class Wp29Options(TypedDict, total=False):
-    """What somebody may know and want, and what records may be linked with.
+    """Options of ``wp29``: the adversary, and the register or key for links.
 
     ``qids`` and each ``secret`` are those of ``attack``; with a register ``qids`` are those of
     ``link``, ``1:zip,2:plz`` where names differ. ``register`` is one of names or another release,

@@ -33,7 +33,7 @@ from qifsql.results.storage import Origin
 
 @dataclass(frozen=True)
 class _Log:
-    """What the key links: how many people have several records, and their unicity."""
+    """Links by the key: the number of people with several records, and their unicity."""
 
     several: int
     people: int

@@ -1,4 +1,4 @@
-"""What cannot be anonymised as asked: a clear error before a file is made; and the command line."""
+"""Requests that cannot be met: a clear error before a file is written; and the command line."""
 
 import json
 from pathlib import Path

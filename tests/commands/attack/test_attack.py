@@ -70,7 +70,7 @@ def expected(
     *,
     target: Mapping[str, object] | None = None,
 ) -> list[dict[str, Any]]:
-    """What ``crs,cas`` (with a target ``irs,ias``) must say, from the oracle."""
+    """Return what ``crs,cas`` (with a target ``irs,ias``) must say, from the oracle."""
     result = []
     for secret in (None, *secrets):
         numbers = oracle.attack(rows, qids, secret, masses, target)

@@ -1,4 +1,4 @@
-"""What a guess gains, through the product, equals the exact oracle for every gain function."""
+"""Gains through the product equal the exact oracle for every gain function."""
 
 import math
 import tempfile
@@ -48,7 +48,7 @@ class Release:
 
     @property
     def exact(self) -> bool:
-        """Whether weights are whole numbers or decimals."""
+        """Return whether weights are whole numbers or decimals."""
         return not (self.masses and isinstance(self.masses[0], float))
 
     @contextmanager
@@ -114,7 +114,7 @@ def abstaining(guesses: Sequence[object], gain: om.Gain) -> om.Gains:
 
 
 def numbers(joint: om.Joint, gains: om.Gains, block: om.Block | None = None) -> Numbers:
-    """What a row says: over everybody, or about one person in that block."""
+    """Return what a row says: over everybody, or about one person in that block."""
     prior = om.prior_gain(joint, *gains)
     if block is None:
         posterior, worst = om.posterior_gain(joint, *gains), om.worst_case_gain(joint, *gains)

@@ -1,4 +1,4 @@
-"""Who carries the risk: groups and distributions over people; counts that are kept; refusals."""
+"""Groups and distributions over people; stored counts; refusals."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def gains(drawn: Release, secret: str | None) -> dict[str, om.Gains]:
 
 
 def gained(drawn: Release, secret: str | None, gain: str) -> list[F | None]:
-    """What the best guess gains from each row, on its block; nothing of rows without weight."""
+    """Return the gain of the best guess for each row of positive weight, on its block."""
     best = {
         block: om.vulnerability(inner, *gains(drawn, secret)[gain])
         for block, inner in om.inners(drawn.joint(secret)).items()

@@ -114,7 +114,7 @@ def test_risks_are_of_the_release_and_of_the_population(
 
 @st.composite
 def beliefs(draw: st.DrawFn, values: Sequence[object]) -> dict[Any, F]:
-    """What she believes of each value, as floats say it; nothing of some."""
+    """Return what she believes of each value, as floats say it; nothing of some."""
     shares = draw(
         st.lists(st.integers(0, 4), min_size=len(values), max_size=len(values)).filter(any)
     )

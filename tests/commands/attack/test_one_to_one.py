@@ -166,7 +166,7 @@ def forests(draw: st.DrawFn) -> tuple[list[int], list[int], dict[tuple[int, int]
 def _is_forest(
     earlier: Sequence[int], later: Sequence[int], moves: Iterable[tuple[int, int]]
 ) -> bool:
-    """Whether the pairs of records that are possible form no cycle."""
+    """Return whether the pairs of records that are possible form no cycle."""
     above: dict[tuple[str, int, int], tuple[str, int, int]] = {}
 
     def root(node: tuple[str, int, int]) -> tuple[str, int, int]:

@@ -240,7 +240,7 @@ def meaning(case: Case) -> Case:
 
 
 def is_clash(case: Case) -> bool:
-    """Whether a text column of single values meets numbers or dates, which is refused."""
+    """Return whether a text column of single values meets numbers or dates, which is refused."""
     for release, forms in zip(case.releases, case.forms, strict=True):
         for at, (i, form) in enumerate(zip(release.columns, forms, strict=True)):
             told = [oracle.written(row[0][at]) for row in release.rows]

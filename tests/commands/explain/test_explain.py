@@ -334,7 +334,7 @@ def counted(people: list[Record]) -> Sample:
 
 
 def promises(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
-    """What the oracle of levels says of their examples."""
+    """Return what the oracle of levels says of their examples."""
     order = sorted({row["s"] for row in rows})
     lines = {v: (f"pair {i // 2}",) for i, v in enumerate(order)}
     levels = ol.levels(rows, ["k"], "s", wanted={}, lines=lines)
@@ -388,7 +388,7 @@ def releases(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
 
 
 def owed(rows: list[dict[str, Any]]) -> Fraction:
-    """What the guess about one of the first block owes to them; cells are single values."""
+    """Return what the guess about one of the first block owes to them; cells are single values."""
     block = rows[0]["k"]
     first = Counter(row["s"] for row in rows if row["k"] == block)
     own = min(first, key=lambda v: (-first[v], v))
@@ -407,7 +407,7 @@ def owed(rows: list[dict[str, Any]]) -> Fraction:
 
 
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
-    """What the oracle says of each example's last number."""
+    """Return what the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
     seen, n = om.joint(rows, ["k"], "s"), len(rows)
     values = list(om.secret_prior(seen))

@@ -149,7 +149,7 @@ def test_unique_in_the_register_in_both_and_correct_are_three_numbers(tmp_path: 
 
 
 def test_with_the_register_as_population_the_risks_are_those_of_an_attack(samples: Path):
-    """Where the register has everybody, journalist and marketer are as in ``attack``."""
+    """If the register has everybody, journalist and marketer are as in ``attack``."""
     file = samples / "thesis_table_3_2.csv"
     row = qifsql.link(file, file, qids="age", where="gender = 'F'").frame.row(0, named=True)
     attacked = qifsql.attack("crs", file, qids="age", where="gender = 'F'", population=file).rows()[

@@ -1,4 +1,4 @@
-"""Whether some facts tell others, as by the oracle."""
+"""Refinement of quasi-identifiers, as by the oracle."""
 
 from pathlib import Path
 

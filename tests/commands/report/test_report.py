@@ -199,7 +199,7 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
 
 
 def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_path: Path) -> None:
-    """Where no release adds anything there is no share of the rise: its column is empty."""
+    """If no release adds anything there is no share of the rise: its column is empty."""
     same = {"id": [1, 2], "age": [30, 30], "city": ["a", "a"]}
     for name in ("before", "after"):
         pl.DataFrame(same).write_parquet(tmp_path / f"{name}.parquet")
@@ -397,7 +397,7 @@ def prose(page: str) -> str:
 
 
 def leaks(text: str, *hidden: str) -> list[str]:
-    """Where one of these stands in a text, with some words around it."""
+    """Return where one of these stands in a text, with some words around it."""
     found = re.finditer("|".join(map(re.escape, hidden)), html.unescape(prose(text)))
     return [m.string[max(m.start() - 40, 0) : m.end() + 20] for m in found]
 
@@ -635,7 +635,7 @@ SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a text."""
+    """Return whether a spreadsheet may run a text."""
     begins = text[:1] in tuple("\t\r\n") or text.lstrip("".join(BLANK))[:1] in tuple(SIGNS)
     return begins and not NUMBER.match(text)
 

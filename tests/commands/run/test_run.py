@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is computed from now on, by the names of the functions."""
+    """Return what is computed from now on, by the names of the functions."""
     calls: list[str] = []
 
     def spy(kind: str, name: str) -> None:

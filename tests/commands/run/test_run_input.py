@@ -1,4 +1,4 @@
-"""Whatever is wrong with a study is told at once, with its line, and nothing is run or left."""
+"""Every error in a study is reported at once, with its line; nothing runs or is left behind."""
 
 from pathlib import Path
 

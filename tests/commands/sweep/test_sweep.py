@@ -89,7 +89,7 @@ def expected(
     *,
     masses: Sequence[Any] | None = None,
 ) -> pl.DataFrame:
-    """What a sweep must say, from the oracle: its fractions, rounded once."""
+    """Return what a sweep must say, from the oracle: its fractions, rounded once."""
     result = []
     for mask in only or masks(len(qids)):
         names = members(mask, qids)
@@ -123,7 +123,7 @@ def expected_histogram(rows: Rows, qids: Sequence[str], secrets: Sequence[str]) 
 
 
 def grouped(source: Path, qids: Sequence[str], secrets: Sequence[str]) -> pl.DataFrame:
-    """What a sweep must say, from one plain GROUP BY for each subset. Nothing is NaN."""
+    """Return what a sweep must say, from one plain GROUP BY for each subset. Nothing is NaN."""
     n = len(qids)
     names = [quoted(qid) for qid in qids]
     result: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Which way chunks go: by what the chunks before them took."""
+"""The choice of a way for chunks, from the time of the chunks before."""
 
 import math
 import time

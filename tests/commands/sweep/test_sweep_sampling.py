@@ -97,7 +97,7 @@ COLUMNS += [f"{what}_{measure}" for what in ("posterior", "error") for measure i
 
 
 def drawn(draws: Draws, seed: int) -> pl.DataFrame:
-    """What a sweep states of the subsets with ``a``."""
+    """Return what a sweep states of the subsets with ``a``."""
     whole, errors = draws.estimated([seed])
     both = whole.join(errors, on=["subset", "question"])
     posterior = {f"posterior_{m}": pl.col(name) / PEOPLE for m, name in MEASURES.items()}

@@ -1,4 +1,4 @@
-"""What people are shown of a sweep: numbers to the right, and what the dots of a chart are."""
+"""The view of a sweep: numbers to the right, and the dots of a chart."""
 
 import json
 import re

@@ -290,7 +290,7 @@ class Witness:
         reads: Mapping[str, str],
         macros: Sequence[str] = (),
     ) -> None:
-        """What a query gives in the session that it is sent to, and what the file's text gives."""
+        """Return the results of a query in its session and of the text in the file."""
         ((rows,),) = con.execute(f"SELECT count(*) FROM ({part}) AS part").fetchall()
         if rows <= self._most[file]:
             return
@@ -349,7 +349,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def witness(people: Path) -> Iterator[Witness]:
-    """Who saw a sweep of each way, for a secret of few values and one of many."""
+    """Yield who saw a sweep of each way, for a secret of few values and one of many."""
     found = Witness()
     for way in WAYS:
         with found.watching() as patch:

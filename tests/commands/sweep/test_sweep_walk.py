@@ -1,4 +1,4 @@
-"""Whatever way a sweep takes through its data, it says the same: chunks, splits, walk, roll-up."""
+"""Every way through the data gives the same results: chunks, splits, walk, roll-up."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -68,7 +68,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def undisturbed(big: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a sweep of it finds that nobody disturbs."""
+    """Return what a sweep of it finds that nobody disturbs."""
     workspace = tmp_path_factory.mktemp("undisturbed") / "w"
     return found(run("sweep", big, *QUESTION, "--workspace", workspace))
 
@@ -119,7 +119,7 @@ def refused(done: Done, *says: str, code: int = 2) -> None:
 
 
 class Kept(NamedTuple):
-    """What a workspace keeps."""
+    """The content of a workspace."""
 
     done: dict[int, tuple[Any, ...]]
     tasks: int
@@ -651,7 +651,7 @@ WAYS: list[dict[str, Any]] = [
 
 
 def hurried(file: str, *, workspace: Path, **question: Any) -> qifsql.Sweep | None:
-    """What a sweep gives that has little time; None where that is an error which says so."""
+    """Return what a sweep gives that has little time; None where that is an error which says so."""
     try:
         return qifsql.sweep(file, workspace=workspace, **question)
     except InputError as e:

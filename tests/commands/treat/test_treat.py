@@ -88,7 +88,7 @@ def kept(rows: Sequence[Row], key: str, seed: int) -> list[Row]:
 
 
 def check(before: Sequence[Row], after: Sequence[Row], key: str) -> None:
-    """What must hold of every choice: records of the input, one per key, all without a key."""
+    """Check every choice: records of the input, one per key, all without a key."""
     assert not Counter(map(repr, after)) - Counter(map(repr, before))
     people = [person(row[key]) for row in after]
     named = [who for who in people if who is not None]
@@ -237,7 +237,7 @@ def test_the_same_table_in_another_format_draws_the_same_lots(tmp_path: Path) ->
 
 
 def far(counts: Sequence[int], chances: Sequence[float]) -> float:
-    """How many standard deviations chi-square is above what is expected."""
+    """Return how many standard deviations chi-square is above what is expected."""
     total, freedom = sum(counts), len(counts) - 1
     expected = [total * p for p in chances]
     square = sum((n - e) ** 2 / e for n, e in zip(counts, expected, strict=True))

@@ -38,12 +38,12 @@ def trails_of(log: list[tuple[str | None, str | None, int | None]]) -> Trails:
 
 
 def single(points: frozenset[Point], everybody: Trails) -> bool:
-    """Whether one person alone has all these points."""
+    """Return whether one person alone has all these points."""
     return sum(points <= other for other in everybody.values()) == 1
 
 
 def exact(everybody: Trails, known: int) -> tuple[int, Fraction | None]:
-    """Who has so many points, and the mean share of their sets that are theirs alone."""
+    """Return who has so many points, and the mean share of their sets that are theirs alone."""
     shares = []
     for points in everybody.values():
         if len(points) >= known:

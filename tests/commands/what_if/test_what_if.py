@@ -125,7 +125,7 @@ def test_changes_are_worth_what_the_rewritten_file_is_worth(
 
 
 def penalty(before: list[Row], after: list[Row], name: str, changes: list[str]) -> Fraction:
-    """What one column loses: its values are those of the original that became the same."""
+    """Return what one column loses: its values are those of the original that became the same."""
     if any(c.startswith("drop") and CHANGES[c][0] == name for c in changes):
         return Fraction(1)
     values = [normal(row[name]) for row in before]

@@ -39,7 +39,7 @@ def rows(result: qifsql.Result) -> list[Row]:
 
 
 def attacked(table: Table, secret: str | None, least: Fraction | None) -> Row:
-    """What the oracle of attacks says of a row: the numbers of CRS or of CAS."""
+    """Return what the oracle of attacks says of a row: the numbers of CRS or of CAS."""
     found = oracle.attack(table.rows, table.qids, secret)
     chances = [v["success"] for v in oracle.records(table.rows, table.qids, secret)]
     if secret is None:

@@ -1,4 +1,4 @@
-"""What an adversary gains from releases that are linked without a person key.
+"""The posterior of an adversary who links releases without a person key.
 
 Source: M60 and M61. For every record x of the focal release all that may be observed of its
 person in the releases is followed, group by group, with its chance.

@@ -1,4 +1,4 @@
-"""What is asked of releases without a person key, checked before any of them is read."""
+"""Options for releases without a person key, checked before any release is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

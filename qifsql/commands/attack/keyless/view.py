@@ -30,7 +30,7 @@ GUESSED = {
         "against {alone} from the first release alone and {keyed} with the key."
     ),
 }
-"""What later releases add, beside the first alone and beside the key where these are known."""
+"""The gain from later releases, compared with the first alone and with the key if known."""
 
 
 def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
