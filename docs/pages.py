@@ -1,6 +1,6 @@
 """Run the code blocks of the pages, and write what they print, or compare it.
 
-``python docs/pages.py`` writes the output of every block anew; a test compares. The blocks of a
+``python docs/pages.py`` writes the output of every block; a test compares. The blocks of a
 page run one after another in a folder of their own, in which ``data-samples`` is that of the
 samples:
 
@@ -114,7 +114,11 @@ def _run(command: str, folder: Path) -> str:
     """Return what a command prints, on both streams."""
     bin_ = Path(sys.executable).parent
     environment = {k: v for k, v in os.environ.items() if not k.startswith("QIFSQL")}
-    environment |= {"COLUMNS": WIDTH, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {
+        "COLUMNS": WIDTH,
+        "LC_ALL": "C.UTF-8",
+        "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
+    }
     ran = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
