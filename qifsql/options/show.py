@@ -40,7 +40,8 @@ def show(shown: Shown, output: Output) -> None:
         save(shown, output.out)
         if output.format_ is None and not sys.stdout.isatty():
             return
-    chosen = output.format_ or ("table" if sys.stdout.isatty() else "csv")
+    readable = sys.stdout.isatty() or shown.prose
+    chosen = output.format_ or ("table" if readable else "csv")
     if chosen == "table":
         from qifsql.presentation import terminal
 

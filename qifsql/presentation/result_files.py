@@ -27,7 +27,7 @@ class Shown:
     stdout, in a file of its own next to Parquet and CSV (``out.histogram.parquet``). Those named
     ``aside`` nobody asked for: CSV and Markdown leave them out; of those named ``not_in_csv`` only
     CSV on stdout does. ``more`` are further entries of JSON. ``view`` draws it for people, where
-    that is not the view of its kind.
+    that is not the view of its kind. ``prose``: the answer is text, on a pipe too.
     """
 
     result: Result
@@ -36,6 +36,7 @@ class Shown:
     not_in_csv: Collection[str] = ()
     more: Mapping[str, object] = field(default_factory=dict)
     view: View | None = None
+    prose: bool = False
 
     @property
     def origin(self) -> Origin:

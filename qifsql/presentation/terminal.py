@@ -1,5 +1,6 @@
 """Parts on the terminal, by rich."""
 
+import os
 import sys
 from collections.abc import Iterable
 
@@ -12,11 +13,18 @@ from rich.text import Text
 from qifsql.errors import printable
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
+WIDTH = 160
+"""Characters of a line where there is no terminal."""
+
 
 def draw(parts: Iterable[Part]) -> None:
-    """Print to stdout: as wide as the terminal, or wide enough where there is none."""
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False, markup=False).print(rendered(parts))
+    """Print to stdout, as wide as the terminal or COLUMNS says; without either, wide enough."""
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDTH
+    console = Console(width=width, highlight=False, markup=False)
+    with console.capture() as drawing:
+        console.print(rendered(parts))
+    lines = drawing.get().removesuffix("\n").split("\n")
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:

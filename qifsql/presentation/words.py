@@ -60,6 +60,16 @@ def percent(p: float) -> str:
     return number(f"{100 * p:.2f} %")
 
 
+def rise(p: float) -> str:
+    """Return a difference of probabilities, for tables: ``+ 26.27 pp``, percentage points."""
+    return said("+ {points} pp", points=percent(p).removesuffix(" %"))
+
+
+def points(p: float) -> str:
+    """Return a difference of probabilities, for sentences: ``26.27 percentage points``."""
+    return said("{points} percentage points", points=percent(p).removesuffix(" %"))
+
+
 def factor(x: float) -> str:
     """Return a ratio: ``x 12,510``, ``x 1.02``."""
     return f"x {digits(x)}" if x < 100 else number(f"x {x:,.0f}")
@@ -187,10 +197,8 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
             text = "No group of {by} that is shown has a higher risk than another."
         return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
-    most, least, between = (
-        success(row, x)
-        for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
-    )
+    most, least = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
+    between = points(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
     text = (
         "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
         "({least}): a gap of {between}."

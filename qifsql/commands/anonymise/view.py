@@ -31,8 +31,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     meaning = said(
         "Generalised: the share of cells that stand for several values. Penalty: the mean "
         "share of all values that a cell covers (normalised certainty penalty), 100 % for a "
-        "suppressed cell. A class of k records hides who is who, but not what all its members "
-        "have in common."
+        "cell that covers all. A class of k records hides who is who, but not what all its "
+        "members have in common."
     )
     return [Paragraph(describe(row)), table, Paragraph(meaning)]
 

@@ -53,7 +53,7 @@ def _successes(row: Row) -> Table:
     heads = ["", said("before"), said("after"), said("degradation")]
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("target") is None:
-        certain = f"+ {words.percent(row['degradation_deterministic'])}"
+        certain = words.rise(row["degradation_deterministic"])
         before, after = (
             words.percent(row[f"{when}_deterministic"]) for when in ("prior", "posterior")
         )
@@ -95,7 +95,7 @@ def steps(rows: Sequence[Row]) -> Table:
             str(row["datasets"]),
             words.count(row["blocks"]),
             words.percent(row["posterior_deterministic"]),
-            f"+ {words.percent(row['degradation_deterministic'])}",
+            words.rise(row["degradation_deterministic"]),
             words.success(row, row["posterior_probabilistic"]),
             words.degradation(row),
         )

@@ -52,6 +52,7 @@ def shown(result: Verdict, title: str) -> Shown:
         not_in_csv=tuple(result.details),
         more=more,
         view=lambda *_: verdict(result),
+        prose=True,
     )
 
 
@@ -118,7 +119,7 @@ def finding(row: Mapping[str, Any]) -> str:
     ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
     """
     last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
-    return f"{row['measure']} is {row['value']}{last}, wanted {row['required']}"
+    return f"{row['measure']} is {row['value']}{last}, required {row['wanted']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

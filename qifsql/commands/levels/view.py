@@ -104,7 +104,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
         line = [_say(row), _level(row["value"], row["wanted"]), more, at]
         if has_thresholds and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level(row['required'], row['required'])}", _lack(row)]
+            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     return [table, *(Paragraph(_no_c(row)) for row in without)]

@@ -103,7 +103,7 @@ def best(table: pl.DataFrame) -> Table:
             kinds.get(line["best_for"], line["best_for"]),
             escaping.cell(", ".join(line["qids"])),
             words.percent(line["posterior_deterministic"]),
-            f"+ {words.percent(line['degradation_deterministic'])}",
+            words.rise(line["degradation_deterministic"]),
             words.percent(line["posterior_probabilistic"]),
             words.factor(line["degradation_probabilistic"]),
         )
@@ -118,7 +118,7 @@ def releases(table: pl.DataFrame) -> Table:
     for line in table.filter(measure="probabilistic").iter_rows(named=True):
         sheet.add_row(
             escaping.cell(line["dataset"]),
-            *(f"+ {words.percent(line[name])}" for name in ("alone", "last", "shapley")),
+            *(words.rise(line[name]) for name in ("alone", "last", "shapley")),
             "" if line["share"] is None else words.percent(line["share"]),
         )
     return sheet

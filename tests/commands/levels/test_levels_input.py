@@ -110,7 +110,7 @@ def test_k_map_and_presence_are_about_a_population(tmp_path: Path) -> None:
     assert found["delta_presence_max"]["met"] is True
     risk = qifsql.attack("crs", release, qids="q", population=everybody).rows()[0]
     assert risk["journalist_risk"] == 1 / found["k_map"]["value"]
-    with pytest.raises(InputError, match="must hold everybody"):
+    with pytest.raises(InputError, match="must contain everybody"):
         levels(everybody, qids="q", population=release)
 
 
@@ -184,7 +184,7 @@ def test_memory_is_obeyed_and_spills(tmp_path: Path) -> None:
         ({"beta": True}, "beta is a number from 0"),
         ({"l_recursive": 2}, "name c, too"),
         ({"k_map": 2}, "needs the people who may be in the release"),
-        ({"presence_min": 0.5, "presence_max": 0.2}, "exchange them"),
+        ({"presence_min": 0.5, "presence_max": 0.2}, "swap them"),
     ],
 )
 def test_levels_that_cannot_be_are_refused(wanted: dict[str, Any], says: str) -> None:
