@@ -141,7 +141,7 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
         write({junit: xml(result)}, result.origin)
     try:
         show.show(view.shown(result, title), output)
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+    except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
         if result.met:
             raise
     if not result.met:
