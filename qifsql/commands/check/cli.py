@@ -111,7 +111,7 @@ def check(
         result = run(source, policy, baseline=baseline, settings=settings, **adversary)
     title = f"qifsql: {groups.named(source)} against {policy.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
-    if not _table(output):  # a table ends with it
+    if not _table(output):  # a table ends with this line
         from qifsql.commands.check import view
 
         line = f"{view.checked(result.origin.spec)}: {result.summary}"
