@@ -1,4 +1,4 @@
-"""An anonymised release as people read it: its classes, and what generalising cost."""
+"""An anonymised release as people read it: its classes and its information loss."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the classes in a sentence or two, and what became of each quasi-identifier."""
+    """Return sentences on the classes, and a table of losses by quasi-identifier."""
     row = frame.row(0, named=True)
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
@@ -42,7 +42,7 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return how many records are in how many classes, in a sentence or two."""
+    """Return one or two sentences on the numbers of records and classes."""
     by = {"mondrian": "Mondrian", "mdav": "MDAV"}[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:
