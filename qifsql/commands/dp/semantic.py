@@ -1,7 +1,7 @@
 """Semantic privacy: differential privacy in terms of the adversary's beliefs.
 
-Ganta et al. (KDD 2008) compare two games: the adversary sees what is published (game 0), or what
-would have been published with the data of person i replaced by a default value (game i). For any
+Ganta et al. (KDD 2008) compare two games: the adversary sees the publication (game 0), or the
+publication after the data of person i are replaced by a default value (game i). For any
 prior, the posteriors in both games must be close in statistical difference
 SD(P, Q) = max_A |P(A) - Q(A)|, for every i (Def. 12), or with probability at least 1 - δ' over
 the data and the publication (Def. 13). The available text lacks the bounds of Proposition 14 and

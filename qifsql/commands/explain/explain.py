@@ -90,7 +90,7 @@ def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
 
 
 def _meant(measure: str) -> str:
-    """Return the measure with this name, alias or column; InputError if there is none."""
+    """Return the measure with this name, alias or column; InputError if it is unknown."""
     names = _names()
     key = "_".join(re.split(r"[\s_-]+", measure.strip().casefold()))
     if key not in names:

@@ -109,7 +109,7 @@ def delta_presence(sample: Sample) -> Lines:
 
 
 def bites(sample: Sample) -> Lines:
-    """Count the people on whom homogeneity, background knowledge and skewness attacks succeed."""
+    """Count the people exposed to homogeneity, background knowledge and skewness attacks."""
     blocks = sample.blocks.values()
     one, two = (sum(sum(v.values()) for v in blocks if len(v) == n) for n in (1, 2))
     gains = [(syntactic.basic_beta(v, sample.values), sum(v.values())) for v in blocks]
