@@ -35,7 +35,7 @@ the attack and with it. ``factor`` is for skewness: a value must be this many ti
 def bites(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the rows of ``ATTACKS`` for one secret: the people on whom each attack succeeds."""
+    """Return the rows of ``ATTACKS`` for one secret: the success of each attack."""
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: number(term, "HUGEINT") for name, term in terms.items()}

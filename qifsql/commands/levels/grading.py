@@ -144,7 +144,7 @@ class Run:
         ]
 
     def attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Return the people on whom the attacks on k and l succeed."""
+        """Return the success of the attacks on k and l, by secret."""
         rows = [
             row
             for j, secret in self.secrets.items()

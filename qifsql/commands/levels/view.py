@@ -47,7 +47,7 @@ BITES = {
         "likely as in the release."
     ),
 }
-"""The sentences about people on whom an attack succeeds, by attack."""
+"""The sentences about people in blocks with a successful attack, by attack."""
 HARMLESS = {
     "homogeneity": "Homogeneity attack: succeeds on nobody.",
     "background": "Background-knowledge attack: succeeds on nobody.",
@@ -193,7 +193,7 @@ def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _bite(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the people on whom an attack succeeds."""
+    """Return a sentence about the success of an attack."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}

@@ -41,7 +41,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _followed(row: Mapping[str, Any]) -> str:
-    """Return two sentences on the risk of a person of whom some records are known."""
+    """Return sentences on the chance that known records of a person match nobody else."""
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
     one = (
