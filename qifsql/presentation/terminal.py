@@ -1,4 +1,4 @@
-"""Parts on the terminal, by rich."""
+"""Parts on the terminal, drawn by Rich."""
 
 import sys
 from collections.abc import Iterable
@@ -14,16 +14,13 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
 
 def draw(parts: Iterable[Part]) -> None:
-    """Print to stdout: as wide as the terminal, or wide enough where there is none."""
+    """Print to stdout in the width of the terminal, or in a fixed width without a terminal."""
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False, markup=False).print(rendered(parts))
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Return headings, paragraphs and tables as rich draws them.
-
-    Charts and fine print stay away.
-    """
+    """Return headings, paragraphs and tables for Rich; all other parts are left out."""
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):
@@ -52,5 +49,5 @@ def _table(part: Table) -> Drawn:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text as rich draws it; no name or value may steer the terminal."""
+    """Return text for Rich, without characters that control the terminal."""
     return Text(printable(text, "\n"), style=style)
