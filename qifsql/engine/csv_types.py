@@ -73,9 +73,8 @@ def read_writings(
     """Find the columns whose fields are not written as DuckDB writes their values.
 
     Returns:
-        The dataset, whose columns stay text where their type would round different fields to one
-        value, and how the other typed columns are written, where that is not as DuckDB writes their
-        values.
+        The dataset, in which columns stay text if their type would round different fields to one
+        value, and the irregular spellings of the other typed columns.
 
     """
     text = replace(dataset, all_varchar=True, wave=None)

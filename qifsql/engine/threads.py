@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from qifsql.errors import Interrupted
 
-POLL = 0.05  # seconds between two looks at the threads
+POLL = 0.05  # seconds between two checks of the threads
 
 
 def in_threads(

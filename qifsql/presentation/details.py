@@ -10,7 +10,7 @@ from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Paragraph, Part, Table
 
 BAR = 40  # characters of the longest bar of a histogram
-WIDE = 10  # percent that a bar stands for
+WIDE = 10  # percent per bar
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:

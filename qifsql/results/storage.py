@@ -37,7 +37,7 @@ BLANKS = (  # white space, controls, and marks without width, which some spreads
     r"\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef"
 )
 SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are full-width forms
-FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
+FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # texts that a spreadsheet may run
 NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 Content: TypeAlias = pl.DataFrame | str | bytes
 """The content of a result file: a table for Parquet, a text, or a workbook."""
