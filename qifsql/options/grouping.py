@@ -1,7 +1,7 @@
 """Groups of options as parameters of a command, for typer to read.
 
-A group is a dataclass of what only the command line has, or the ``TypedDict`` of the options of a
-function (``qifsql.data.option``), which the command gets as the arguments of that function.
+A group is a dataclass of options that only the command line has, or the ``TypedDict`` of the
+options of a function (``qifsql.data.option``). The command passes the latter to that function.
 """
 
 import functools
@@ -100,9 +100,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _shown(annotation: Any) -> Any:
-    """Return what help texts say of a parameter: in the current language, its value in a word."""
+    """Return a parameter with its help text translated, and one word for its value."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    notes = [copy(note) for note in notes]  # they are shared, and written once
+    notes = [copy(note) for note in notes]  # commands share them, so they must not change
     for note in notes:
         if isinstance(note, typer.models.ParameterInfo):
             note.help, note.rich_help_panel = (
@@ -132,7 +132,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 
 
 def _described(name: str, option: Option) -> Any:
-    """Return what the command line says of an option."""
+    """Return an option as typer declares it, with its flags and help text."""
     flags = option.flags or (f"--{name.replace('_', '-')}",)
     return typer.Option(
         *flags,
@@ -144,12 +144,12 @@ def _described(name: str, option: Option) -> Any:
 
 
 def described(options: type, name: str) -> Any:
-    """Return what the command line says of a declared option, for a command that takes it alone."""
+    """Return one declared option for typer, for a command without the rest of its group."""
     return _described(name, declared(options)[name])
 
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
-    """Return what was typed as arguments of the function that declares the options."""
+    """Return typed values as arguments of the function that declares the options."""
     arguments = {
         name: value if (form := options[name].form).choices else TYPED[form][1](value)
         for name, value in typed.items()

@@ -1,4 +1,4 @@
-"""Parts on the terminal, by rich."""
+"""Parts on the terminal, drawn by Rich."""
 
 import os
 import sys
@@ -28,10 +28,7 @@ def draw(parts: Iterable[Part]) -> None:
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Return headings, paragraphs and tables as rich draws them.
-
-    Charts and fine print stay away.
-    """
+    """Return headings, paragraphs and tables for Rich; all other parts are left out."""
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):
@@ -60,5 +57,5 @@ def _table(part: Table) -> Drawn:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text as rich draws it; no name or value may steer the terminal."""
+    """Return text for Rich, without characters that control the terminal."""
     return Text(printable(text, "\n"), style=style)
