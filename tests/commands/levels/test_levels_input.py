@@ -301,13 +301,13 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
     for said in (
         "10 people in 3 blocks, knowing age",
         "1 in 1 block",
-        "average class size      3.333   safer",
-        "t, equal distance          0.5   riskier",
+        "average class size 3.333 safer",
+        "t, equal distance 0.5 riskier",
         "l = 1 asks for one value in a block",
         "Homogeneity attack: 1 person in 1 block where everyone has the same value",
         "Background-knowledge attack: 9 people in 2 blocks with two values",
     ):
-        assert said in done.out
+        assert said in " ".join(done.out.split())
 
 
 def test_measures_with_the_same_worst_block_share_a_row() -> None:
