@@ -93,7 +93,7 @@ def _remarks(passes: Passes) -> tuple[str, ...]:
         return ()
     return (
         f"{several(alone, 'person')} alone have a value without which the scale of a "
-        "quasi-identifier is another one, so all cuts are looked for anew without them; coarser "
+        "quasi-identifier is another one, so all cuts are searched again without them; coarser "
         "values, as in NAME=EXPRESSION, take less time",
     )
 

@@ -24,7 +24,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 ANSWERS = 1_000  # most answers to one predicate
-ONCE = "records are perturbed once, so with noise on them more counts tell nothing new"
+ONCE = "records are perturbed once, so with noise on them more counts reveal nothing new"
 
 
 def dp(
@@ -156,7 +156,7 @@ def _notes(
     most = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
     if not frame.filter(exact, pl.col("privacy_loss") > most).is_empty():
         notes.append(
-            "noise on records loses more than the count without noise here: it tells values apart "
-            "for which the predicate gives the same answer"
+            "noise on records loses more than the count without noise here: it distinguishes "
+            "values for which the predicate gives the same answer"
         )
     return tuple(notes)

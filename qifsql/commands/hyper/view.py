@@ -41,8 +41,8 @@ TITLES = {
     "cooccurrence": "How many people have each value of the secret, in each block.",
     "joint": "How likely a value of the secret and a block are together: the joint.",
     "channel": "How likely each block is, given the value of the secret: the channel.",
-    "hyper": "What she believes after, for each different observation: the hyper. Its first line "
-    "says how likely each is (outers); a column is what she then believes (an inner).",
+    "hyper": "What the adversary believes after, for each different observation: the hyper. Its "
+    "first line says how likely each is (outers); a column is the belief after it (an inner).",
 }
 
 

@@ -268,5 +268,5 @@ class Run:
             if line["measure"] == "l_recursive_c" and line["value"] is None and line["l"] > 1
         ]
         if self.thresholds.get("t") == 0:
-            notes.append("t = 0 wants every block to have exactly the shares of the release")
+            notes.append("t = 0 requires every block to have exactly the shares of the release")
         return tuple(notes)

@@ -144,7 +144,7 @@ def _chances(size: int) -> Step:
     ]
     enough = exp.GTE(this=exp.column("points"), expression=exp.Literal.number(size))
     query = exp.select(*columns).from_("people").where(enough)
-    doc = "One row per person with enough points: her sets of points, and of shared points."
+    doc = "One row per person with enough points: sets of points, and of shared points."
     return Step("chances", doc, query)
 
 

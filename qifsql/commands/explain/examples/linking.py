@@ -100,7 +100,7 @@ def link_vulnerability(sample: Sample) -> Lines:
     mean = PRESENCE * len(blocks) / sample.people
     return (
         f"all are in the next release, too; presence {PRESENCE}; {sample.qid} stays as it is",
-        "a person's candidates are her block, all alike; the best link:",
+        "a person's candidates are their block, all alike; the best link:",
         *each,
         equal(f"link vulnerability: ({parts})/{sample.people}", mean),
     )
