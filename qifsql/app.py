@@ -18,6 +18,10 @@ from qifsql.options.grouping import grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
+VERSION = ("-V", "--version")
+HELP = ("-h", "--help")
+"""The flags that ask for a help text; ``qifsql help COMMAND`` asks for it, too."""
+
 LITERAL = r"\["
 """A bracket that Rich shows as text, not as markup."""
 
@@ -27,7 +31,7 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
     app = typer.Typer(
         name="qifsql",
         help="Privacy risk of published microdata, measured exactly with DuckDB SQL.",
-        add_completion=False,
+        context_settings={"help_option_names": list(HELP)},
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
     )
@@ -44,13 +48,16 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
 
 
 class Command(TyperCommand):
-    """A command whose option ``--help`` is shown in the user's language."""
+    """A command whose option ``--help`` is shown with the output, in the user's language."""
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option with its text translated: typer's text is English."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = gettext(option.help or "")
+            option.metavar = ""
+            beside = (p for p in self.params if p.name == "quiet")
+            option.rich_help_panel = getattr(next(beside, None), "rich_help_panel", None)
         return option
 
 
@@ -65,6 +72,8 @@ def _examples(examples: Mapping[str, str]) -> str:
 
 def _typed(words: Sequence[str]) -> Sequence[str]:
     """Return the typed command, all if it is unknown: loading all takes a tenth of a second."""
+    if words and words[0] in VERSION:
+        return ()
     name = words[0].replace("-", "_") if words else ""
     return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
 
@@ -78,13 +87,13 @@ def _version(flag: bool) -> None:
 def _options(
     context: typer.Context,
     version: bool = typer.Option(
-        False, "--version", help="Show the version.", callback=_version, is_eager=True
+        False, *VERSION, help="Show the version.", callback=_version, is_eager=True
     ),
 ) -> None:
     """Privacy risk of published microdata, measured exactly with DuckDB SQL."""
     if context.invoked_subcommand is None:
         sys.stdout.write(context.get_help() + "\n")
-    elif "--help" not in sys.argv:
+    elif not {*HELP} & {*sys.argv}:
         check_address_space()
 
 
@@ -124,18 +133,21 @@ def _open_streams() -> None:
 
 
 def _run() -> int | None:
-    names = _typed(sys.argv[1:])
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:], HELP[-1]]
+    names = _typed(words)
     if set(names) <= set(commands.TRANSLATED):
         bind_locale()
     try:
-        result: int | None = application(names)(standalone_mode=False)
+        result: int | None = application(names)(words, standalone_mode=False)
     except typer.TyperException as e:
-        words = " ".join(str(e.format_message()).split()).rstrip(".")
+        message = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command, if one was typed
         command = (
             f" {context.info_name}" if context is not None and context.parent is not None else ""
         )
-        talk(f"error: {words}; see qifsql{command} --help")
+        talk(f"error: {message}; see qifsql{command} --help")
         return 2
     except typer.Abort:
         result = Interrupted.exit_code

@@ -21,7 +21,7 @@ T = TypeVar("T")
 DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
 LINKS = "Releases without a person key"
 OPTIONS = "Options"
-"""The panels of options in help texts; the last one also has ``--help``."""
+"""The panels of options in help texts."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,17 +16,24 @@ from typing import Annotated, Any, get_args, get_origin, is_typeddict
 import typer
 
 from qifsql.data.option import (
+    ATTACK,
     CHANCE,
     COUNTS,
+    DATA,
+    DETAILS,
     FILE,
     FLAG,
     FLOAT,
     GROUPS,
     HIERARCHIES,
+    LIMITS,
+    LINKS,
     NAME,
     NAMES,
     NUMBER,
     NUMBERS,
+    OPTIONS,
+    RUN,
     SECONDS,
     SHARE,
     SIZES,
@@ -69,6 +76,10 @@ VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list
 """The word for the value of an option in help texts, by its type."""
 
 
+PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
+"""The order of panels in help texts: arguments, the question, panels of one command, the rest."""
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its groups as parameters, for typer to read."""
     parameters: list[inspect.Parameter] = []
@@ -85,7 +96,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
-    parameters = [p.replace(annotation=_shown(p.annotation)) for p in parameters]
+    parameters = [p.replace(annotation=_shown(p.annotation)) for p in sorted(parameters, key=_rank)]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -97,6 +108,13 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
+    """Return the place of a parameter in help texts: by panel, and required ones first."""
+    options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
+    panel = next((option.rich_help_panel or OPTIONS for option in options), None)
+    return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
 
 
 def _shown(annotation: Any) -> Any:
