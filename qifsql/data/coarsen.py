@@ -26,9 +26,9 @@ OF_TIMES = ("hour", "minute")
 
 
 def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
-    """Return the name of a coarser form and what it is in SQL; None if ``text`` says none.
+    """Return the name and the SQL of a coarser form; None if ``text`` does not name one.
 
-    Raises ExpressionError where a column cannot be made coarser in that way.
+    Raises ExpressionError if a column cannot be coarsened in that way.
     """
     name, colon, how = text.strip().rpartition(":")
     original = schema.find(name.strip()) if colon and name.strip() else None
@@ -44,7 +44,7 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
 
 
 def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
-    """Return what makes columns of a type coarser."""
+    """Return the function that coarsens a column of this type; None if no function does."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
         return _whole
@@ -83,7 +83,7 @@ def _broken(original: Column, how: str) -> exp.Expr:
 
 
 def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:
-    """Return ``number`` less what it is above the interval's end; % has the sign of the number."""
+    """Return the lower end of the interval of ``number``; in SQL, % has the sign of the number."""
     rest = exp.paren(exp.Mod(this=number, expression=width.copy()))
     above = exp.paren(exp.Add(this=rest, expression=width.copy()))
     over = exp.paren(exp.Mod(this=above, expression=width.copy()))
