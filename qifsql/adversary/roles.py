@@ -88,7 +88,7 @@ def unnamed(columns: Iterable[ColumnRoles]) -> str:
 
 
 def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
-    """Return the columns with the number of their dataset and their name, tagged where needed."""
+    """Return the columns with the number of their dataset and their name, tagged if needed."""
     if not schema.parts:
         return [(1, original.name, original) for original in schema.columns]
     return [

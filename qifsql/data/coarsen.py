@@ -5,7 +5,7 @@ numbers, ``age:5``             intervals of that width from 0 on, by their lower
                                -3 is -5; of DECIMAL, FLOAT and DOUBLE the width may be 0.5
 texts, ``place:3``             the first characters
 dates and times, ``t:month``   the beginning of the year, quarter, month, week (Monday), day, hour
-                               or minute in which they are, in UTC where they have a time zone
+                               or minute in which they are, in UTC if they have a time zone
 =============================  =====================================================================
 
 A missing value stays missing. A column whose name is the whole text is that column.

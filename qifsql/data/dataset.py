@@ -244,7 +244,7 @@ def _is_part(file: Path, folder: Path) -> bool:
 def _check_plain(files: tuple[str, ...], text: str) -> None:
     """Refuse Parquet files of a Delta, Iceberg or Hudi table, however they are named.
 
-    Such a table keeps deleted and replaced records in its folder; only its log says which files
+    Such a table keeps deleted and replaced records in its folder; only its log states which files
     and records are current. One of its files alone has the same problem.
     """
     inside = {Path(file).absolute().parent for file in files}

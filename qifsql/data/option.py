@@ -225,7 +225,7 @@ def _target(content: Any) -> dict[str, object] | None:
 _NAMES = "a text in quotes or a list of them"
 TEXT = Form("a text in quotes", _text)
 NAME = Form("a text in quotes", _text)
-"""A name of a column, which may stand in double quotes on the command line."""
+"""A name of a column, which may be in double quotes on the command line."""
 GROUPS = Form("a text in quotes", _text)
 """The name of the column whose values are groups."""
 NAMES = Form(_NAMES, _texts, nothing=())
