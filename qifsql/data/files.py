@@ -36,7 +36,7 @@ def several_paths(sources: object) -> list[Any]:
 
 
 def check_file(path: str | Path) -> None:
-    """Refuse a path that is not a regular file, before it is opened: a pipe would wait for ever."""
+    """Refuse a path that is not a regular file, before it is opened: a pipe would block it."""
     try:
         str(path).encode()
         mode = os.stat(path).st_mode  # noqa: PTH116 - raises what Path.is_file hides
