@@ -16,6 +16,9 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 WIDTH = 160
 """Characters of a line where there is no terminal."""
 
+LONGEST = 20
+"""Characters of a word in a table that is not broken."""
+
 
 def draw(parts: Iterable[Part]) -> None:
     """Print to stdout, as wide as the terminal or COLUMNS says; without either, wide enough."""
@@ -50,7 +53,14 @@ def _table(part: Table) -> Drawn:
         return table
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(part.heads):
-        table.add_column(_text(name), justify="right" if i in part.right else "left")
+        words = (word for row in part.rows for word in str(row[i]).split() if i < len(row))
+        table.add_column(
+            _text(name),
+            justify="right" if i in part.right else "left",
+            no_wrap=i == 0,  # names that may be typed again
+            overflow="fold",
+            min_width=min(LONGEST, max(map(len, words), default=0)),
+        )
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return table
