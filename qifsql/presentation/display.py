@@ -28,7 +28,7 @@ def text(result: Result) -> str:
     stream = StringIO()
     notes = [Paragraph(f"note: {note}") for note in result.notes]
     Console(file=stream, width=WIDTH, highlight=False, markup=False, color_system=None).print(
-        rendered([*_parts(result), *notes])
+        rendered([*_parts(result), *notes]), crop=False
     )
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as Drawn
 from rich.text import Text
@@ -16,8 +17,14 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 WIDTH = 160
 """Characters of a line where there is no terminal."""
 
+PADDING = 3
+"""Characters between two columns of a table."""
+
 LONGEST = 20
 """Characters of a word in a table that is not broken."""
+
+NAME = 60
+"""Characters of a name in front of a row that is not broken."""
 
 
 def draw(parts: Iterable[Part]) -> None:
@@ -25,7 +32,7 @@ def draw(parts: Iterable[Part]) -> None:
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDTH
     console = Console(width=width, highlight=False, markup=False)
     with console.capture() as drawing:
-        console.print(rendered(parts))
+        console.print(rendered(parts), crop=False)
     lines = drawing.get().removesuffix("\n").split("\n")
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
@@ -39,7 +46,7 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
         elif isinstance(part, Paragraph):
             drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
         elif isinstance(part, Table):
-            drawn.append(Padding(_table(part), (0, 0, 0, 1), expand=False))
+            drawn.append(Wide(_table(part)))
     return Group(*drawn)
 
 
@@ -53,17 +60,46 @@ def _table(part: Table) -> Drawn:
         return table
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(part.heads):
-        words = (word for row in part.rows for word in str(row[i]).split() if i < len(row))
+        cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
+        least = min(LONGEST, _longest(_words([*cells, name])))
+        if i in part.right:
+            least = _longest([*cells, *_words([name])])
+        elif i == 0:
+            least = min(NAME, _longest([*cells, *_words([name])]))
+        whole = i == 0 or i in part.right or _longest(cells) <= least
         table.add_column(
             _text(name),
             justify="right" if i in part.right else "left",
-            no_wrap=i == 0,  # names that may be typed again
             overflow="fold",
-            min_width=min(LONGEST, max(map(len, words), default=0)),
+            width=least if whole else None,
+            min_width=least,
         )
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return table
+
+
+class Wide:
+    """A table that is wider than the terminal if its numbers and names need it: none is cut."""
+
+    def __init__(self, table: Drawn) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the table in the width of the terminal, or in the least that it needs."""
+        columns = [max(c.width or 0, c.min_width or 0) + PADDING for c in self.table.columns]
+        padded = Padding(self.table, (0, 0, 0, 1), expand=False)
+        width = max(options.max_width, sum(columns) + 1)
+        yield from console.render(padded, options.update(max_width=width))
+
+
+def _longest(texts: Iterable[str]) -> int:
+    """Return the width of the widest text, in characters of the terminal."""
+    return max(map(cell_len, texts), default=0)
+
+
+def _words(texts: Iterable[str]) -> list[str]:
+    return [word for text in texts for word in text.split()]
 
 
 def _text(text: str, style: str = "") -> Text:
