@@ -26,7 +26,7 @@ from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import measured
 from qifsql.data.coarsen import coarsened
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import parse, substituted
+from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -62,6 +62,11 @@ class Changed:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
         whole = _in_place(tree, self.qids[change.qid - 1])
         return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
+
+
+def as_values(qid: Attribute) -> Attribute:
+    """Return a quasi-identifier as the column ``value`` of a table of its values."""
+    return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)
 
 
 def after(

@@ -22,6 +22,7 @@ from qifsql.query.splice import Numbers, splice
 TABLES = (
     *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
     *("carried", "poles", "groups"),  # of MDAV
+    *("tuples",),  # of recoding and the lattice
 )
 
 
@@ -108,9 +109,10 @@ class Passes:
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.adding(plan, name, LOADED))
 
-    def row(self, tree: exp.Query) -> tuple[int, ...]:
-        """Return the one row of a query."""
-        return self.stream.rows(render.render(tree))[0]
+    def row(self, tree: exp.Query | Plan) -> tuple[int, ...]:
+        """Return the one row of a query or plan."""
+        sql = render.statement(tree) if isinstance(tree, Plan) else render.render(tree)
+        return self.stream.rows(sql)[0]
 
     def people(self, name: str) -> int:
         """Return how many records are in a table with a column ``people``."""

@@ -6,7 +6,8 @@ function (``qifsql.data.option``), which the command gets as the arguments of th
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from qifsql.data.option import (
     SECONDS,
     SHARE,
     SIZES,
+    SUPPRESSED,
     TARGET,
     TEXT,
     TEXTS,
@@ -58,6 +60,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     FLOAT: (float | None, lambda number: number),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
+    SUPPRESSED: (str | None, lambda share: share),
     NUMBER: (str | None, lambda number: number),
     WHOLE: (int | None, lambda number: number),
     FILE: (Path | None, lambda file: file),
@@ -67,6 +70,8 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
 
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
+ALONE = "[SHARE]"
+"""The same where an option may stand without a value: it is 1 then (``completed``)."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -99,6 +104,20 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def completed(words: Sequence[str], alone: Collection[str]) -> list[str]:
+    """Return typed words with a value behind each option of ``alone`` that has none.
+
+    >>> completed(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
+    ['--suppress', '1', 'FILE', '--suppress', '0.04']
+    """
+    complete: list[str] = []
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        complete.append(word)
+        if word in alone and not re.fullmatch(r"-?[0-9./]+", following):
+            complete.append("1")
+    return complete
+
+
 def _shown(annotation: Any) -> Any:
     """Return what help texts say of a parameter: in the current language, its value in a word."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
@@ -121,6 +140,8 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     default = option.default if option.default not in ((), {}) else None
     if form is COUNTS and default is not None:
         default = ",".join(map(str, default))
+    if form is SUPPRESSED:
+        default = None
     if needed or default is not None:
         kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
@@ -140,6 +161,7 @@ def _described(name: str, option: Option) -> Any:
         rich_help_panel=option.panel,
         min=option.least,
         show_default="default" not in option.help,
+        metavar=ALONE if option.form is SUPPRESSED else None,
     )
 
 

@@ -8,8 +8,8 @@ x``), elsewhere every item that names it.
 - ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may stand alone as an item, but not in a
   list or in USING, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere else the view
   is refused, because a tuple is not a column there.
-- ``place``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... of each i of the
-  quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
+- ``place``, ``step``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... of each i of
+  the quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
 - ``number``, in an item of these, becomes i. It must not stand in ``x[number]``: list_extract says
   the same.
 - ``each(condition)`` becomes the condition for each of them, joined by AND.
@@ -41,7 +41,7 @@ Tally = tuple[int, int]  # number of the secret, number of its value
 Numbers = Mapping[str, int | Sequence[int]]
 Row = Mapping[str, exp.Expr]  # one row of what is asked: its values by column
 
-PLACES = ("place", "low", "least", "top", "high")
+PLACES = ("place", "step", "low", "least", "top", "high")
 EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
 
 

@@ -99,9 +99,11 @@ def anonymise(
         if dataset.format == "csv":
             dataset = engine.load(dataset)
         attack = _plain_values(bind(replace(spec, dataset=dataset), catalog).microdata)
-        shown = write.columns(attack, catalog.schema.columns, request.drop)
-        work = Work(engine, attack, request, meter)
-        row, columns = work.run(ending)
+        write.columns(attack, catalog.schema.columns, request.drop)  # before the work
+        work = Work(engine, catalog, attack, request, meter)
+        row = work.run(ending)
+        suffixes = {column.number: column.suffixes for column in work.cells}
+        shown = write.columns(attack, catalog.schema.columns, request.drop, suffixes)
         rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, shown)
         final = write.plan(rows, ending)
         description = _plain(attack, request, where, catalog.dataset)
@@ -112,13 +114,13 @@ def anonymise(
         names = [column.name for column in shown]
         meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
-    origin = origin.about(description, dataset.paths)
+    origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     return Result(
         frame=frame,
         origin=origin,
-        details={"quasi_identifiers": columns},
+        details=work.details,
         notes=(*notes, *request.remarks(secret=bool(secret))),
     )
 
@@ -147,7 +149,21 @@ def _plain(
         "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "cells": request.cells,
         "drop": list(request.drop),
-        "suppress": request.suppress,
+        "suppress": float(request.suppress),
         "where": where,
+        **_of_recoding(request),
         **({"csv": dataset.csv} if dataset.csv else {}),
     }
+
+
+def _of_recoding(request: Request) -> dict[str, object]:
+    """Return what is asked of recode and lattice alone."""
+    if not request.recoded:
+        return {}
+    plain: dict[str, object] = {
+        "changes": list(request.changes),
+        "hierarchies": dict(request.hierarchies) or None,
+    }
+    if request.method == "lattice":
+        plain |= {"minimise": request.minimise, "time_budget": request.time_budget}
+    return plain

@@ -12,11 +12,10 @@ from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.change_lattice import States, Variant
 from qifsql.commands.what_if.smallest_change import Rungs, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks
-from qifsql.counting.changed_attributes import Changed
+from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.risks import Risk
 from qifsql.counting.session import check_records
 from qifsql.counting.spans import Raw
-from qifsql.data.expressions import SOURCE
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
@@ -50,7 +49,7 @@ class Work:
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """Return the rows before, with each change alone, and with all together."""
         check_records(self.tables.engine, self.bound.microdata)
-        forms = [[_raw(q)] for q in self.bound.microdata.qids]
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
@@ -95,7 +94,7 @@ class Work:
                 for j, qid in enumerate(qids, 1)
             ]
             rungs = generalisation.usual(qids, [s.whole for s in scales], lengths, self.trees)
-        forms = [[_raw(q)] for q in self.bound.microdata.qids]
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]
         # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)
@@ -150,8 +149,3 @@ def _rows(
     row = {"release": release, "changes": [change.text for change in changes]}
     last = {"certainty_penalty": loss, "met": met}
     return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]
-
-
-def _raw(qid: Attribute) -> Attribute:
-    """Return the quasi-identifier as the column ``value`` of the table of its places."""
-    return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)
