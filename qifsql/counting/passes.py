@@ -22,7 +22,6 @@ from qifsql.query.splice import Numbers, splice
 TABLES = (
     *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
     *("carried", "poles", "groups"),  # of MDAV
-    *("tuples",),  # of recoding and the lattice
 )
 
 

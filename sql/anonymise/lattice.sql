@@ -34,7 +34,7 @@ CREATE OR REPLACE VIEW sizes_of_node AS
 SELECT
     FALSE AS refused,
     sum(people)::BIGINT AS size
-FROM tuples
+FROM tuples_of_node
 GROUP BY step;
 
 -- One row per class of a node and combination of secrets: how many people have it, all of them on
@@ -45,7 +45,7 @@ SELECT
     FALSE AS side,
     secrets,
     sum(people)::BIGINT AS people
-FROM tuples
+FROM tuples_of_node
 GROUP BY step, secrets;
 
 -- One row per class of a node: how many records it has, and whether it breaks a limit on a secret.
@@ -82,7 +82,7 @@ SELECT
     place,
     step AS step,
     sum(people)::BIGINT AS people
-FROM tuples
+FROM tuples_of_node
 GROUP BY place, step;
 
 -- One row per class that has too few records, and breaks no limit on a secret.

@@ -41,7 +41,7 @@ from fractions import Fraction
 
 Node = tuple[int, ...]
 
-FRONTIER = 10_000  # nodes that are measured, at most, for the frontier alone
+FRONTIER = 2_000  # nodes that are measured, at most, for the frontier alone
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ class Lattice:
     ``most`` is less than all records.
 
     ``late`` says whether the time is up. ``best`` is the best allowed node so far, ``optimal``
-    whether no other one is better, ``complete`` whether every allowed node was measured.
+    whether no other one is better, ``complete`` whether every allowed node was measured; below a
+    loss of ``covered`` every one was.
     """
 
     heights: Node
@@ -121,6 +122,7 @@ class Lattice:
     best: Node | None = None
     optimal: bool = False
     complete: bool = False
+    covered: Fraction = Fraction(0)
     nodes: dict[Node, Measured] = field(default_factory=dict)
     refused: list[Node] = field(default_factory=list)
 
@@ -138,6 +140,7 @@ class Lattice:
         queue = [(self._bound(self._bottom), 0, self._bottom)]
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
+            self.covered = bound
             if self.best is not None and bound >= self._loss_of_best:
                 self.optimal = True
                 if len(self.nodes) >= FRONTIER:

@@ -2,11 +2,12 @@
 
 A ladder has the steps of one quasi-identifier, the first being its values as they are. The steps
 of every value are whole numbers, in the tables ``steps_1 ..``; ``tuples`` has a row for each
-different person, with all steps of its values. A node is a step of each quasi-identifier, and its
-classes are a GROUP BY of a choice of columns of ``tuples``, or of a coarser table that was rolled
-up on the way.
+different person, with a list of all steps of each of its values. A node is a step of each
+quasi-identifier, and its classes are a GROUP BY of one element of each list of ``tuples``, or of a
+coarser table that was rolled up on the way.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,11 +29,13 @@ from qifsql.data.expressions import SOURCE
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.measures import utility
 from qifsql.query import microdata_steps, render
+from qifsql.query.columns import equal, number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
-LARGE = 20_000  # rows of which a coarser table is worth making
+LARGE = 2_000  # rows of which a coarser table is worth making
 SOURCES = 16  # tables that are rolled up, at most
+SERVED = 100  # a table is worth making for a hundredth of all nodes
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Recoding:
     ladders: Sequence[Sequence[Rung]]
     wishes: Wishes
     sources: list[tuple[Node, str, int]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
 
     @property
     def heights(self) -> Node:
@@ -107,15 +111,12 @@ class Recoding:
         columns: list[exp.Expr] = []
         for i, ladder in enumerate(self.ladders, 1):
             table = f"steps_{i}"
-            columns.append(exp.column(f"place_{i}", table="combinations"))
-            columns += [exp.column(_step(i, s), table=table) for s in range(1, len(ladder))]
-            place = exp.EQ(
-                this=exp.column(f"place_{i}", table="combinations"),
-                expression=exp.column(f"place_{i}", table=table),
-            )
-            query = query.join(exp.alias_(own_table(table), table, table=True), on=place)
-        columns += [exp.column(f"secrets_{j}") for j, _ in enumerate(self.passes.coded.secrets, 1)]
-        columns.append(exp.column("people", table="combinations"))
+            place = exp.column(f"place_{i}", table="combinations")
+            steps = [exp.column(_step(i, s), table=table) for s in range(1, len(ladder))]
+            columns.append(exp.Array(expressions=[place, *steps]).as_(f"steps_{i}"))
+            on = equal(place.copy(), exp.column(f"place_{i}", table=table))
+            query = query.join(exp.alias_(own_table(table), table, table=True), on=on)
+        columns += [*self._secrets, exp.column("people", table="combinations")]
         rows = self.passes.keep("tuples", query.select(*columns))
         self.sources = [((0,) * len(self.ladders), "tuples", rows)]
 
@@ -130,11 +131,12 @@ class Recoding:
             rank = exp.Window(this=exp.DenseRank(), order=order)
             ranks.append(exp.alias_(exp.cast(rank, "INTEGER"), _step(i, s)))
         values = exp.alias_(own_table(scale_table(i)), SOURCE, table=True)
-        columns = [exp.column(name, table=SOURCE) for name in ("value", "people")]
+        columns: list[exp.Expr] = [exp.column(c, table=SOURCE) for c in ("value", "people")]
         columns.append(exp.column("place", table=SOURCE).as_(f"place_{i}"))
         formed = exp.select(*columns, *forms).from_(values).subquery("formed")
         names = [exp.column(f"form_{s}") for s in range(1, len(ladder))]
-        query = exp.select("value", "people", exp.column(f"place_{i}"), *names, *ranks).from_(formed)
+        names.append(exp.column(f"place_{i}"))
+        query = exp.select("value", "people", *names, *ranks).from_(formed)
         self.passes.keep(f"steps_{i}", query)
 
     def _check_levels(self, i: int, ladder: Sequence[Rung]) -> None:
@@ -189,49 +191,72 @@ class Recoding:
         """Return the classes of a node."""
         finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
         _, table, rows = min(finer, key=lambda source: source[2])
-        row = self.passes.row(self._measuring(node, table))
-        blocks, classes, suppressed, smallest, squares, all_squares = row
-        if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES:
+        if table not in self.texts:
+            self.texts[table] = render.statement(self._measuring(table))
+        steps = [s + 1 for s in node]
+        ((blocks, classes, suppressed, smallest, squares, all_squares),) = self.passes.stream.rows(
+            self.texts[table], steps
+        )
+        if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
             self._roll_up(node, table, rows)
         return Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
 
-    def _measuring(self, node: Node, table: str) -> Plan:
-        tables = {"tuples": own_name(table)}
-        numbers = {"wanted_k": self.wishes.k}
-        result = splice("anonymise/measured_node", numbers=numbers)
+    def _serves(self, node: Node) -> bool:
+        """Return whether enough nodes are at least as coarse, to which a table of it is of use."""
+        above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
+        return above * SERVED >= math.prod(h + 1 for h in self.heights)
+
+    def _measuring(self, table: str, node: Node | None = None) -> Plan:
+        """Return the plan that measures a node in a table of people.
+
+        Without a ``node`` its steps are parameters: the text is the same for all nodes.
+        """
+        result = splice("anonymise/measured_node", numbers={"wanted_k": self.wishes.k})
+        people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
         if not self.wishes.of_secret:
-            sizes = self._splice("sizes_of_node", tables, node)
-            return Plan((Step("sizes_of_node", "One row per class.", sizes),), result)
-        sides = self._splice("sides_of_node", tables, node)
-        coded = self.passes.coded
+            sizes = Step("sizes_of_node", "One row per class.", self._splice("sizes_of_node"))
+            return Plan((people, sizes), result)
+        coded, sides = self.passes.coded, self._splice("sides_of_node")
         broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
         steps = [
+            people,
             *broken.steps,
             Step("refused", "One row per class that breaks a limit.", broken.result),
             Step("sizes_of_node", "One row per class.", splice("anonymise/judged_sizes")),
         ]
         return Plan(tuple(steps), result)
 
+    def _of_node(self, table: str, node: Node | None) -> exp.Select:
+        """Return people by the steps of a node: its parameters, if none is said."""
+        columns: list[exp.Expr] = []
+        for i, _ in enumerate(self.ladders, 1):
+            at = exp.Placeholder() if node is None else number(node[i - 1] + 1)
+            columns.append(_element(i, at).as_(f"step_{i}"))
+        return exp.select(*columns, *self._secrets, "people").from_(own_table(table))
+
+    @property
+    def _secrets(self) -> list[exp.Column]:
+        return [exp.column(f"secrets_{j}") for j, _ in enumerate(self.passes.coded.secrets, 1)]
+
     def _roll_up(self, node: Node, table: str, rows: int) -> None:
         """Make a table of the classes of a node, from which coarser nodes are measured."""
         name = f"rolled_{len(self.sources)}"
-        groups = [exp.column(_step(i, s)) for i, s in enumerate(node, 1)]
-        groups += [exp.column(f"secrets_{j}") for j, _ in enumerate(self.passes.coded.secrets, 1)]
-        above = [
-            exp.Min(this=exp.column(_step(i, s))).as_(_step(i, s))
-            for i, (ladder, step) in enumerate(zip(self.ladders, node, strict=True), 1)
-            for s in range(step + 1, len(ladder))
-        ]
-        people = exp.select(*groups, *above, "sum(people)::BIGINT AS people")
-        made_rows = self.passes.keep(name, people.from_(own_table(table)).group_by(*groups))
-        worth = 2 * made_rows <= rows
-        self.sources.append((node, name, made_rows if worth else rows))
+        groups = [_element(i, number(s + 1)) for i, s in enumerate(node, 1)]
+        steps = [f"steps_{i}" for i, _ in enumerate(node, 1)]
+        every = [exp.AnyValue(this=exp.column(name)).as_(name) for name in steps]
+        people = exp.select(*every, *self._secrets, "sum(people)::BIGINT AS people")
+        people = people.from_(own_table(table)).group_by(*groups, *self._secrets)
+        rolled_rows = self.passes.keep(name, people)
+        worth = 2 * rolled_rows <= rows
+        self.sources.append((node, name, rolled_rows if worth else rows))
 
     def release(self, node: Node) -> None:
         """Make the tables ``done`` and ``refused`` of the classes of a node."""
-        self.passes.statements[render.statement(self._measuring(node, "tuples"))] = None
-        tables = {"tuples": own_name("tuples")}
-        self.passes.keep("done", self._splice("done_of_node", tables, node))
+        self.passes.statements[render.statement(self._measuring("tuples", node))] = None
+        people = self._of_node("tuples", node)
+        places = [_element(i, number(1)).as_(f"place_{i}") for i, _ in enumerate(node, 1)]
+        of_node = Step("tuples_of_node", "One row per person.", people.select(*places))
+        self.passes.keep("done", Plan((of_node,), self._splice("done_of_node")))
         self.passes.judge(self.wishes, "sides_of_classes")
         small = self.passes.query("too_small", {"wanted_k": self.wishes.k})
         self.passes.append("refused", small)
@@ -301,7 +326,7 @@ class Recoding:
         (listed_values,) = self.passes.row(query.join(sets, on=same).where("NOT suppressed"))
         check_sets(column, int(listed_values))
 
-    def texts(self, node: Node) -> list[str]:
+    def changes(self, node: Node) -> list[str]:
         """Return the changes of a node as they would be written."""
         rungs = (ladder[s] for ladder, s in zip(self.ladders, node, strict=True))
         return [text for step in rungs for text in step.texts]
@@ -311,15 +336,10 @@ class Recoding:
         self.passes.drop("tuples", *(name for _, name, _ in self.sources if name != "tuples"))
         self.passes.drop(*(f"steps_{i}" for i, _ in enumerate(self.ladders, 1)))
 
-    def _splice(self, view: str, tables: dict[str, str], node: Node) -> exp.Select:
-        """Return a view about a node: the columns of ``tuples`` stand for its steps."""
-        return splice(
-            f"anonymise/{view}",
-            places=range(1, len(self.ladders) + 1),
-            secrets=len(self.passes.coded.secrets),
-            columns={f"step_{i}": _step(i, s) for i, s in enumerate(node, 1)},
-            tables=tables,
-        )
+    def _splice(self, view: str) -> exp.Select:
+        """Return a view about the people of a node."""
+        places, secrets = range(1, len(self.ladders) + 1), len(self.passes.coded.secrets)
+        return splice(f"anonymise/{view}", places=places, secrets=secrets)
 
 
 @dataclass(frozen=True)
@@ -340,3 +360,8 @@ class StepLoss:
 def _step(i: int, s: int) -> str:
     """Return the column of the number of a value's group in a step; in the first, of the value."""
     return f"step_{i}_{s}" if s else f"place_{i}"
+
+
+def _element(i: int, at: exp.Expr) -> exp.Expr:
+    """Return the number of a value's group in the step at a position of its list, from 1."""
+    return exp.Anonymous(this="list_extract", expressions=[exp.column(f"steps_{i}"), at])

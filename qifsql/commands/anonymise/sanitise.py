@@ -328,7 +328,8 @@ class Work:
             )
         elif not lattice.complete:
             self.notes.append(
-                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured"
+                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; below "
+                f"a loss of {float(lattice.covered):.4g} all were"
             )
         self.details["frontier"] = _frontier(lattice, recoding, penalties, node)
         return node, lattice.optimal
@@ -419,7 +420,7 @@ def _frontier(
         rows.append(
             {
                 "steps": list(node),
-                "changes": recoding.texts(node),
+                "changes": recoding.changes(node),
                 "loss": float(lattice.loss.of(node, m)) / bits,
                 "penalty": float(penalties.sum(node)),
                 "risk": m.classes / (lattice.loss.records - m.suppressed),
