@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import is_dataclass
+from itertools import zip_longest
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, is_typeddict
@@ -111,7 +112,7 @@ def completed(words: Sequence[str], alone: Collection[str]) -> list[str]:
     ['--suppress', '1', 'FILE', '--suppress', '0.04']
     """
     complete: list[str] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         complete.append(word)
         if word in alone and not re.fullmatch(r"-?[0-9./]+", following):
             complete.append("1")

@@ -344,7 +344,7 @@ class Recoding:
 
 @dataclass(frozen=True)
 class StepLoss:
-    """What a step loses, as means over all records: suppression is not counted.
+    """The loss of a step, as means over all records: suppression is not counted.
 
     ``generalised``: the share of the records whose group has several values. ``penalty``: the
     normalised certainty penalty of the group, in [0, 1]. ``entropy``: nats; log of the share that

@@ -150,7 +150,7 @@ class Work:
             column = Cells(i, scale, "interval" if scale.interval else "set", shape, ending)
             make_values(passes, column)
             self.cells.append(column)
-        losses = [lost(passes, column, records=sizes["kept"]) for column in self.cells]
+        losses = [lost(passes, column, records=sizes["shown"]) for column in self.cells]
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
@@ -160,8 +160,10 @@ class Work:
     def _sizes(self) -> dict[str, Any]:
         """Return the sizes of the classes; InputError where too many records are suppressed."""
         coded = self.passes.coded
-        blocks, classes, kept, smallest, largest, gone = self.passes.row(self.passes.query("sizes"))
-        if kept + gone != coded.records:
+        blocks, classes, shown, smallest, largest, gone = self.passes.row(
+            self.passes.query("sizes")
+        )
+        if shown + gone != coded.records:
             raise InternalError("some records are in no class; please report this")
         if gone > self.request.suppress * coded.records:
             share = -(-gone * 10_000 // coded.records) / 10_000
@@ -170,7 +172,7 @@ class Work:
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
                 "generalise more"
             )
-        sizes = {"blocks": blocks, "classes": classes, "kept": kept, "suppressed": gone}
+        sizes = {"blocks": blocks, "classes": classes, "shown": shown, "suppressed": gone}
         return sizes | {"smallest_class": smallest, "largest_class": largest}
 
     def _summary(
@@ -179,10 +181,10 @@ class Work:
         columns = self.details["quasi_identifiers"]
         shares = [columns[name].to_list() for name in ("generalised", "certainty_penalty")]
         generalised, penalty = (math.fsum(s) / len(s) for s in shares)
-        kept = sizes.pop("kept")
+        shown = sizes.pop("shown")
         return {
             **sizes,
-            "average_class": kept / sizes["classes"] if sizes["classes"] else None,
+            "average_class": shown / sizes["classes"] if sizes["classes"] else None,
             "generalised": generalised,
             "certainty_penalty": penalty,
             "penalty": penalty,
@@ -328,8 +330,8 @@ class Work:
             )
         elif not lattice.complete:
             self.notes.append(
-                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; below "
-                f"a loss of {float(lattice.covered):.4g} all were"
+                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; "
+                f"below a loss of {float(lattice.covered):.4g} all were"
             )
         self.details["frontier"] = _frontier(lattice, recoding, penalties, node)
         return node, lattice.optimal
