@@ -20,7 +20,7 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Release:
-    """What a node makes of the records: its classes as numbers of records, and those refused."""
+    """The classes of a node, as numbers of records: those that keep the limits, and others."""
 
     classes: list[list[int]]
     refused: list[list[int]]

@@ -5,7 +5,7 @@ import polars as pl
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
 from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, Chart, data, dressed, extra, hints
-from qifsql.presentation.words import fixed, percent
+from qifsql.presentation.words import fixed, percent, records
 
 
 def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
@@ -42,13 +42,13 @@ def frontier(nodes: pl.DataFrame) -> Chart:
 
 
 def _words(nodes: pl.DataFrame) -> list[str]:
-    message = "Penalty {penalty}: risk 1 in {people}, {suppressed} records suppressed."
+    message = "Penalty {penalty}: risk 1 in {people}, suppressed: {suppressed}."
     return [
         said(
             message,
             penalty=percent(row["penalty"]),
             people=fixed(1 / row["risk"], 1),
-            suppressed=row["suppressed"],
+            suppressed=records(row["suppressed"]),
         )
         for row in nodes.iter_rows(named=True)
     ]

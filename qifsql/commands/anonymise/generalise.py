@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from qifsql.commands.anonymise.nominal import Nominal
 from qifsql.commands.anonymise.spec import Shape
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import NOWHERE, Scale, own_name, own_table, scale_table
@@ -47,7 +48,8 @@ class Cells:
 
     ``content``: an interval or a set that covers the values; one value as it is; the node of a
     hierarchy or another label; a prefix; everything. ``by_step``: a cell covers the values of all
-    records at the same step, in all classes; else those of one class. ``type`` is that of labels.
+    records at the same step, in all classes; else those of one class. ``type`` is that of labels,
+    ``interval`` the definition of intervals of a recoding.
     """
 
     number: int
@@ -57,6 +59,12 @@ class Cells:
     ending: str
     by_step: bool = False
     type: str = "VARCHAR"
+    interval: Nominal | None = None
+
+    @property
+    def nominal(self) -> Nominal | None:
+        """Return the definition of its intervals, which are then independent of the values."""
+        return self.interval if self.kind == "ranged" else None
 
     @property
     def key(self) -> str:
@@ -181,23 +189,32 @@ def _joined(column: Cells) -> list[tuple[str, str]]:
         return []
     if column.kind == "plain":
         return [(f"lower_{i}", f"low_{i}")]
-    if column.kind == "ranged":
+    if column.kind == "ranged" and column.nominal is None:
         return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
     return [(f"values_{i}", column.key)]
 
 
 def _ranged(column: Cells) -> list[exp.Expr]:
-    """Return the closed interval of a class, and whether the missing value is in it, too."""
-    i, scale = column.number, column.scale
+    """Return the interval of a class, and whether the missing value is in it, too."""
+    i, scale, defined = column.number, column.scale, column.nominal
     lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
     low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
-    missing = equal(high, number(scale.missing))
+    alone, type_ = equal(low, high), scale.attribute.type
+    if defined is not None:
+        lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
+        alone, type_ = equal(lower, upper), defined.type
+    missing = equal(high.copy(), number(scale.missing))
     if column.parted:
-        middle = [_middle(lower, upper, scale.attribute.type)]
-        plain = middle if column.shape == "midpoint" else [lower, upper]
-        kind = "DOUBLE" if _number(scale) and column.shape == "midpoint" else scale.attribute.type
-        written = release.as_text(kind, column.ending)
-        ends = [exp.cast(end, "VARCHAR") if written else end for end in plain]
+        ends: list[exp.Expr] = [lower, upper]
+        if column.shape == "midpoint":
+            ends = [
+                _middle(
+                    exp.func("coalesce", lower, upper), exp.func("coalesce", upper, lower), type_
+                )
+            ]
+            type_ = "DOUBLE" if family(type_) in NUMBERS else type_
+        if release.as_text(type_, column.ending):
+            ends = [exp.cast(end, "VARCHAR") for end in ends]
         return [*ends, missing][: len(column.suffixes)]
     if not column.text:
         fields = {"lower": lower, "upper": upper, "missing": missing}
@@ -209,16 +226,33 @@ def _ranged(column: Cells) -> list[exp.Expr]:
                 ]
             )
         ]
-    parts: list[exp.Expr] = [exp.Literal.string("["), exp.cast(lower, "VARCHAR")]
-    parts += [exp.Literal.string(","), exp.cast(upper, "VARCHAR"), exp.Literal.string("]")]
-    parts.append(exp.Case().when(missing, exp.Literal.string("?")).else_(exp.Literal.string("")))
-    several = exp.Anonymous(this="concat", expressions=parts)
-    alone = equal(low.copy(), high.copy())
-    return [exp.Case().when(alone, exp.cast(lower.copy(), "VARCHAR")).else_(several)]
+    return [_text(lower, upper, alone=alone, missing=missing, defined=defined)]
 
 
-def _number(scale: Scale) -> bool:
-    return family(scale.attribute.type) in NUMBERS
+def _text(
+    lower: exp.Expr,
+    upper: exp.Expr,
+    *,
+    alone: exp.Expr,
+    missing: exp.Expr,
+    defined: Nominal | None,
+) -> exp.Expr:
+    """Return an interval as text: ``[20,29]``, ``>=80``, or one value."""
+    mark = exp.Case().when(missing, exp.Literal.string("?")).else_(exp.Literal.string(""))
+    end = ")" if defined is not None and defined.half_open else "]"
+    texts = [exp.cast(bound.copy(), "VARCHAR") for bound in (lower, upper)]
+    signs = [exp.Literal.string(sign) for sign in ("[", ",", end)]
+    parts: list[exp.Expr] = [signs[0], texts[0], signs[1], texts[1], signs[2], mark]
+    case = exp.Case().when(alone, texts[0].copy())
+    if defined is not None:
+        for bound, sign, text in ((lower, "<=", texts[1]), (upper, ">=", texts[0])):
+            beyond = exp.and_(bound.copy().is_(exp.null()), exp.Not(this=missing.copy()))
+            limit = exp.Anonymous(
+                this="concat", expressions=[exp.Literal.string(sign), text.copy()]
+            )
+            case = case.when(beyond, limit)
+        case = case.when(missing.copy(), exp.null())
+    return case.else_(exp.Anonymous(this="concat", expressions=parts))
 
 
 def _middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:

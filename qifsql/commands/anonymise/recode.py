@@ -19,6 +19,7 @@ from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
 from qifsql.commands.anonymise.generalise import Cells, Content, check_sets, make_values
 from qifsql.commands.anonymise.lattice import Measured, Node
+from qifsql.commands.anonymise.nominal import Nominal, nominal
 from qifsql.counting import changed_attributes
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.constraints import Wishes
@@ -43,7 +44,8 @@ class Rung:
     """One step of a quasi-identifier: its changes, its form, and what its cells are.
 
     ``form`` is over the column ``value``; None: one cell for everything. ``characters`` are those
-    that a prefix keeps, ``stars`` those that it hides.
+    that a prefix keeps, ``stars`` those that it hides. ``interval``: intervals by their definition;
+    None: from the least to the greatest value.
     """
 
     changes: tuple[Change, ...]
@@ -51,6 +53,7 @@ class Rung:
     content: Content
     characters: int = 0
     stars: int = 0
+    interval: Nominal | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -76,7 +79,8 @@ def rung(i: int, changes: Sequence[Change], changed: Changed) -> Rung:
         content = "node"
     elif content == "set" and len(changes) == 1:
         return Rung(tuple(changes), form, "prefix", int(changes[0].how))
-    return Rung(tuple(changes), form, content)
+    interval = nominal(i, changes, changed) if content == "interval" else None
+    return Rung(tuple(changes), form, content, interval=interval)
 
 
 @dataclass
@@ -289,6 +293,12 @@ class Recoding:
         i = column.number
         if column.kind == "labelled" and step.form is not None:
             self._make_labels(column, step, s)
+        elif column.nominal is not None:
+            part = exp.column(_step(i, s))
+            ends = zip(column.nominal.ends(), ("lower", "upper"), strict=True)
+            query = exp.select(part.as_("part"), *(end.as_(name) for end, name in ends))
+            query = query.from_(exp.alias_(own_table(f"steps_{i}"), SOURCE, table=True))
+            self.passes.keep(f"values_{i}", query.group_by(part))
         elif column.kind in ("listed", "centred"):
             shown = exp.select("part").from_(own_table("refused")).subquery("refused")
             parts = [exp.column(f"step_{i}").as_("part"), exp.column(f"place_{i}")]

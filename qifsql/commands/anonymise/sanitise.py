@@ -275,7 +275,14 @@ class Work:
             form, kind = ladder[s].form, ladder[s].content
             type_ = form.type if form is not None and kind == "label" else "VARCHAR"
             column = Cells(
-                i, self.scales[i - 1], kind, request.cells, ending, by_step=True, type=type_
+                i,
+                self.scales[i - 1],
+                kind,
+                request.cells,
+                ending,
+                by_step=True,
+                type=type_,
+                interval=ladder[s].interval,
             )
             recoding.make_values(column, ladder[s], s)
             self.cells.append(column)
