@@ -9,11 +9,13 @@ their value of the quasi-identifier.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from qifsql.adversary.models import MODELS
 from qifsql.adversary.roles import SETTLED
-from qifsql.adversary.spec import Attribute, BoundAttack, ColumnRoles
+from qifsql.adversary.spec import Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.counting import risks
 from qifsql.data.types import nested
 from qifsql.engine.protocol import Engine
+from qifsql.errors import quoted
 from qifsql.query.plan import Plan
 
 NEARLY = 0.99
@@ -42,16 +44,17 @@ class Dependent:
     @property
     def note(self) -> str:
         """Return the note for the reader."""
-        exactly = "a function" if self.share == 1 else "nearly a function"
+        function = "a function" if self.share == 1 else "nearly a function"
         return (
-            f'column "{self.column}" is {exactly} of "{self.qid}" ({self.share:.1%} of the people): '
-            "it reveals what generalising hides; change or drop it, too"
+            f"column {quoted(self.column)} is {function} of {quoted(self.qid)} "
+            f"({self.share:.1%} of "
+            "the people): it reveals what generalising hides; change or drop it, too"
         )
 
 
 def dependents(
     engine: Engine,
-    bound: BoundAttack,
+    people: Microdata,
     generalised: Sequence[Attribute],
     columns: Sequence[ColumnRoles],
 ) -> tuple[list[Dependent], list[Plan]]:
@@ -59,7 +62,7 @@ def dependents(
 
     Args:
         engine: the engine that has the dataset.
-        bound: the attack; its filter and its weights apply.
+        people: the records; their filter and their weights apply.
         generalised: quasi-identifiers that the release generalises or drops.
         columns: the columns of the dataset with their roles; only unused ones are looked at.
 
@@ -69,19 +72,20 @@ def dependents(
         for c in columns
         if c.attribute is not None and not SETTLED & set(c.roles) and not nested(c.attribute.type)
     )
-    found: list[Dependent] = []
+    functions: list[Dependent] = []
     plans: list[Plan] = []
     if not others:
-        return found, plans
+        return functions, plans
     for qid in generalised:
-        microdata = replace(bound.microdata, qids=(qid,), secrets=others, by=None)
-        measures, more = risks.measure(engine, replace(bound, microdata=microdata))
+        microdata = replace(people, qids=(qid,), secrets=others, by=None)
+        attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
+        measures, more = risks.measure(engine, attack)
         plans += more
-        found += [
+        functions += [
             Dependent(risk.secret or "", qid.name, row["cas_posterior_probabilistic"])
             for risk in measures
             if (row := risk.partition)["average_class_size"] >= TOGETHER
             and row["cas_posterior_probabilistic"] >= NEARLY
             and row["cas_prior_probabilistic"] < CONSTANT
         ]
-    return found, plans
+    return functions, plans

@@ -12,7 +12,7 @@ EXPECTED = {
     "school_census": ["20,134", "2,912 of 20,134 people are singled out", "vega"],
     "adult": ["32,561", "1,330 of 32,561 people are singled out", "5-anonymous: False", "agee"],
 }
-"""What must stand in the page of a notebook; the numbers of Adult are those of pycanon's papers."""
+"""Texts in the page of a notebook."""
 
 
 def test_every_notebook_is_tested() -> None:
