@@ -7,21 +7,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 from qifsql.data.files import check_file, path_text, several_paths
+from qifsql.data.formats import (
+    CONVERTED,
+    PARQUET_ENDINGS,
+    SEVERAL,
+    SQLITE,
+    Format,
+    copy_name,
+    format_of,
+    magic,
+)
 from qifsql.data.frames import arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
-Format = Literal["parquet", "csv", "duckdb", "frame"]
 Writing = Literal["", "unusual", "several"]
 
-CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-PARQUET_ENDINGS = (".parquet", ".pq")
 TABLES = {  # marks of lake tables in their folders: kind and reader
     "_delta_log": ("Delta", "delta_scan in DuckDB"),
     "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
     ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
 }
-FORMATS = "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), a glob, a folder of "
-FORMATS += "Parquet, or table@file.duckdb"
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,9 @@ class Dataset:
     """The files or table of one release.
 
     ``paths`` are existing files. For ``duckdb`` it is one database file: ``table`` and, after it is
-    looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file.
+    looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file. For
+    ``sqlite`` and ``excel``, ``table`` is the table or sheet. The engine reads formats in
+    ``CONVERTED`` from a private copy.
     ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
     the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
@@ -119,7 +126,8 @@ class Dataset:
         """Return the dataset that ``source`` names; rows are not read.
 
         Args:
-            source: A file, a glob, a folder of Parquet, ``table@file.duckdb``; or a data frame: an
+            source: A file, a glob, a folder of Parquet, ``table@file`` of DuckDB or SQLite,
+                ``sheet@file.xlsx``; or a data frame: an
                 object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB relation), a
                 Polars LazyFrame, or a DuckDB connection together with ``table``. A frame that is
                 Arrow already is not copied.
@@ -153,21 +161,15 @@ class Dataset:
             check_file(file)
         if not any(Path(f).stat().st_size for f in files):
             raise DatasetError(f"{text} is empty: it has no bytes at all")
-        ending = _ending(files[0], text)
-        if ending in (".duckdb", ".db"):
-            raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
-        if any(_ending(f, text) not in _family(ending) for f in files):
-            raise DatasetError(f"{text} has files of several kinds; name one kind")
-        csv = ending in CSV_ENDINGS
-        if not csv:
-            _check_plain(files, text)
+        format_, ending = _one_format(files, text)
+        csv = format_ == "csv"
         if not csv and (all_varchar or delimiter or encoding):
             raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
         if csv and delimiter is None and ".tsv" in ending:
             delimiter = "\t"
         return cls(
             Path(text).name or text,
-            "csv" if csv else "parquet",
+            format_,
             files,
             hive=hive,
             all_varchar=all_varchar,
@@ -177,9 +179,21 @@ class Dataset:
 
     @classmethod
     def _table(cls, table: str, file: str, text: str) -> "Dataset":
+        """Return the table of a database, or the sheet of a workbook."""
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
-        return cls(text, "duckdb", (file,), table=table)
+        check_file(file)
+        if Path(file).suffix.casefold() == ".xlsx":
+            return cls(text, "excel", (file,), table=table)
+        sqlite = magic(file).startswith(SQLITE)
+        if Path(file).suffix.casefold() in (".sqlite", ".sqlite3") and not sqlite:
+            raise DatasetError(f"{file} is not a SQLite database, as its name says; check the file")
+        return cls(text, "sqlite" if sqlite else "duckdb", (file,), table=table)
+
+    @property
+    def copy_name(self) -> str:
+        """Return the name of the private copy of the rows; empty if the engine reads the files."""
+        return copy_name(self.paths, self.table) if self.format in CONVERTED else ""
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":
@@ -231,6 +245,20 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     raise DatasetError(f"{text} does not exist{hint}")
 
 
+def _one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:
+    """Return the format of all files, and the ending of the first; refuse what is no dataset."""
+    format_, ending = format_of(files[0], text)
+    if format_ == "duckdb":
+        raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
+    if any(format_of(f, text)[0] != format_ for f in files):
+        raise DatasetError(f"{text} has files of several kinds; name one kind")
+    if len(files) > 1 and format_ not in SEVERAL:
+        raise DatasetError(f"{text} names several {ending} files; name one of them")
+    if format_ == "parquet":
+        _check_plain(files, text)
+    return format_, ending
+
+
 def _is_part(file: Path, folder: Path) -> bool:
     """Return whether a file belongs to a folder of Parquet.
 
@@ -257,22 +285,3 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
                     "hold records that were deleted or replaced; export the current records first "
                     f"({reader} reads them) to a Parquet file outside that folder, and name it"
                 )
-
-
-def _ending(file: str, text: str) -> str:
-    """Return the ending that shows the kind of a file, from its name or its first bytes."""
-    name = file.casefold()
-    for ending in (*CSV_ENDINGS, *PARQUET_ENDINGS, ".duckdb", ".db"):
-        if name.endswith(ending):
-            return ending
-    try:
-        with Path(file).open("rb") as f:
-            if f.read(4) == b"PAR1":
-                return ".parquet"
-    except OSError as e:
-        raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
-    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
-
-
-def _family(ending: str) -> tuple[str, ...]:
-    return CSV_ENDINGS if ending in CSV_ENDINGS else PARQUET_ENDINGS

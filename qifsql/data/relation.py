@@ -47,6 +47,8 @@ def relation(
 def _rows(dataset: Dataset) -> exp.Table:
     if dataset.format == "frame":
         return exp.table_(identifier(view_name(dataset.paths[0])))
+    if name := dataset.copy_name:
+        return exp.table_(identifier(name), db=identifier("main"), catalog=LOADED)
     if dataset.format == "duckdb":
         return exp.table_(
             identifier(dataset.table),
