@@ -2,6 +2,7 @@
 
 import glob
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from qifsql.data.formats import (
     copy_name,
     format_of,
     magic,
+    partition_columns,
 )
 from qifsql.data.frames import arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
@@ -229,20 +231,32 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
             raise DatasetError(f"folder {text} cannot be listed: {e.strerror}") from e
         if not files:
             raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
-        return tuple(files), True
+        return tuple(files), _partitioned(files, text)
     if path.exists():
         return (text,), False
     if glob.has_magic(text):
         files = sorted(p for p in glob.iglob(text, recursive=True) if Path(p).is_file())
         if not files:
             raise DatasetError(f"{text} matches no file; check the pattern and the folder")
-        return tuple(files), False
+        return tuple(files), _partitioned(files, text)
     folder = path.parent
     if not folder.is_dir():
         raise DatasetError(f"{text} does not exist: there is no folder {folder}")
     hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
     hint = hint if hint.startswith("; did") else "; check the path"
     raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _partitioned(files: Sequence[str], text: str) -> bool:
+    """Return whether the folders of the files are named by columns and values (``year=2018``)."""
+    keys = {partition_columns(file) for file in files}
+    if len(keys) > 1:
+        several = " or ".join(quoted("/".join(one)) if one else "none" for one in sorted(keys))
+        raise DatasetError(
+            f"the files of {text} have different partition columns in the names of their folders: "
+            f"{several}; name files with the same ones"
+        )
+    return keys != {()}
 
 
 def _one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:

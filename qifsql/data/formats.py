@@ -70,6 +70,12 @@ def copy_name(paths: Sequence[str], table: str) -> str:
     return f"copy_{hashlib.sha256(place).hexdigest()[:16]}"
 
 
+def partition_columns(file: str) -> tuple[str, ...]:
+    """Return the columns in the names of the folders of a file: ``year`` of ``year=2018/a.csv``."""
+    folders = Path(file).parts[:-1]
+    return tuple(folder.partition("=")[0] for folder in folders if folder.find("=") > 0)
+
+
 def check_names(names: Sequence[str], where: str) -> None:
     """Refuse names of columns that are empty, or that SQL cannot distinguish."""
     if not names:

@@ -56,10 +56,10 @@ def _rows(dataset: Dataset) -> exp.Table:
             catalog=LOADED if dataset.statement else dataset.catalog,
         )
     files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
+    hive: dict[str, exp.Expr] = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
     if dataset.format == "parquet":
-        options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
-        return _function("read_parquet", files, options)
-    return _function("read_csv", files, csv_options(dataset))
+        return _function("read_parquet", files, hive)
+    return _function("read_csv", files, csv_options(dataset) | (hive if dataset.hive else {}))
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
