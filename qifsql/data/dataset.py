@@ -156,7 +156,7 @@ class Dataset:
             raise DatasetError("the name of a dataset is empty; name a file")
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
-        if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
+        if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
             return cls._table(m[1], m[2], text)
         files, hive = _files(text)
         for file in files:
@@ -224,7 +224,11 @@ def _delimiter(text: str | None) -> str | None:
 def _files(text: str) -> tuple[tuple[str, ...], bool]:
     """Return the files behind a path, and whether folder names may be columns (``year=2018/``)."""
     path = Path(text)
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as e:  # the name is too long
+        raise DatasetError(f"{text} cannot be read: {e.strerror}; check the name") from e
+    if is_folder:
         try:
             files = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
         except OSError as e:
@@ -245,6 +249,13 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
     hint = hint if hint.startswith("; did") else "; check the path"
     raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except OSError:  # the name is too long for a file: it may be that of a table
+        return False
 
 
 def _partitioned(files: Sequence[str], text: str) -> bool:

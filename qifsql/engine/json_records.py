@@ -73,7 +73,7 @@ def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
     try:
         columns = engine.describe(_rows(dataset), dataset.name)
     except DatasetError as e:
-        if "records" not in (e.detail or ""):
+        if "expected records" not in (e.detail or ""):
             raise
         raise DatasetError(
             f"{dataset.name} holds no records; give a list of JSON objects, or one object per line",

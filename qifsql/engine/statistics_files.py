@@ -15,7 +15,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.errors import DatasetError
 
-CELLS = 2_000_000  # cells that are in memory at once
+CELLS = 1_000_000  # cells that are in memory at once
 READERS = {
     ".dta": "read_dta",
     ".sav": "read_sav",

@@ -8,7 +8,7 @@ from typing import Any
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
-from qifsql.errors import DatasetError, did_you_mean, quoted
+from qifsql.errors import DatasetError, did_you_mean, quoted, several
 
 ROWS = 100_000  # rows in a row group
 
@@ -60,10 +60,12 @@ def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
     if not wanted:
         filled = [n for n in names if load(n, header_row=None, n_rows=1, dtypes="string").num_rows]
         if len(filled) != 1:
+            if not filled:
+                raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
             listed = ", ".join(map(quoted, filled))
             raise DatasetError(
-                f"{dataset.name} has {len(filled)} sheets with cells"
-                + (f" ({listed}); name one: SHEET@{dataset.paths[0]}" if filled else "")
+                f"{dataset.name} has {several(len(filled), 'sheet')} with cells: {listed}; name "
+                f"one: SHEET@{dataset.paths[0]}"
             )
         wanted = filled[0]
     matches = [n for n in names if n == wanted] or [
