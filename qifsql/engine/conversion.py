@@ -70,9 +70,10 @@ def convert(engine: Converter, dataset: Dataset) -> str:
     folder = engine.scratch / dataset.copy_name
     folder.mkdir(mode=0o700)
     mixed: Sequence[str] = ()
+    long: set[str] = set()
     if dataset.format == "json":
-        plan = Plan((), json_records.query(engine, dataset))
-        engine.copy(plan, folder / "rows.parquet", what="loading", where=dataset.name)
+        query, long = json_records.query(engine, dataset)
+        engine.copy(Plan((), query), folder / "rows.parquet", what="loading", where=dataset.name)
     else:
         progress, what = engine.settings.progress, f"reading {dataset.name}"
         mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
@@ -80,14 +81,14 @@ def convert(engine: Converter, dataset: Dataset) -> str:
     read = exp.Anonymous(this="read_parquet", expressions=[exp.Array(expressions=files)])
     rows = exp.Table(this=read)
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
-    query = exp.select(*_values(engine, dataset, rows, mixed)).from_(rows)
+    query = exp.select(*_values(engine, dataset, rows, mixed, long)).from_(rows)
     return render(exp.Create(this=view, kind="VIEW", expression=query))
 
 
 def _values(
-    engine: Converter, dataset: Dataset, rows: exp.Table, mixed: Sequence[str]
+    engine: Converter, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
-    """Yield the columns of the view: floats that are whole numbers as such, mixed cells as text."""
+    """Yield the columns of the view: numbers with their types, mixed cells as text."""
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
     whole = _that(engine, dataset, rows, floating, WHOLE)
@@ -99,8 +100,9 @@ def _values(
         )
     for name, _ in columns:
         column = exp.column(identifier(name))
-        if name in whole:
-            yield exp.alias_(exp.cast(column, "BIGINT"), identifier(name))
+        if name in whole or name in long:
+            type_ = "HUGEINT" if name in long else "BIGINT"
+            yield exp.alias_(exp.cast(column, type_, dialect="duckdb"), identifier(name))
         elif name in mixed:
             yield exp.alias_(_about(TEXT, name), identifier(name))
         else:

@@ -19,6 +19,8 @@ from qifsql.errors import DatasetError
 
 TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 NOTHING = '"NULL"'  # the type of a column without values
+BLOCK = 2**20  # bytes that are read at a time
+BOM = b"\xef\xbb\xbf"
 TOGETHER = 200  # columns that one statement checks
 SAME = "count(DISTINCT field) = count(DISTINCT value) AND count(field) = count(value)"
 SHORT = "NOT coalesce(bool_or(regexp_full_match(CAST(field AS VARCHAR), '-?[0-9]{16,}')), FALSE)"
@@ -39,11 +41,16 @@ class Reader(Protocol):
         """Return the rows of a small query."""
 
 
-def query(engine: Reader, dataset: Dataset) -> exp.Select:
+def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     """Return the query for the records of JSON files.
+
+    It has HUGEINT as text, because Parquet has no such numbers. The names of these columns are
+    returned with it.
 
     Raises DatasetError if they hold anything but records, or names that differ only in case.
     """
+    for path in dataset.paths:
+        _check_end(path)
     columns = _columns(engine, dataset)
     times = [(name, type_) for name, type_ in columns if type_ in TIMES]
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
@@ -60,12 +67,32 @@ def query(engine: Reader, dataset: Dataset) -> exp.Select:
         elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | whole):
             types[name] = "JSON"
             column = exp.cast(column, "VARCHAR")
-        elif type_ in ("UUID", NOTHING):
+        elif type_ == "UUID" or name in whole:
             types[name] = "VARCHAR"
         else:
-            types[name] = "HUGEINT" if name in whole else type_.replace(NOTHING, "VARCHAR")
+            types[name] = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
         selected.append(exp.alias_(column, identifier(name)))
-    return exp.select(*selected).from_(_rows(dataset, list(types.items())))
+    long = whole | {name for name, type_ in columns if type_ == "HUGEINT"}
+    return exp.select(*selected).from_(_rows(dataset, list(types.items()))), long
+
+
+def _check_end(path: str) -> None:
+    """Refuse a list of records that is cut off: DuckDB 2.0.0 reads one that ends in a comma."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            data = stream.read(BLOCK)
+            if not data.removeprefix(BOM).lstrip().startswith(b"["):
+                return
+            last = b""
+            while data:
+                last = data.rstrip()[-1:] or last
+                data = stream.read(BLOCK)
+    except (OSError, pa.ArrowException) as e:
+        raise DatasetError(f"{path} cannot be unpacked; copy it again", detail=str(e)) from e
+    if last != b"]":
+        raise DatasetError(f"{path} is not valid JSON: its list is cut off; copy it again")
 
 
 def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:

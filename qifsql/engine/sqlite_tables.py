@@ -1,5 +1,6 @@
 """Tables of SQLite, read with Python's own library in batches."""
 
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,6 +65,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
                 f"{file} has changes in {journal.name} that are not in the file yet; close the "
                 "program that uses it, or open and close it with sqlite3, and run this again"
             )
+    _check_size(file)
     try:
         connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
@@ -83,6 +85,19 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         raise DatasetError(f"{dataset.name} {what}", detail=str(e)) from e
 
 
+def _check_size(file: Path) -> None:
+    """Refuse a file without all its pages: SQLite reads what is cut off as zeros."""
+    with file.open("rb") as opened:
+        header = opened.read(100)
+        size = opened.seek(0, os.SEEK_END)
+    page = int.from_bytes(header[16:18])
+    page = 2**16 if page == 1 else page
+    is_counted = header[24:28] == header[92:96]  # by a version of SQLite that counts pages
+    pages = int.from_bytes(header[28:32]) if is_counted else 0
+    if len(header) < 100 or not page or size % page or size < page * pages:
+        raise DatasetError(f"{file} is truncated: it does not have all its pages; copy it again")
+
+
 def _copy(
     connection: sqlite3.Connection, dataset: Dataset, path: Path, progress: Callable[[float], None]
 ) -> list[str]:
@@ -91,7 +106,7 @@ def _copy(
 
     types = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
     types["mixed"] = pa.struct([("text", pa.string()), ("number", pa.bool_())])
-    table, has_rowid = _found(connection, dataset)
+    table, has_rowid = _table(connection, dataset)
     selected = exp.select("*").from_(table)
     names = [d[0] for d in connection.execute(_text(selected.limit(0))).description]
     check_names(names, dataset.name)
@@ -115,7 +130,7 @@ def _copy(
     return [name for name in names if kinds[name] == "mixed"]
 
 
-def _found(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table, bool]:
+def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table, bool]:
     """Return the table by its name, else in any case, and whether it has a row id.
 
     DatasetError if it is a view or virtual: the author of the file decides what these read.
@@ -132,17 +147,17 @@ def _found(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
         for name, (type_, sql) in tables.items()
         if type_ == "table" and not re.match(r"create\s+virtual\b", sql, re.I)
     ]
-    wanted = dataset.table
-    matches = [n for n in tables if n == wanted] or [
-        n for n in tables if n.casefold() == wanted.casefold()
+    requested = dataset.table
+    matches = [n for n in tables if n == requested] or [
+        n for n in tables if n.casefold() == requested.casefold()
     ]
     if not matches:
-        hint = did_you_mean(wanted, stored)
-        raise DatasetError(f"{dataset.paths[0]} has no table {quoted(wanted)}{hint}")
+        hint = did_you_mean(requested, stored)
+        raise DatasetError(f"{dataset.paths[0]} has no table {quoted(requested)}{hint}")
     name = matches[0]
     if name not in stored:
         raise DatasetError(
-            f"{quoted(wanted)} in {dataset.paths[0]} is a view or a virtual table, which may "
+            f"{quoted(requested)} in {dataset.paths[0]} is a view or a virtual table, which may "
             "compute anything; store its rows in a table, and name that"
         )
     has_rowid = not re.search(r"\bwithout\s+rowid\b[^)]*$", tables[name][1], re.I)

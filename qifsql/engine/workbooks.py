@@ -56,8 +56,8 @@ def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
         return pa.table(book.load_sheet(name, **options))
 
     names = list(book.sheet_names)
-    wanted = dataset.table
-    if not wanted:
+    requested = dataset.table
+    if not requested:
         filled = [n for n in names if load(n, header_row=None, n_rows=1, dtypes="string").num_rows]
         if len(filled) != 1:
             if not filled:
@@ -67,13 +67,13 @@ def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
                 f"{dataset.name} has {several(len(filled), 'sheet')} with cells: {listed}; name "
                 f"one: SHEET@{dataset.paths[0]}"
             )
-        wanted = filled[0]
-    matches = [n for n in names if n == wanted] or [
-        n for n in names if n.casefold() == wanted.casefold()
+        requested = filled[0]
+    matches = [n for n in names if n == requested] or [
+        n for n in names if n.casefold() == requested.casefold()
     ]
     if not matches:
-        hint = did_you_mean(wanted, names)
-        raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(wanted)}{hint}")
+        hint = did_you_mean(requested, names)
+        raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(requested)}{hint}")
     return lambda **options: load(matches[0], **options)
 
 
