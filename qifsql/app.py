@@ -13,9 +13,10 @@ import typer
 from typer.core import TyperCommand
 
 from qifsql import __version__, commands
-from qifsql.errors import INTERRUPTED, Interrupted, unwritable
+from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
 from qifsql.options.grouping import ALONE, completed, grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
+from qifsql.options.texts import split_qids
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
 VERSION = ("-V", "--version")
@@ -152,8 +153,13 @@ def _run() -> int | None:
         command = (
             f" {context.info_name}" if context is not None and context.parent is not None else ""
         )
-        talk(f"error: {message}; see qifsql{command} --help")
+        hint = split_qids(words, message) or f"see qifsql{command} --help"
+        talk(f"error: {message}; {hint}")
         return 2
+    except DatasetError as e:
+        if hint := split_qids(words, str(e)):
+            raise DatasetError(f"{str(e).partition(';')[0]}; {hint}", detail=e.detail) from e
+        raise
     except typer.Abort:
         result = Interrupted.exit_code
     if result == Interrupted.exit_code:  # typer turns KeyboardInterrupt into this code, silently

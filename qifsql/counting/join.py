@@ -72,7 +72,7 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
     """Return the end of a message: the scope of a unique key, and how to make the key unique."""
     if dataset.wave is not None:
         return "wave; check both columns, or first choose one record per person in each wave"
-    one_file = dataset.format != "duckdb" and len(dataset.paths) == 1
+    one_file = not dataset.table and len(dataset.paths) == 1
     file, column = (
         shlex.quote(quoted(text)[1:-1])
         for text in (dataset.paths[0] if one_file else dataset.name, key.name)

@@ -2,26 +2,33 @@
 
 import glob
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from qifsql.data.files import check_file, path_text, several_paths
+from qifsql.data.formats import (
+    CONVERTED,
+    PARQUET_ENDINGS,
+    SEVERAL,
+    SQLITE,
+    Format,
+    copy_name,
+    format_of,
+    magic,
+    partition_columns,
+)
 from qifsql.data.frames import arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
-Format = Literal["parquet", "csv", "duckdb", "frame"]
 Writing = Literal["", "unusual", "several"]
 
-CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-PARQUET_ENDINGS = (".parquet", ".pq")
 TABLES = {  # marks of lake tables in their folders: kind and reader
     "_delta_log": ("Delta", "delta_scan in DuckDB"),
     "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
     ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
 }
-FORMATS = "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), a glob, a folder of "
-FORMATS += "Parquet, or table@file.duckdb"
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,9 @@ class Dataset:
     """The files or table of one release.
 
     ``paths`` are existing files. For ``duckdb`` it is one database file: ``table`` and, after it is
-    looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file.
+    looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file. For
+    ``sqlite`` and ``excel``, ``table`` is the table or sheet. The engine reads formats in
+    ``CONVERTED`` from a private copy.
     ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
     the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
@@ -119,7 +128,8 @@ class Dataset:
         """Return the dataset that ``source`` names; rows are not read.
 
         Args:
-            source: A file, a glob, a folder of Parquet, ``table@file.duckdb``; or a data frame: an
+            source: A file, a glob, a folder of Parquet, ``table@file`` of DuckDB or SQLite,
+                ``sheet@file.xlsx``; or a data frame: an
                 object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB relation), a
                 Polars LazyFrame, or a DuckDB connection together with ``table``. A frame that is
                 Arrow already is not copied.
@@ -146,28 +156,22 @@ class Dataset:
             raise DatasetError("the name of a dataset is empty; name a file")
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
-        if not Path(text).exists() and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
+        if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
             return cls._table(m[1], m[2], text)
         files, hive = _files(text)
         for file in files:
             check_file(file)
         if not any(Path(f).stat().st_size for f in files):
             raise DatasetError(f"{text} is empty: it has no bytes at all")
-        ending = _ending(files[0], text)
-        if ending in (".duckdb", ".db"):
-            raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
-        if any(_ending(f, text) not in _family(ending) for f in files):
-            raise DatasetError(f"{text} has files of several kinds; name one kind")
-        csv = ending in CSV_ENDINGS
-        if not csv:
-            _check_plain(files, text)
+        format_, ending = _one_format(files, text)
+        csv = format_ == "csv"
         if not csv and (all_varchar or delimiter or encoding):
             raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
         if csv and delimiter is None and ".tsv" in ending:
             delimiter = "\t"
         return cls(
             Path(text).name or text,
-            "csv" if csv else "parquet",
+            format_,
             files,
             hive=hive,
             all_varchar=all_varchar,
@@ -177,9 +181,21 @@ class Dataset:
 
     @classmethod
     def _table(cls, table: str, file: str, text: str) -> "Dataset":
+        """Return the table of a database, or the sheet of a workbook."""
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
-        return cls(text, "duckdb", (file,), table=table)
+        check_file(file)
+        if Path(file).suffix.casefold() == ".xlsx":
+            return cls(text, "excel", (file,), table=table)
+        sqlite = magic(file).startswith(SQLITE)
+        if Path(file).suffix.casefold() in (".sqlite", ".sqlite3") and not sqlite:
+            raise DatasetError(f"{file} is not a SQLite database, as its name says; check the file")
+        return cls(text, "sqlite" if sqlite else "duckdb", (file,), table=table)
+
+    @property
+    def copy_name(self) -> str:
+        """Return the name of the private copy of the rows; empty if the engine reads the files."""
+        return copy_name(self.paths, self.table) if self.format in CONVERTED else ""
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":
@@ -208,27 +224,64 @@ def _delimiter(text: str | None) -> str | None:
 def _files(text: str) -> tuple[tuple[str, ...], bool]:
     """Return the files behind a path, and whether folder names may be columns (``year=2018/``)."""
     path = Path(text)
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as e:  # the name is too long
+        raise DatasetError(f"{text} cannot be read: {e.strerror}; check the name") from e
+    if is_folder:
         try:
             files = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
         except OSError as e:
             raise DatasetError(f"folder {text} cannot be listed: {e.strerror}") from e
         if not files:
             raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
-        return tuple(files), True
+        return tuple(files), _partitioned(files, text)
     if path.exists():
         return (text,), False
     if glob.has_magic(text):
         files = sorted(p for p in glob.iglob(text, recursive=True) if Path(p).is_file())
         if not files:
             raise DatasetError(f"{text} matches no file; check the pattern and the folder")
-        return tuple(files), False
+        return tuple(files), _partitioned(files, text)
     folder = path.parent
     if not folder.is_dir():
         raise DatasetError(f"{text} does not exist: there is no folder {folder}")
     hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
     hint = hint if hint.startswith("; did") else "; check the path"
     raise DatasetError(f"{text} does not exist{hint}")
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except OSError:  # the name is too long for a file: it may be that of a table
+        return False
+
+
+def _partitioned(files: Sequence[str], text: str) -> bool:
+    """Return whether the folders of the files are named by columns and values (``year=2018``)."""
+    keys = {partition_columns(file) for file in files}
+    if len(keys) > 1:
+        several = " or ".join(quoted("/".join(one)) if one else "none" for one in sorted(keys))
+        raise DatasetError(
+            f"the files of {text} have different partition columns in the names of their folders: "
+            f"{several}; name files with the same ones"
+        )
+    return keys != {()}
+
+
+def _one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:
+    """Return the format of all files, and the ending of the first; refuse what is no dataset."""
+    format_, ending = format_of(files[0], text)
+    if format_ == "duckdb":
+        raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
+    if any(format_of(f, text)[0] != format_ for f in files):
+        raise DatasetError(f"{text} has files of several kinds; name one kind")
+    if len(files) > 1 and format_ not in SEVERAL:
+        raise DatasetError(f"{text} names several {ending} files; name one of them")
+    if format_ == "parquet":
+        _check_plain(files, text)
+    return format_, ending
 
 
 def _is_part(file: Path, folder: Path) -> bool:
@@ -257,22 +310,3 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
                     "hold records that were deleted or replaced; export the current records first "
                     f"({reader} reads them) to a Parquet file outside that folder, and name it"
                 )
-
-
-def _ending(file: str, text: str) -> str:
-    """Return the ending that shows the kind of a file, from its name or its first bytes."""
-    name = file.casefold()
-    for ending in (*CSV_ENDINGS, *PARQUET_ENDINGS, ".duckdb", ".db"):
-        if name.endswith(ending):
-            return ending
-    try:
-        with Path(file).open("rb") as f:
-            if f.read(4) == b"PAR1":
-                return ".parquet"
-    except OSError as e:
-        raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
-    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
-
-
-def _family(ending: str) -> tuple[str, ...]:
-    return CSV_ENDINGS if ending in CSV_ENDINGS else PARQUET_ENDINGS

@@ -6,6 +6,7 @@ parameters. The engine knows which functions exist, and checks those in the pars
 """
 
 import re
+from collections.abc import Mapping
 
 import sqlglot
 from sqlglot import exp
@@ -64,6 +65,16 @@ def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
 
 
 FLOATING = ("FLOAT", "DOUBLE")
+
+
+def filled(template: str, words: Mapping[str, exp.Expr], dialect: str = "duckdb") -> exp.Expr:
+    """Return a template of SQL with its words, columns or tables, replaced by trees."""
+
+    def word(node: exp.Expr) -> exp.Expr:
+        tree = words.get(node.name) if isinstance(node, exp.Column | exp.Table) else None
+        return node if tree is None else tree if isinstance(node, exp.Table) else exp.paren(tree)
+
+    return sqlglot.parse_one(template, read=dialect).transform(word)
 
 
 def with_one_missing(tree: exp.Expr) -> exp.Expr:

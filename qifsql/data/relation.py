@@ -47,6 +47,8 @@ def relation(
 def _rows(dataset: Dataset) -> exp.Table:
     if dataset.format == "frame":
         return exp.table_(identifier(view_name(dataset.paths[0])))
+    if name := dataset.copy_name:
+        return exp.table_(identifier(name), db=identifier("main"), catalog=LOADED)
     if dataset.format == "duckdb":
         return exp.table_(
             identifier(dataset.table),
@@ -54,10 +56,10 @@ def _rows(dataset: Dataset) -> exp.Table:
             catalog=LOADED if dataset.statement else dataset.catalog,
         )
     files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
+    hive: dict[str, exp.Expr] = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
     if dataset.format == "parquet":
-        options = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
-        return _function("read_parquet", files, options)
-    return _function("read_csv", files, csv_options(dataset))
+        return _function("read_parquet", files, hive)
+    return _function("read_csv", files, csv_options(dataset) | (hive if dataset.hive else {}))
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:

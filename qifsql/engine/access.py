@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
+from qifsql.data.formats import CONVERTED
 from qifsql.data.relation import escaped
 from qifsql.query.render import setting
 
@@ -51,7 +52,7 @@ def _paths(source: Source) -> Iterable[str]:
     for dataset in datasets_of([source]):
         if dataset.format == "duckdb":
             databases += dataset.paths
-        elif dataset.format != "frame":
+        elif dataset.format not in ("frame", *CONVERTED) or dataset.format == "json":
             names += [name for path in dataset.paths for name in (path, escaped(path))]
     return [*names, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
 from qifsql.data.expressions import SOURCE, identifier, parse, read
+from qifsql.data.formats import partition_columns
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
 from qifsql.engine.csv_types import read_writings, remarks
@@ -166,17 +167,18 @@ def _read_schema(
     if dataset.format == "parquet" and len(dataset.paths) > 1:
         _check_same(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
-    if header and len(header) != len(described):
+    fields = len(described) - _n_partitions(dataset, header)
+    if header and len(header) != fields:
         raise DatasetError(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
-            f"other lines {len(described)}; correct the file or name its --delimiter"
+            f"other lines {fields}; correct the file or name its --delimiter"
         )
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
     writings: Mapping[str, Writing] = {}
     if dataset.format == "csv":
         used = [
             pair
-            for pair, name in zip(described, header, strict=True)
+            for pair, name in zip(described[:fields], header, strict=True)
             if mentions is None or mentions(name)
         ]
         dataset, writings = read_writings(engine, dataset, used)
@@ -189,6 +191,12 @@ def _read_schema(
         for name, (source, _) in zip(names, described, strict=False)
     )
     return dataset, Schema(dataset.name, columns)
+
+
+def _n_partitions(dataset: Dataset, names: Sequence[str]) -> int:
+    """Return the number of columns from the names of folders that are not in the files, too."""
+    columns = partition_columns(dataset.paths[0]) if dataset.hive else ()
+    return len({c.casefold() for c in columns} - {name.casefold() for name in names})
 
 
 def _read_collection(

@@ -8,11 +8,10 @@ rounded to a float. A note reports the first case. In the second case the column
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import sqlglot
 from sqlglot import exp
 
 from qifsql.data.dataset import Dataset, Writing
-from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.data.types import NUMBERS
 from qifsql.engine.protocol import Engine
@@ -149,11 +148,7 @@ def _about(
         **(extras or {}),
     }
 
-    def word(node: exp.Expr) -> exp.Expr:
-        tree = words.get(node.name) if isinstance(node, exp.Column | exp.Table) else None
-        return node if tree is None else tree if isinstance(node, exp.Table) else exp.paren(tree)
-
-    return sqlglot.parse_one(template, read="duckdb").transform(word)
+    return filled(template, words)
 
 
 def remarks(engine: Engine) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from qifsql.data.relation import STORE, attaching, loading, openings
 from qifsql.engine.access import Source, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, register, together
+from qifsql.engine.conversion import convert
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.threads import POLL, in_threads
@@ -123,6 +124,10 @@ class DuckDB:
         try:
             for path in self._inputs:
                 self._check_checksums(path)
+            for dataset in {d.copy_name: d for d in datasets_of(self.sources)}.values():
+                if dataset.copy_name:
+                    sql = convert(self, dataset)
+                    self._guarded(dataset.name, partial(self._fetch, sql))
         except BaseException as e:
             self.close()
             if isinstance(e, KeyboardInterrupt):
@@ -150,9 +155,9 @@ class DuckDB:
     def _check_checksums(self, path: str) -> None:
         """Refuse an input that does not match its checksums; check each once in a process."""
         kind = self._kinds[path]
-        if kind == "duckdb" or (path, self._inputs[path]) in CHECKED:
+        if kind in ("duckdb", "sqlite") or (path, self._inputs[path]) in CHECKED:
             return
-        if kind == "csv" and path.casefold().endswith(".gz"):
+        if kind in ("csv", "json") and path.casefold().endswith(".gz"):
             check_gzip(path)
         elif kind == "parquet":
             first = self.query(chunks_query(path, first=True), path)

@@ -84,6 +84,12 @@ def _of_input(
             f"a statement about {where} would open a file that was not named; only the files on "
             "the command line are opened"
         )
+    if json := re.search(r'JSON.* in file ".*",.* in (line|record/value) (\d+)', words):
+        place = f"{json[1].partition('/')[0]} {json[2]}"
+        return DatasetError, (
+            f"{where} is not valid JSON ({place}): it is cut off, is not UTF-8, or has a record "
+            "with a name twice; correct the file"
+        )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
         return DatasetError, (
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "

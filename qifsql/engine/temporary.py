@@ -19,6 +19,7 @@ from pathlib import Path
 PREFIX = "qifsql-run-"  # of folders; with a dot before it, of unfinished outputs
 LOCK = ".lock"  # in a folder
 MARK = "QIFSQL_FOLDER"  # a variable of the commands that a run starts: the folder of the run
+STANDARD_INPUT = "standard input"  # its data, as a file in a folder
 YOUNG = 60.0  # seconds: a younger folder may not have its lock yet
 
 
@@ -167,6 +168,13 @@ def _end_commands(folder: Path) -> None:
                     signal.pidfd_send_signal(process, signal.SIGKILL)
             finally:
                 os.close(process)
+
+
+def shown(path: str) -> str:
+    """Return the path of an input as people know it: data of standard input have no path."""
+    file = Path(path)
+    is_input = file.parent.name.startswith(PREFIX) and file.name.startswith(STANDARD_INPUT)
+    return STANDARD_INPUT if is_input else path
 
 
 def remove(path: Path) -> None:

@@ -50,6 +50,7 @@ from qifsql.data.option import (
     names,
 )
 from qifsql.options import texts
+from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 
 TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
@@ -106,9 +107,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
+        temp = arguments.get("temp")
         for name, (make, fields) in groups.items():
             arguments[name] = make(**{field: arguments.pop(field) for field in fields})
-        command(**arguments)
+        with standard_input(temp):
+            command(**arguments)
 
     run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

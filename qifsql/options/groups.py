@@ -6,7 +6,7 @@ the group into options of the command line, and builds the group from the given 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +15,13 @@ import typer
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, LIMITS, RUN
 from qifsql.engine.settings import Settings
+from qifsql.engine.temporary import STANDARD_INPUT
+from qifsql.options import standard_input
 
 
-def option(text: str, *flags: str, panel: str = LIMITS) -> Any:
+def option(text: str, *flags: str, panel: str = LIMITS, **more: Any) -> Any:
     """Return an option that only the command line has."""
-    return typer.Option(*flags, help=text, rich_help_panel=panel)
+    return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
 
 
 Model = Annotated[
@@ -47,7 +49,7 @@ class Data:
         str,
         typer.Argument(
             metavar="FILE",
-            help="Parquet, CSV, TSV (.gz, .zst), glob, folder, table@file.duckdb.",
+            help="Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, table@database; - (stdin).",
         ),
     ]
     where: Annotated[
@@ -59,14 +61,19 @@ class Data:
 
     def dataset(self, file: str | None = None) -> Dataset:
         """Return the named dataset, or that of ``file``, read with the same options if CSV."""
-        if file is not None and Dataset.open(file).format != "csv":
-            return Dataset.open(file)
-        return Dataset.open(
-            file or self.file,
-            all_varchar=self.all_varchar,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-        )
+        path = self.file if file is None else file
+        from_input = path == standard_input.NAME
+        source: str | Path = standard_input.spooled() if from_input else path
+        if file is not None and Dataset.open(source).format != "csv":
+            dataset = Dataset.open(source)
+        else:
+            dataset = Dataset.open(
+                source,
+                all_varchar=self.all_varchar,
+                delimiter=self.delimiter,
+                encoding=self.encoding,
+            )
+        return replace(dataset, name=STANDARD_INPUT) if from_input else dataset
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,11 @@ class Limits:
             yield Settings(self.memory, self.threads, self.temp, shown, self.seed)
 
 
+def _named(path: Path | None) -> Path | None:
+    """Return the file of a result; None for standard output, where results go without a file."""
+    return None if path is not None and str(path) == standard_input.NAME else path
+
+
 @dataclass(frozen=True)
 class Output:
     """Options of the output."""
@@ -150,5 +162,11 @@ class Output:
     ] = None
     out: Annotated[
         Path | None,
-        option("Result: .parquet .csv .json .md .html .xlsx.", "--out", "-o", panel=RUN),
+        option(
+            "Result: .parquet .csv .json .md .html .xlsx; - (stdout).",
+            "--out",
+            "-o",
+            panel=RUN,
+            callback=_named,
+        ),
     ] = None

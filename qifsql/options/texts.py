@@ -1,12 +1,16 @@
 """Parse typed text: lists of names, and the target of an attack."""
 
 import re
+import shlex
 from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
 
 from qifsql.data.collection import ABSENT
 from qifsql.data.option import csv_row
 from qifsql.errors import InputError, quoted
 
+QIDS = ("--qids", "-q")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, instead of =VALUE
 QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
@@ -101,3 +105,28 @@ def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
             raise InputError(f"{quoted(name)} has two hierarchies; name one")
         files[name] = path
     return files
+
+
+def split_qids(words: Sequence[str], message: str) -> str:
+    """Return the hint that quasi-identifiers are one word, if an error is about a second one.
+
+    Args:
+        words: The words of the command line: ``--qids age sex``.
+        message: The error: it names a word that is no file.
+
+    Returns:
+        ``did you mean --qids age,sex?``, or an empty text.
+
+    """
+    for i, flag in enumerate(words):
+        if flag in QIDS and words[i + 2 :]:
+            names = list(takewhile(_no_file, words[i + 2 :]))
+            if names and re.search(rf"(?<!\w){re.escape(names[0])}(?!\w)", message):
+                return f"did you mean {flag} {shlex.quote(','.join([words[i + 1], *names]))}?"
+    return ""
+
+
+def _no_file(word: str) -> bool:
+    """Return whether a word is neither an option nor the path of a file."""
+    path = Path(word)
+    return not word.startswith("-") and path.name == word and not path.suffix and not path.exists()

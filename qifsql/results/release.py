@@ -22,7 +22,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, OutputError, quoted
 from qifsql.query.columns import SHOWABLE
 from qifsql.query.plan import Plan
-from qifsql.results.storage import Origin, whole, write_manifest
+from qifsql.results.storage import Origin, check_output, whole, write_manifest
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
@@ -33,6 +33,7 @@ def ending(path: Path) -> str:
     """Return the one of ``ENDINGS`` that a file has; OutputError if it has another ending."""
     name = path.name.casefold()
     suffix = next((e for e in ENDINGS if name.endswith(e)), None)
+    check_output(path)
     if suffix is None:
         raise OutputError(f"{path} must end in one of {', '.join(ENDINGS)}")
     return suffix

@@ -23,7 +23,7 @@ from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.frames import digest_of
 from qifsql.engine.settings import Settings
-from qifsql.engine.temporary import unfinished
+from qifsql.engine.temporary import shown, unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
 from qifsql.query import render
 from qifsql.query.plan import Plan
@@ -168,11 +168,20 @@ def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file if its ending is not that of a format, or its format needs an extra."""
+    check_output(path)
     if path.suffix.casefold() not in endings:
         name = str(path) if str(path).isprintable() else quoted(str(path))
         raise OutputError(f"{name} must end in one of {', '.join(endings)}")
     if path.suffix.casefold() == ".xlsx" and find_spec("xlsxwriter") is None:
         raise OutputError("Excel files need the extra: pip install 'qifsql[excel]'")
+
+
+def check_output(path: Path) -> None:
+    """Refuse standard output (``-``) for a result that is written to a file."""
+    if str(path) == "-":
+        raise OutputError(
+            "this result cannot go to standard output (-); name a file with -o, such as out.csv"
+        )
 
 
 def check_place(path: Path, sources: tuple[str, ...]) -> Path:
@@ -305,7 +314,7 @@ def _digest(path: str) -> dict[str, Any]:
         return {"path": "frame", "bytes": 0, "sha256": of_frame}
     with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
-    return {"path": path, "bytes": Path(path).stat().st_size, "sha256": digest}
+    return {"path": shown(path), "bytes": Path(path).stat().st_size, "sha256": digest}
 
 
 def _umask() -> int:

@@ -133,7 +133,7 @@ def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:
     if text.startswith(SAMPLE):
         return text
     table, file = "", text
-    if dataset.format == "duckdb":
+    if dataset.table:
         table, file = f"{dataset.table}@", dataset.paths[0]
     return table + (file if Path(file).is_absolute() else os.path.relpath(file, folder))
 

@@ -8,7 +8,7 @@ from qifsql.adversary.spec import Attack
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 from qifsql.query import compiler, render
 
 
@@ -75,4 +75,9 @@ def sql(
     spec = Attack.of(model, source, **options)
     with opened(spec, settings, joined=False) as (_, bound):
         about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
+        about += [
+            f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
+            for d in spec.dataset.datasets
+            if d.copy_name
+        ]
         return "\n".join([*about, render.script(compiler.answer_plan(bound), step)])

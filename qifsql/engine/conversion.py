@@ -1,0 +1,126 @@
+"""Private copies of files that DuckDB does not read, or not exactly: Parquet, made once.
+
+The engine converts such a file when it is opened, and makes a view with the name of the copy, which
+all statements read. The copies are in the engine's temporary folder, and are removed with it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from sqlglot import exp
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import filled, identifier
+from qifsql.data.relation import LOADED, escaped
+from qifsql.engine import json_records, sqlite_tables, statistics_files, workbooks
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError, quoted
+from qifsql.query.plan import Plan
+from qifsql.query.render import render
+
+TOGETHER = 500  # columns that one statement checks
+FLOATING_ONLY = ("excel", "statistics")  # formats that have whole numbers as floats
+WHOLE = """
+    coalesce(bool_and(trunc(field) = field AND abs(field) <= 9007199254740992), FALSE)
+"""  # each is also a BIGINT, exactly
+APART = "count(DISTINCT field) = count(DISTINCT struct_extract(field, 'text'))"
+TEXT = "struct_extract(field, 'text')"
+
+Writer: TypeAlias = Callable[[Dataset, Path, Callable[[float], None]], Sequence[str]]
+"""Write Parquet files of equal columns to a folder, and show the finished share.
+
+It returns the columns with numbers and texts: structures of ``text`` and ``number`` (a BOOLEAN).
+"""
+
+WRITERS: dict[str, Writer] = {
+    "sqlite": sqlite_tables.write,
+    "excel": workbooks.write,
+    "statistics": statistics_files.write,
+}
+
+
+class Converter(Protocol):
+    """The methods of an engine that conversion needs."""
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings, for progress."""
+
+    @property
+    def scratch(self) -> Path:
+        """Return the folder of the copies."""
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """Return the names and types of the columns of a relation or query."""
+
+    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a small query."""
+
+    def copy(self, plan: Plan, path: Path, *, what: str, where: str) -> int:
+        """Write the rows of a plan to a Parquet file."""
+
+
+def convert(engine: Converter, dataset: Dataset) -> str:
+    """Copy the rows of a dataset to Parquet; return the statement that makes their view.
+
+    Raises DatasetError if the file is damaged, its table is missing, the library that reads it is
+    not installed, or a column has values that no type keeps apart.
+    """
+    folder = engine.scratch / dataset.copy_name
+    folder.mkdir(mode=0o700)
+    mixed: Sequence[str] = ()
+    long: set[str] = set()
+    if dataset.format == "json":
+        query, long = json_records.query(engine, dataset)
+        engine.copy(Plan((), query), folder / "rows.parquet", what="loading", where=dataset.name)
+    else:
+        progress, what = engine.settings.progress, f"reading {dataset.name}"
+        mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
+    files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
+    read = exp.Anonymous(this="read_parquet", expressions=[exp.Array(expressions=files)])
+    rows = exp.Table(this=read)
+    view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
+    query = exp.select(*_values(engine, dataset, rows, mixed, long)).from_(rows)
+    return render(exp.Create(this=view, kind="VIEW", expression=query))
+
+
+def _values(
+    engine: Converter, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
+) -> Iterator[exp.Expr]:
+    """Yield the columns of the view: numbers with their types, mixed cells as text."""
+    columns = engine.describe(rows, dataset.name)
+    floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
+    whole = _that(engine, dataset, rows, floating, WHOLE)
+    apart = _that(engine, dataset, rows, mixed, APART)
+    if merged := [quoted(name) for name in mixed if name not in apart]:
+        raise DatasetError(
+            f"column {', '.join(merged)} of {dataset.name} has numbers and texts that are written "
+            "in the same way, such as 1; give the column one type"
+        )
+    for name, _ in columns:
+        column = exp.column(identifier(name))
+        if name in whole or name in long:
+            type_ = "HUGEINT" if name in long else "BIGINT"
+            yield exp.alias_(exp.cast(column, type_, dialect="duckdb"), identifier(name))
+        elif name in mixed:
+            yield exp.alias_(_about(TEXT, name), identifier(name))
+        else:
+            yield column
+
+
+def _that(
+    engine: Converter, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
+) -> set[str]:
+    """Return the columns for which a test is true."""
+    true: set[str] = set()
+    for i in range(0, len(names), TOGETHER):
+        some = names[i : i + TOGETHER]
+        tests = [_about(template, name) for name in some]
+        (flags,) = engine.query(exp.select(*tests).from_(rows.copy()), dataset.name)
+        true |= {name for name, flag in zip(some, flags, strict=True) if flag}
+    return true
+
+
+def _about(template: str, name: str) -> exp.Expr:
+    return filled(template, {"field": exp.column(identifier(name))})

@@ -1,0 +1,172 @@
+"""Records of JSON: DuckDB reads them, with types that keep different values apart.
+
+A text that looks like a date or time has that type only if no two such texts are one value. A
+number is a whole number, or a DOUBLE if all whole numbers in its column are exact as such; else its
+digits stay text. So does a column of numbers and texts: texts have quotes then.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import filled, identifier
+from qifsql.data.formats import check_names
+from qifsql.data.relation import escaped
+from qifsql.errors import DatasetError
+
+TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+NOTHING = '"NULL"'  # the type of a column without values
+BLOCK = 2**20  # bytes that are read at a time
+BOM = b"\xef\xbb\xbf"
+TOGETHER = 200  # columns that one statement checks
+SAME = "count(DISTINCT field) = count(DISTINCT value) AND count(field) = count(value)"
+SHORT = "NOT coalesce(bool_or(regexp_full_match(CAST(field AS VARCHAR), '-?[0-9]{16,}')), FALSE)"
+WHOLE = (
+    "count(field) = count(TRY_CAST(CAST(field AS VARCHAR) AS HUGEINT)) AND NOT coalesce(bool_or("
+)
+WHOLE += "regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)"
+KEYS = "SELECT DISTINCT unnest(json_keys(json)) FROM objects"
+
+
+class Reader(Protocol):
+    """The methods of an engine that this module needs."""
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """Return the names and types of the columns of a relation or query."""
+
+    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a small query."""
+
+
+def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
+    """Return the query for the records of JSON files.
+
+    It has HUGEINT as text, because Parquet has no such numbers. The names of these columns are
+    returned with it.
+
+    Raises DatasetError if they hold anything but records, or names that differ only in case.
+    """
+    for path in dataset.paths:
+        _check_end(path)
+    columns = _columns(engine, dataset)
+    times = [(name, type_) for name, type_ in columns if type_ in TIMES]
+    floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
+    same = _that(engine, dataset, times, SAME)
+    short = _that(engine, dataset, floats, SHORT)
+    whole = _that(engine, dataset, [pair for pair in floats if pair[0] not in short], WHOLE)
+    types: dict[str, str] = {}
+    selected: list[exp.Expr] = []
+    for name, type_ in columns:
+        column: exp.Expr = exp.column(identifier(name))
+        if type_ in TIMES:
+            types[name] = "VARCHAR"
+            column = exp.cast(column, type_, dialect="duckdb") if name in same else column
+        elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | whole):
+            types[name] = "JSON"
+            column = exp.cast(column, "VARCHAR")
+        elif type_ == "UUID" or name in whole:
+            types[name] = "VARCHAR"
+        else:
+            types[name] = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
+        selected.append(exp.alias_(column, identifier(name)))
+    long = whole | {name for name, type_ in columns if type_ == "HUGEINT"}
+    return exp.select(*selected).from_(_rows(dataset, list(types.items()))), long
+
+
+def _check_end(path: str) -> None:
+    """Refuse a list of records that is cut off: DuckDB 2.0.0 reads one that ends in a comma."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            data = stream.read(BLOCK)
+            if not data.removeprefix(BOM).lstrip().startswith(b"["):
+                return
+            last = b""
+            while data:
+                last = data.rstrip()[-1:] or last
+                data = stream.read(BLOCK)
+    except (OSError, pa.ArrowException) as e:
+        raise DatasetError(f"{path} cannot be unpacked; copy it again", detail=str(e)) from e
+    if last != b"]":
+        raise DatasetError(f"{path} is not valid JSON: its list is cut off; copy it again")
+
+
+def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
+    """Return the names and types of all columns, as DuckDB finds them in all records."""
+    try:
+        columns = engine.describe(_rows(dataset), dataset.name)
+    except DatasetError as e:
+        if "expected records" not in (e.detail or ""):
+            raise
+        raise DatasetError(
+            f"{dataset.name} holds no records; give a list of JSON objects, or one object per line",
+            detail=e.detail,
+        ) from e
+    names = [name for name, _ in columns]
+    check_names(names, dataset.name)
+    renamed = {name for name in names if re.sub(r"_\d+$", "", name).casefold() in _folded(names)}
+    if {name for name in names if re.search(r"_\d+$", name)} & renamed:
+        objects = _function("read_json_objects", dataset, [])
+        keys = engine.query(_query(filled(KEYS, {"objects": objects})), dataset.name)
+        check_names([key for (key,) in keys], dataset.name)
+    return columns
+
+
+def _query(tree: exp.Expr) -> exp.Query:
+    if not isinstance(tree, exp.Query):
+        raise TypeError("no query")
+    return tree
+
+
+def _folded(names: Iterable[str]) -> set[str]:
+    return {name.casefold() for name in names}
+
+
+def _that(
+    engine: Reader, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
+) -> set[str]:
+    """Return the columns for which a test of their cells as JSON or text is true."""
+    true: set[str] = set()
+    for i in range(0, len(columns), TOGETHER):
+        some = columns[i : i + TOGETHER]
+        tests = []
+        for name, type_ in some:
+            field = exp.column(identifier(name))
+            value = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
+            tests.append(filled(template, {"field": field, "value": value}))
+        rows = _rows(dataset, [(n, "VARCHAR" if t in TIMES else "JSON") for n, t in some])
+        (flags,) = engine.query(exp.select(*tests).from_(rows), dataset.name)
+        true |= {name for (name, _), flag in zip(some, flags, strict=True) if flag}
+    return true
+
+
+def _rows(dataset: Dataset, types: Sequence[tuple[str, str]] = ()) -> exp.Table:
+    """Return the records, with columns of these types, or with all columns as DuckDB finds them."""
+    options: dict[str, exp.Expr] = {"records": exp.Literal.string("true")}
+    if types:
+        pairs = [
+            exp.PropertyEQ(this=identifier(name), expression=exp.Literal.string(type_))
+            for name, type_ in types
+        ]
+        options["columns"] = exp.Struct(expressions=pairs)
+    else:
+        options |= {
+            "sample_size": exp.Literal.number(-1),
+            "maximum_sample_files": exp.Literal.number(2**31),
+            "map_inference_threshold": exp.Literal.number(-1),
+            "field_appearance_threshold": exp.Literal.number(0),
+        }
+    return _function(
+        "read_json",
+        dataset,
+        [exp.EQ(this=exp.Var(this=k), expression=v) for k, v in options.items()],
+    )
+
+
+def _function(name: str, dataset: Dataset, options: Sequence[exp.Expr]) -> exp.Table:
+    files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
+    return exp.Table(this=exp.Anonymous(this=name, expressions=[files, *options]))

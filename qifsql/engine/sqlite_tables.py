@@ -1,0 +1,203 @@
+"""Tables of SQLite, read with Python's own library in batches."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import filled, identifier
+from qifsql.data.formats import check_names
+from qifsql.errors import DatasetError, did_you_mean, quoted
+
+CELLS = 400_000  # cells that are in memory at once
+TOGETHER = 100  # columns that one statement checks
+STEPS = 100_000  # of SQLite, between two looks for Ctrl-C
+EXACT = 2**53  # the largest whole number up to which floats are exact
+JOURNALS = ("-wal", "-journal")
+KINDS = ("integer", "real", "text", "blob")
+ROWID = "rowid"
+COUNT = "count(CASE WHEN typeof(field) = kind THEN 1 END)"
+BOUND = "coalesce({}(CASE WHEN typeof(field) = 'integer' THEN field END), 0)"
+
+Kind = Literal["integer", "real", "text", "blob", "mixed"]
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """The number of cells of each kind in a column, and the bounds of its whole numbers."""
+
+    integer: int
+    real: int
+    text: int
+    blob: int
+    least: int
+    greatest: int
+
+    def kind(self, name: str, where: str) -> Kind:
+        """Return the type that keeps all values apart; DatasetError if there is none."""
+        present = [kind for kind in KINDS if getattr(self, kind)]
+        exact = self.least >= -EXACT and self.greatest <= EXACT
+        if present == ["integer", "real"] and exact:
+            return "real"
+        if "text" in present and len(present) == 2 and "blob" not in present:
+            return "mixed"
+        if len(present) > 1:
+            raise DatasetError(
+                f"column {quoted(name)} of {where} has cells of several types "
+                f"({', '.join(present)}) that cannot be compared exactly; give it one type"
+            )
+        return next((kind for kind in ("integer", "real", "blob") if kind in present), "text")
+
+
+def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
+    """Write a table to a Parquet file; return its columns with numbers and texts."""
+    file = Path(dataset.paths[0])
+    for ending in JOURNALS:
+        journal = file.with_name(file.name + ending)
+        if journal.exists() and journal.stat().st_size:
+            raise DatasetError(
+                f"{file} has changes in {journal.name} that are not in the file yet; close the "
+                "program that uses it, or open and close it with sqlite3, and run this again"
+            )
+    _check_size(file)
+    try:
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            connection.set_progress_handler(lambda: 0, STEPS)  # where Ctrl-C is noticed
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            return _copy(connection, dataset, folder / "rows.parquet", progress)
+        finally:
+            connection.close()
+    except sqlite3.Error as e:
+        if "interrupted" in str(e):
+            raise KeyboardInterrupt from e
+        if "decode" in str(e):
+            what = "has a text that is not UTF-8; correct it"
+        else:
+            what = "cannot be read: it is corrupt, truncated or encrypted; copy or export it again"
+        raise DatasetError(f"{dataset.name} {what}", detail=str(e)) from e
+
+
+def _check_size(file: Path) -> None:
+    """Refuse a file without all its pages: SQLite reads what is cut off as zeros."""
+    with file.open("rb") as opened:
+        header = opened.read(100)
+        size = opened.seek(0, os.SEEK_END)
+    page = int.from_bytes(header[16:18])
+    page = 2**16 if page == 1 else page
+    is_counted = header[24:28] == header[92:96]  # by a version of SQLite that counts pages
+    pages = int.from_bytes(header[28:32]) if is_counted else 0
+    if len(header) < 100 or not page or size % page or size < page * pages:
+        raise DatasetError(f"{file} is truncated: it does not have all its pages; copy it again")
+
+
+def _copy(
+    connection: sqlite3.Connection, dataset: Dataset, path: Path, progress: Callable[[float], None]
+) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
+    types["mixed"] = pa.struct([("text", pa.string()), ("number", pa.bool_())])
+    table, has_rowid = _table(connection, dataset)
+    selected = exp.select("*").from_(table)
+    names = [d[0] for d in connection.execute(_text(selected.limit(0))).description]
+    check_names(names, dataset.name)
+    (records,) = connection.execute(_text(exp.select("count(*)").from_(table))).fetchone()
+    kinds = dict(_kinds(connection, table, names, dataset.name))
+    if has_rowid and ROWID not in {name.casefold() for name in names}:
+        selected = selected.order_by(exp.column(ROWID))
+    cursor = connection.execute(_text(selected))
+    schema = pa.schema([(name, types[kinds[name]]) for name in names])
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        done = 0
+        while rows := cursor.fetchmany(max(1, CELLS // len(names))):
+            columns = zip(*rows, strict=True)
+            arrays = [
+                pa.array(_cells(cells, kinds[f.name]), f.type)
+                for cells, f in zip(columns, schema, strict=True)
+            ]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            done += len(rows)
+            progress(done / max(records, 1))
+    return [name for name in names if kinds[name] == "mixed"]
+
+
+def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table, bool]:
+    """Return the table by its name, else in any case, and whether it has a row id.
+
+    DatasetError if it is a view or virtual: the author of the file decides what these read.
+    """
+    kind = exp.column("type").isin("table", "view")
+    listed = exp.select("name", "type", "sql").from_("sqlite_master").where(kind)
+    tables = {
+        name: (type_, sql or "")
+        for name, type_, sql in connection.execute(_text(listed))
+        if not name.startswith("sqlite_")
+    }
+    stored = [
+        name
+        for name, (type_, sql) in tables.items()
+        if type_ == "table" and not re.match(r"create\s+virtual\b", sql, re.I)
+    ]
+    requested = dataset.table
+    matches = [n for n in tables if n == requested] or [
+        n for n in tables if n.casefold() == requested.casefold()
+    ]
+    if not matches:
+        hint = did_you_mean(requested, stored)
+        raise DatasetError(f"{dataset.paths[0]} has no table {quoted(requested)}{hint}")
+    name = matches[0]
+    if name not in stored:
+        raise DatasetError(
+            f"{quoted(requested)} in {dataset.paths[0]} is a view or a virtual table, which may "
+            "compute anything; store its rows in a table, and name that"
+        )
+    has_rowid = not re.search(r"\bwithout\s+rowid\b[^)]*$", tables[name][1], re.I)
+    return exp.table_(identifier(name)), has_rowid
+
+
+def _kinds(
+    connection: sqlite3.Connection, table: exp.Table, names: Sequence[str], where: str
+) -> Iterator[tuple[str, Kind]]:
+    """Yield the kind of each column: SQLite checks no types, so one pass counts those of cells."""
+    for i in range(0, len(names), TOGETHER):
+        some = names[i : i + TOGETHER]
+        counts = [
+            _about(template, name)
+            for name in some
+            for template in (
+                *(COUNT.replace("kind", f"'{kind}'") for kind in KINDS),
+                *(BOUND.format(bound) for bound in ("min", "max")),
+            )
+        ]
+        row = connection.execute(_text(exp.select(*counts).from_(table.copy()))).fetchone()
+        step = len(KINDS) + 2
+        for j, name in enumerate(some):
+            contents = _Contents(*row[j * step : (j + 1) * step])
+            yield name, contents.kind(name, where)
+
+
+def _about(template: str, name: str) -> exp.Expr:
+    return filled(template, {"field": exp.column(identifier(name))}, "sqlite")
+
+
+def _cells(cells: Iterable[Any], kind: Kind) -> list[Any]:
+    """Return the cells of a column as values for Arrow."""
+    if kind != "mixed":
+        return list(cells)
+    return [
+        None if cell is None else {"text": str(cell), "number": not isinstance(cell, str)}
+        for cell in cells
+    ]
+
+
+def _text(query: exp.Query) -> str:
+    return query.sql("sqlite")

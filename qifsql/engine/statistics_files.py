@@ -1,0 +1,93 @@
+"""Files of Stata, SPSS and SAS, read in chunks with pyreadstat.
+
+Missing values of these programs are NULL: system-missing, extended (``.a`` to ``.z``) and, of SPSS,
+those that the user declared. In Stata and SAS an empty text is the missing text. Values have their
+codes, not their labels.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import polars as pl
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.formats import check_names
+from qifsql.errors import DatasetError
+
+CELLS = 1_000_000  # cells that are in memory at once
+READERS = {
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".sas7bdat": "read_sas7bdat",
+}
+EMPTY_IS_MISSING = (".dta", ".sas7bdat")
+Type: TypeAlias = pl.DataType | type[pl.DataType]
+
+
+def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
+    """Write the rows of a file to Parquet files of equal columns, one for each chunk."""
+    try:
+        import pyreadstat
+    except ImportError as e:
+        raise DatasetError(
+            f"{dataset.name}: files of Stata, SPSS and SAS need the extra: "
+            "pip install 'qifsql[stats]'"
+        ) from e
+    path = dataset.paths[0]
+    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
+    try:
+        _, contents = read(path, metadataonly=True, output_format="polars")
+        check_names(contents.column_names, dataset.name)
+        size = max(1000, CELLS // len(contents.column_names))
+        chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
+        schemas: list[pl.Schema] = []
+        for frame, _ in chunks:
+            chunk = _without_empty(frame, path)
+            chunk.write_parquet(folder / _name(len(schemas)))
+            schemas.append(chunk.schema)
+            progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
+    except (DatasetError, MemoryError):
+        raise
+    except Exception as e:
+        raise DatasetError(
+            f"{dataset.name} cannot be read: it is corrupt, truncated, of another format than its "
+            "name says, or has dates after the year 9999",
+            detail=str(e),
+        ) from e
+    texts = [n for n, type_ in contents.readstat_variable_types.items() if type_ == "string"]
+    _unify(
+        folder, schemas, {n: pl.String if n in texts else pl.Float64 for n in contents.column_names}
+    )
+    return ()
+
+
+def _without_empty(frame: pl.DataFrame, path: str) -> pl.DataFrame:
+    """Return the rows with empty texts as missing values, for formats in which they are."""
+    if not path.casefold().endswith(EMPTY_IS_MISSING):
+        return frame
+    return frame.with_columns(pl.col(pl.String).replace("", None))
+
+
+def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:
+    """Write chunks again in which the type of a column is not that of all chunks.
+
+    A chunk has no type for a column without values; ``unknown`` are the types of columns that
+    have none in any chunk.
+    """
+    types: dict[str, Type] = {}
+    for name, default in unknown.items():
+        present = {s[name] for s in schemas} - {pl.Null()}
+        types[name] = present.pop() if len(present) == 1 else pl.Float64 if present else default
+    schema = pl.Schema(types)
+    if not schemas:
+        pl.DataFrame(schema=schema).write_parquet(folder / _name(0))
+    for i, one in enumerate(schemas):
+        if one != schema:
+            file = folder / _name(i)
+            pl.read_parquet(file).cast(schema).write_parquet(file)
+
+
+def _name(chunk: int) -> str:
+    return f"rows_{chunk:06}.parquet"

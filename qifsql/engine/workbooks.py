@@ -1,0 +1,104 @@
+"""Sheets of Excel workbooks. Rust reads a sheet, which has at most 1,048,576 rows."""
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.formats import check_names
+from qifsql.errors import DatasetError, did_you_mean, quoted, several
+
+ROWS = 100_000  # rows in a row group
+
+
+def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
+    """Write the rows of a sheet to a Parquet file; its first row has the names of the columns.
+
+    Rows without any cell are no records, and columns without name and cells are no columns.
+    """
+    try:
+        import fastexcel
+    except ImportError as e:
+        raise DatasetError(
+            f"{dataset.name}: Excel files need the extra: pip install 'qifsql[excel]'"
+        ) from e
+    import pyarrow.parquet as pq
+
+    logging.getLogger("fastexcel").disabled = True  # it speaks of columns without cells
+    progress(0.0)
+    try:
+        table = _rows(_sheet(fastexcel.read_excel(dataset.paths[0]), dataset), dataset)
+    except fastexcel.UnsupportedColumnTypeCombinationError as e:
+        match = re.search(r"dtype for column (.*)$", str(e), re.M)
+        column = f"column {quoted(match[1])}" if match else "a column"
+        raise DatasetError(
+            f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
+            "give the column one type, or delete it",
+            detail=str(e),
+        ) from e
+    except fastexcel.FastExcelError as e:
+        raise DatasetError(
+            f"{dataset.name} cannot be read: it is corrupt, protected by a password or no Excel "
+            "workbook; save it again as .xlsx",
+            detail=str(e),
+        ) from e
+    pq.write_table(table, folder / "rows.parquet", row_group_size=ROWS, compression="zstd")
+    return ()
+
+
+def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
+    """Return the function that loads the named sheet, or the only one that has cells."""
+    import pyarrow as pa
+
+    def load(name: str, **options: Any) -> Any:
+        return pa.table(book.load_sheet(name, **options))
+
+    names = list(book.sheet_names)
+    requested = dataset.table
+    if not requested:
+        filled = [n for n in names if load(n, header_row=None, n_rows=1, dtypes="string").num_rows]
+        if len(filled) != 1:
+            if not filled:
+                raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
+            listed = ", ".join(map(quoted, filled))
+            raise DatasetError(
+                f"{dataset.name} has {several(len(filled), 'sheet')} with cells: {listed}; name "
+                f"one: SHEET@{dataset.paths[0]}"
+            )
+        requested = filled[0]
+    matches = [n for n in names if n == requested] or [
+        n for n in names if n.casefold() == requested.casefold()
+    ]
+    if not matches:
+        hint = did_you_mean(requested, names)
+        raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(requested)}{hint}")
+    return lambda **options: load(matches[0], **options)
+
+
+def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
+    """Return the records of a sheet as an Arrow table."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    header = load(header_row=None, n_rows=1, dtypes="string")
+    if not header.num_rows:
+        raise DatasetError(f"{dataset.name} is empty: its first row must name the columns")
+    names = [column[0].as_py() or "" for column in header.columns]
+    table = load(header_row=0, schema_sample_rows=None, dtype_coercion="strict")
+    used = [
+        i for i, column in enumerate(table.columns) if names[i] or column.null_count < len(column)
+    ]
+    table = table.select(used).rename_columns([names[i] for i in used])
+    check_names(table.column_names, dataset.name)
+    table = table.cast(
+        pa.schema(
+            [(f.name, pa.string() if pa.types.is_null(f.type) else f.type) for f in table.schema]
+        )
+    )
+    filled = None
+    for column in table.columns:
+        there = pc.is_valid(column)
+        filled = there if filled is None else pc.or_(filled, there)
+    return table.filter(filled)
