@@ -167,7 +167,7 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
 
 def candidates(attack: BoundAttack) -> Step:
     """Return the step of the look-alikes of the target."""
-    query = exp.select("*").from_("microdata").where(*_agreeing(attack))
+    query = exp.select("*").from_("microdata").where(*agreeing(attack))
     doc = "One row per individual whom the adversary cannot tell from the target."
     return Step("candidates", doc, query)
 
@@ -176,7 +176,7 @@ def agreement(attack: BoundAttack) -> Step:
     """Return the step of the quasi-identifiers that each individual shares with the target."""
     bits = [
         exp.Case().when(same, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
-        for i, same in enumerate(_agreeing(attack))
+        for i, same in enumerate(agreeing(attack))
     ]
     mask: exp.Expr = bits[0]
     for bit in bits[1:]:
@@ -186,7 +186,7 @@ def agreement(attack: BoundAttack) -> Step:
     return Step("agreement", doc, query)
 
 
-def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
+def agreeing(attack: BoundAttack) -> list[exp.Expr]:
     """Return the condition for each quasi-identifier that it equals the target's value."""
     same: list[exp.Expr] = []
     for i, qid in enumerate(attack.microdata.qids, 1):

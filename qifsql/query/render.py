@@ -1,15 +1,19 @@
 """Plans and trees as SQL text of DuckDB."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
+from sqlglot.generators.duckdb import DuckDBGenerator
 
 from qifsql.adversary.spec import Attribute
 from qifsql.errors import NOT_UTF8, InputError, did_you_mean
 from qifsql.query.plan import Plan
 
 DUCKDB = "duckdb"
+LINE = 80  # characters of a list in one line
+WIDE = 10_000  # characters of a function with its arguments in one line
 
 
 def render(tree: exp.Expr, *, pretty: bool = False) -> str:
@@ -23,6 +27,35 @@ def render(tree: exp.Expr, *, pretty: bool = False) -> str:
     except UnicodeEncodeError as e:
         raise InputError(NOT_UTF8) from e
     return text
+
+
+class Compact(DuckDBGenerator):
+    """A generator of pretty SQL that keeps short lists in one line."""
+
+    def expressions(  # the arguments are those of the generator
+        self,
+        expression: exp.Expr | None = None,
+        key: str | None = None,
+        sqls: Collection[str | exp.Expr] | None = None,
+        flat: bool = False,
+        *arguments: Any,
+        **options: Any,
+    ) -> str:
+        """Return the items of a list: in one line if they fit, else one in each line."""
+        line = str(super().expressions(expression, key, sqls, True, *arguments, **options))
+        if flat or options.get("dynamic") or len(line) > LINE or "\n" in line:
+            return str(super().expressions(expression, key, sqls, flat, *arguments, **options))
+        return self.indent(line) if options.get("indent", True) else line
+
+    def paren_sql(self, expression: exp.Paren) -> str:
+        """Return what stands in brackets, without line breaks of their own."""
+        return f"({self.sql(expression, 'this')})"
+
+
+def compact(tree: exp.Expr) -> str:
+    """Return one tree as SQL text in few lines."""
+    wide = Compact(pretty=True, unsupported_level=ErrorLevel.RAISE, max_text_width=WIDE)
+    return str(wide.generate(tree))
 
 
 def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:

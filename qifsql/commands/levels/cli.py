@@ -23,6 +23,9 @@ EXAMPLES = {
         "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
         "TP_COR_RACA --k 5 --l 2"
     ),
+    "How many people would k = 2, 3 and 5 leave out?": (
+        "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO,NU_MES --k 2,3,5"
+    ),
 }
 
 
@@ -51,7 +54,7 @@ def levels(
 
     show.check(output)
     dataset = data.dataset()
-    if enforce and not set(BOUNDS) & set(options) - {"l_recursive"}:
+    if enforce and not set(BOUNDS) & set(options):
         raise InputError("nothing to enforce: require a level, such as --k 5")
     options["where"], options["show_blocks"] = data.where, show_blocks
     if people := options.get("population"):

@@ -46,6 +46,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "blocks": pl.Int64(),
 }
 """One row per measure and secret; k, average_class_size and those of a population have no secret.
+If several k are required, k has a row for each, in ascending order.
 
 ``value`` is the level that all blocks meet. It is missing if no number is such a level
 (``l_recursive_c`` if a block has fewer than ``l`` values, or if ``l`` is 1). ``wanted`` is the
@@ -74,10 +75,12 @@ class Run:
         bound: BoundAttack,
         *,
         thresholds: Mapping[str, Fraction],
+        every_k: Sequence[Fraction],
         population: Dataset | None,
         suppressed: Suppressed,
     ) -> None:
         self.thresholds = thresholds
+        self.every_k = every_k
         self.population = population
         microdata, self.apart, self.notes = settle(engine, bound.microdata, suppressed)
         self.bound = bound.on(microdata)
@@ -92,6 +95,7 @@ class Run:
         self.hierarchies: Mapping[int, Hierarchy] = {}
         self.secrets: dict[int, counting.Secret] = {}
         self.levels: dict[tuple[str, int], find.Finding] = {}
+        self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
         """Count blocks and find their levels; refuse required levels that are impossible."""
@@ -134,9 +138,10 @@ class Run:
                     if self._l(s) == 1
                 ]
             lines += [
-                (0 if measure.name == "k" else j, self._row(measure, j, level, worst[name, j]))
-                for (name, j), level in self.levels.items()
+                (0 if measure.name == "k" else j, self._row(measure, j, level, worst[name, j], at))
+                for (name, j), worst_level in self.levels.items()
                 if name == measure.name
+                for at, level in self._judged(measure, worst_level)
             ]
         totals = {"people": people, "blocks": blocks}
         return [
@@ -177,6 +182,9 @@ class Run:
                 names.append("l_recursive_c")
             questions += [(name, j, secret.width) for name in names]
         levels = find.find_levels(self.tables, questions, self.thresholds, self.heights)
+        for k in self.every_k if len(self.every_k) > 1 else ():
+            again = find.find_levels(self.tables, questions[:1], {"k": k}, self.heights)
+            self.violations.append((k, again["k", first]))
         for j, secret in self.secrets.items():
             self._find_more(levels, j, secret)
         return levels
@@ -208,8 +216,21 @@ class Run:
         fewest = Fraction(secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
+    def _judged(
+        self, measure: aims.Measure, level: find.Finding
+    ) -> Sequence[tuple[Fraction | None, find.Finding]]:
+        """Return the required levels of a measure, each with its violations."""
+        if measure.name == "k" and self.violations:
+            return self.violations
+        return [(self.thresholds.get(measure.aim or ""), level)]
+
     def _row(
-        self, measure: aims.Measure, j: int, level: find.Finding, block: Mapping[str, Any]
+        self,
+        measure: aims.Measure,
+        j: int,
+        level: find.Finding,
+        block: Mapping[str, Any],
+        threshold: Fraction | None,
     ) -> dict[str, Any]:
         secret = self.secrets.get(j) if measure.name != "k" else None
         line: dict[str, Any] = {
@@ -228,10 +249,10 @@ class Run:
             if measure.name == "l_recursive_c":
                 line["l"] = self._l(secret)
         judged = measure.aim != "t" or measure.name == self._pick_distance(j)
-        if measure.aim is not None and judged and level.violated is not None:
+        if threshold is not None and judged and level.violated is not None:
             people, blocks = level.violated
             line |= {
-                "wanted": float(self.thresholds[measure.aim]),
+                "wanted": float(threshold),
                 "met": not blocks,
                 "people_in_violation": people,
                 "blocks_in_violation": blocks,

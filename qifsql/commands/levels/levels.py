@@ -56,11 +56,12 @@ def levels(
             everybody) or "out".
         skew: Factor above which a value's share in a block counts as skewed; at least 1.
         show_blocks: Report the worst blocks; shows cell values.
-        k: Require k-anonymity: people per block >= k.
+        k: Require k-anonymity: people per block >= k. Several, as in "2,3,5", have a row each.
         l: Require distinct l-diversity: distinct secrets per block >= l.
         l_entropy: Require entropy l-diversity: exp(entropy) of the secret per block >= this.
         c: Require recursive (c, l)-diversity: r_1 < c (r_l + ... + r_m).
-        l_recursive: The l of c; by default l, else the fewest values of any block.
+        l_recursive: "C,L": recursive (c, l)-diversity; or only the l of c, which is by default
+            l, else the fewest values of any block.
         t: Require t-closeness: distance of any block from the release <= t, in [0, 1].
         alpha: Require (alpha, k)-anonymity: share of any value in a block <= alpha.
         beta: Require basic beta-likeness: largest relative gain of any value in a block <= beta.
@@ -93,7 +94,7 @@ def levels(
 
     """
     refuse(options, "levels", *REFUSED)
-    thresholds = aims.read(options)
+    thresholds, several = aims.read(options), aims.every_k(options)
     options = complete(options, LevelOptions)
     suppressed, population = options["suppressed"], options["population"]
     if suppressed not in SUPPRESSED:
@@ -112,7 +113,8 @@ def levels(
     people = None if population is None else Dataset.open(population)
     hierarchies = options["hierarchy"] or {}
     description = {
-        "wanted": {name: aims.shown(value) for name, value in thresholds.items()},
+        "wanted": {name: aims.shown(value) for name, value in thresholds.items()}
+        | ({"k": ",".join(map(aims.shown, several))} if several else {}),
         "suppressed": suppressed,
         "skew": aims.shown(times),
         "population": people.name if people else None,
@@ -122,7 +124,13 @@ def levels(
     with opened(spec, settings, sources=sources) as (engine, bound):
         trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
-            engine, spec, bound, thresholds=thresholds, population=people, suppressed=suppressed
+            engine,
+            spec,
+            bound,
+            thresholds=thresholds,
+            every_k=several,
+            population=people,
+            suppressed=suppressed,
         )
         run.count(trees)
         rows, details = run.rows(), {"attacks": run.attacks(times)}
@@ -143,10 +151,19 @@ def levels(
 
 
 def broken(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Return the required levels that are not met: ``k``, ``t_equal of illness``."""
+    """Return the required levels that are not met: ``k``, ``t_equal of illness``.
+
+    Of several k each has its number: ``k = 5``.
+    """
+    several = frame.filter(pl.col("measure") == "k").height > 1
     rows = frame.filter(pl.col("met").not_()).iter_rows(named=True)
     return tuple(
-        r["measure"] if r["secret"] is None else f"{r['measure']} of {r['secret']}" for r in rows
+        f"k = {r['wanted']:.0f}"
+        if several and r["measure"] == "k"
+        else r["measure"]
+        if r["secret"] is None
+        else f"{r['measure']} of {r['secret']}"
+        for r in rows
     )
 
 

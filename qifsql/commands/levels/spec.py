@@ -10,7 +10,17 @@ from typing import Annotated, Literal, TypedDict, get_args
 from qifsql.adversary.options import Null, Where, qids_option, secret_option
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.option import DATA, DETAILS, FLAG, HIERARCHIES, NUMBER, TEXT, Option, one_of
+from qifsql.data.option import (
+    DATA,
+    DETAILS,
+    FLAG,
+    HIERARCHIES,
+    NUMBER,
+    NUMBERS,
+    TEXT,
+    Option,
+    one_of,
+)
 from qifsql.errors import InputError, quoted, several
 
 Number = int | float | str | Fraction | Decimal
@@ -25,6 +35,11 @@ def _level(text: str) -> Option:
     return Option(form=NUMBER, help=text, panel=PANEL)
 
 
+def _several(text: str) -> Option:
+    """Return the option of one or several required levels."""
+    return Option(form=NUMBERS, help=text, panel=PANEL)
+
+
 class LevelOptions(TypedDict, total=False):
     """Options of ``levels``: the partition, and the levels that each block must meet.
 
@@ -37,14 +52,15 @@ class LevelOptions(TypedDict, total=False):
     succeeds if a value is at least ``skew`` times as likely as in the release. ``show_blocks``:
     also return the quasi-identifiers of the worst blocks.
 
-    ``k``: least number of people in a block. ``l``: least number of distinct values of a secret.
-    ``l_entropy``: least exp(entropy) of a block. ``c``: recursive (c, l)-diversity, the most
-    frequent value has less than c times the people of the values from number l on; its l is
-    ``l_recursive``, else ``l``, else the fewest values in a block. ``t``: largest distance between
-    a block and the release, by the ground distance of the secret. ``alpha``: largest share of a
-    value. ``beta`` and ``enhanced_beta``: largest relative gain of a value. ``delta``: the
-    logarithm of the factor between shares must be below it. With a population: ``k_map`` and
-    ``presence_min`` are least levels, ``presence_max`` is a largest one.
+    ``k``: least number of people in a block; of several each is judged. ``l``: least number of
+    distinct values of a secret. ``l_entropy``: least exp(entropy) of a block. ``c``: recursive (c,
+    l)-diversity, the most frequent value has less than c times the people of the values from number
+    l on; its l is ``l_recursive``, else ``l``, else the fewest values in a block. ``l_recursive``
+    may also name both, as in "3,2". ``t``: largest distance between a block and the release, by the
+    ground distance of the secret. ``alpha``: largest share of a value. ``beta`` and
+    ``enhanced_beta``: largest relative gain of a value. ``delta``: the logarithm of the factor
+    between shares must be below it. With a population: ``k_map`` and ``presence_min`` are least
+    levels, ``presence_max`` is a largest one.
     """
 
     qids: Annotated[
@@ -99,7 +115,10 @@ class LevelOptions(TypedDict, total=False):
             typed=False,  # the command itself adds it, at the end of its help
         ),
     ]
-    k: Annotated[Number | None, _level("Require k-anonymity: people per block >= K.")]
+    k: Annotated[
+        Number | Sequence[Number] | None,
+        _several("Require k-anonymity: people per block >= K; several as in 2,3,5."),
+    ]
     l: Annotated[  # noqa: E741 - the field's own letter
         Number | None, _level("Require distinct l-diversity: distinct secrets per block >= L.")
     ]
@@ -109,10 +128,11 @@ class LevelOptions(TypedDict, total=False):
     ]
     c: Annotated[
         Number | None,
-        _level("Require recursive (c, l)-diversity: r_1 < C (r_l + ... + r_m)."),
+        _level("The C of recursive (c, l)-diversity, r_1 < C (r_l + ... + r_m)."),
     ]
     l_recursive: Annotated[
-        Number | None, _level("The l of --c (default: --l, else the fewest values per block).")
+        Number | Sequence[Number] | None,
+        _several("C,L: require recursive (c, l)-diversity; or L, the l of --c (default: --l)."),
     ]
     t: Annotated[
         Number | None, _level("Require t-closeness: distance of any block from the release <= T.")
@@ -189,18 +209,50 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
 
 
 def read(options: Mapping[str, object]) -> dict[str, Fraction]:
-    """Return the required levels as fractions; raise InputError if one is out of its range."""
+    """Return the required levels as fractions, of several k the largest.
+
+    Raises InputError if one is out of its range.
+    """
+    single = dict(options) | _recursive(options)
+    if several := every_k(options):
+        single["k"] = several[-1]
     thresholds = {
         name: _number(name, value)
-        for name, value in options.items()
-        if name in BOUNDS and value is not None
+        for name, value in single.items()
+        if name in BOUNDS and value not in (None, ())
     }
     if "l_recursive" in thresholds and "c" not in thresholds:
-        raise InputError("l_recursive is the l of (c, l)-diversity; name c, too")
+        raise InputError("l_recursive is the l of (c, l)-diversity; name c, too, as in 3,2")
     low, high = thresholds.get("presence_min"), thresholds.get("presence_max")
     if low is not None and high is not None and low > high:
         raise InputError("presence_min is above presence_max; swap them")
     return thresholds
+
+
+def every_k(options: Mapping[str, object]) -> tuple[Fraction, ...]:
+    """Return all required k in ascending order, each once."""
+    return tuple(sorted({_number("k", value) for value in _parts(options.get("k"))}))
+
+
+def _recursive(options: Mapping[str, object]) -> dict[str, object]:
+    """Return c and l of recursive diversity, which are written in one option or in two."""
+    parts = _parts(options.get("l_recursive"))
+    if len(parts) > 2 or (len(parts) == 2 and options.get("c") is not None):
+        raise InputError("recursive (c, l)-diversity has one c and one l; write them as 3,2")
+    if len(parts) == 2:
+        return {"c": parts[0], "l_recursive": parts[1]}
+    return {"l_recursive": parts[0]} if parts else {}
+
+
+def _parts(value: object) -> Sequence[object]:
+    """Return the numbers of an option that takes several: ``2,3,5``, or a sequence."""
+    if isinstance(value, str):
+        return value.split(",")
+    if isinstance(value, Sequence):
+        return [
+            part for text in value for part in (_parts(text) if isinstance(text, str) else [text])
+        ]
+    return [] if value is None else [value]
 
 
 def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str, int]) -> None:

@@ -38,8 +38,8 @@ def shell(
     ] = None,
 ) -> None:
     """Open a DuckDB prompt with views of the blocks ready."""
+    from qifsql.commands.shell.prompt import write_csv
     from qifsql.commands.shell.shell import shell as run
-    from qifsql.commands.shell.shell import write_csv
     from qifsql.options import show
     from qifsql.presentation import listings, terminal
 

@@ -1,33 +1,40 @@
 """A DuckDB prompt with views of the partition."""
 
-import cmd
-import csv
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.shell.prompt import Prompt, Show, write_csv
 from qifsql.counting.join import check_keys
 from qifsql.counting.session import opened
-from qifsql.data.collection import Source
+from qifsql.data.collection import Collection, Source
 from qifsql.data.expressions import identifier
 from qifsql.data.relation import openings
-from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, Interrupted, OutputError, printable
+from qifsql.errors import InputError, OutputError
 from qifsql.query import microdata_steps, parameters, render
-from qifsql.query.columns import unique
+from qifsql.query.columns import named, unique
+from qifsql.query.labels import labelled, labelled_columns, labels
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
 TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
 DONE = ("ATTACH", "SET TimeZone")  # statements that the engine has run already
-INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # names that other views read
+AFTER = {"owners": "blocks", "people": "cells"}  # names of views that other views read
+BEFORE = {
+    "cells": "prior_cells",
+    "people": "prior_cells",
+    "blocks": "prior_blocks",
+    "owners": "prior_blocks",
+    "profile": "prior",
+}
 OWNERS = "re-identification"  # the schema of the views without a secret
 
 
@@ -43,8 +50,10 @@ def shell(
     """Open a DuckDB prompt with the views of the blocks of a release.
 
     Views: microdata, blocks, profile, prior and answer; with a secret cells, guesses and
-    revealed, else owners and crowds. Each secret has its own schema. qid is a struct of the
-    quasi-identifiers: SELECT qid.age, size FROM blocks. The prompt opens no other file.
+    revealed, else crowds. Their columns have the names of the file: SELECT age, count(*) FROM
+    microdata GROUP BY age. A name that a view uses itself gets a number, such as size_2. Each
+    secret has its own schema. .tables lists the views, .help examples. The prompt opens no other
+    file.
 
     Args:
         source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
@@ -52,7 +61,7 @@ def shell(
             LazyFrame) or a Dataset.
         init_only: Return the statements; open no prompt.
         export: Folder into which COPY ... TO may write.
-        show: Called with each line that the prompt prints.
+        show: Called with the columns and rows of each result that the prompt prints.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
@@ -91,87 +100,112 @@ def shell(
     folders = [] if folder is None else [folder]
     with opened(spec, settings, folders=folders, joined=False) as (engine, bound):
         check_keys(engine, bound.microdata)
-        statements = views(bound)
+        views = schemas(bound)
+        statements = script(bound, views)
         if not init_only:
             for statement in statements:
                 if not statement.startswith(DONE):
                     list(engine.script(statement))
-            prompt = Prompt(engine, show or write_csv)
+            prompt = Prompt(engine, show or write_csv, views, examples(views))
             prompt.cmdloop()
             if prompt.failed and not sys.stdin.isatty():
                 raise InputError("at least one statement failed")
     return "\n\n".join(statements) + "\n"
 
 
-def views(attack: BoundAttack) -> list[str]:
-    """Return the statements that create the views of all schemas and select the first schema."""
+@dataclass(frozen=True)
+class View:
+    """A view of the prompt: its name, what a row is, its query."""
+
+    name: str
+    doc: str
+    query: exp.Query
+
+    @property
+    def statement(self) -> str:
+        """Return the statement that creates the view, under a comment that describes a row."""
+        comment = textwrap.wrap(self.doc, 97, break_long_words=False)
+        return "\n".join([*(f"-- {line}" for line in comment), _view(self.name, self.query)])
+
+
+def schemas(attack: BoundAttack) -> dict[str, list[View]]:
+    """Return the views of each schema: one for each secret, or one without a secret."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
-    schemas = unique([*TAKEN, *names])[len(TAKEN) :]
+    first = 1 if attack.microdata.secrets else 0
+    distinct = unique([*TAKEN, *names])[len(TAKEN) :]
+    return {name: views_of(attack, j) for j, name in enumerate(distinct, first)}
+
+
+def script(attack: BoundAttack, views: Mapping[str, Sequence[View]]) -> list[str]:
+    """Return the statements that create the views of all schemas and select the first schema."""
     statements = [f"{statement};" for statement in openings(attack.microdata.dataset)]
     statements += ["SET TimeZone = 'UTC';"] if attack.microdata.zoned else []
-    for j, schema in enumerate(schemas, 1):
+    for schema, views_of_schema in views.items():
         create = exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA", exists=True)
-        views_of_secret = _views_of(attack, j if attack.microdata.secrets else 0)
-        statements += [_statement(create), _use(schema), *views_of_secret]
-    return [*statements, _use(schemas[0])]
+        statements += [_statement(create), _use(schema), *(v.statement for v in views_of_schema)]
+    return [*statements, _use(next(iter(views)))]
 
 
-def _views_of(attack: BoundAttack, j: int) -> list[str]:
-    """Return the views of one secret: ``microdata`` built for it, the others from ``sql/``."""
-    weighted = attack.microdata.weight is not None
-    folder = "weighted/" if weighted else ""
-    *before, people = microdata_steps.steps(attack.microdata)
-    statements = [_view(step.name, step.query) for step in before]
-    statements.append(_view("microdata", _with_struct(people.query, attack.microdata, j)))
+def examples(views: Mapping[str, Sequence[View]]) -> list[str]:
+    """Return queries that work on the views of the first schema."""
+    listed = {view.name: view.query for view in next(iter(views.values()))}
+    first = exp.column(identifier(listed["microdata"].named_selects[0]))
+    people = exp.alias_(exp.Count(this=exp.Star()), "people")
+    queries = [
+        exp.select(first, people).from_("microdata").group_by(first.copy()),
+        exp.select("*").from_("blocks").order_by(exp.Ordered(this=exp.column("size"))).limit(10),
+        exp.select("*").from_("answer"),
+    ]
+    if "revealed" in listed:
+        certain = exp.select("*").from_("revealed").where(exp.column("success").eq(1))
+        queries.insert(2, certain.limit(10))
+    return [f"{render.render(query)};" for query in queries]
+
+
+def views_of(attack: BoundAttack, j: int) -> list[View]:
+    """Return the views of one secret, or of the owners of records (0), with the user's names."""
+    microdata = attack.microdata
+    folder = "weighted/" if microdata.weight is not None else ""
+    counted = ["cells", "blocks"] if j else ["people", "blocks"] if folder else ["owners"]
+    counted = [f"{folder}{name}" for name in counted]
+    shown = ["guesses", "revealed"] if j else ["crowds"]
+    after = [*counted, *shown, f"{folder}profile"]
+    *before, people = microdata_steps.steps(microdata)
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
-    statements.append(_view("asked", request.query))
-    counted = [f"{folder}cells", f"{folder}blocks"] if j else ["owners"]
-    if weighted and not j:
-        counted = ["weighted/people", "weighted/blocks"]
-    for name in counted:
-        statements.append(load(name).text.strip())
-        if name in INSTEAD:
-            view = load(name).name
-            statements.append(_view(INSTEAD[name], exp.select("*").from_(view)))
-    shown = ["guesses", "revealed"] if j else ["crowds"]
-    statements += [load(name).text.strip() for name in (f"{folder}profile", *shown)]
-    statements += _prior(counted, folder)
-    statements.append(load(f"{folder}answer").text.strip())
-    return statements
-
-
-def _prior(counted: Sequence[str], folder: str) -> list[str]:
-    """Return the views without quasi-identifiers: one block, and the view ``prior`` about it."""
-    names = {
-        "cells": "prior_cells",
-        "people": "prior_cells",
-        "blocks": "prior_blocks",
-        "owners": "prior_blocks",
-    }
-    statements = []
-    for name in (*counted, f"{folder}profile"):
-        template = load(name)
-        query = splice(template, tables=names)
-        statements.append(_view(names.get(template.name, "prior"), query))
-    return statements
-
-
-def _with_struct(query: exp.Query, microdata: Microdata, j: int) -> exp.Query:
-    """Return ``microdata`` with one column ``qid`` under the user's names, and one ``secret``."""
-    names = unique([q.name for q in microdata.qids])
-    columns = {e.alias: e.this for e in query.selects}
-    parts = [
-        exp.PropertyEQ(this=exp.Literal.string(name), expression=columns[f"qid_{i}"].copy())
-        for i, name in enumerate(names, 1)
+    views = [
+        *(_spliced(name, attack, j, AFTER) for name in after),
+        *(_spliced(name, attack, j, BEFORE, prior=True) for name in (*counted, f"{folder}profile")),
+        View("asked", request.doc, request.query),
+        _spliced(f"{folder}answer", attack, j, {}),
     ]
-    selected: list[exp.Expr] = [exp.alias_(exp.Struct(expressions=parts), "qid")]
-    if j:
-        selected.append(exp.alias_(columns[f"secret_{j}"].copy(), "secret"))
-    if "weight" in columns:
-        selected.append(exp.alias_(columns["weight"].copy(), "weight"))
+    names = labels(microdata, [view.query for view in views])
+    generated = [View(step.name, step.doc, step.query) for step in before]
+    generated.append(View(people.name, people.doc, _records(people.query, attack, names)))
+    return [*generated, *(replace(view, query=labelled(view.query, names)) for view in views)]
+
+
+def _spliced(
+    name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
+) -> View:
+    template = load(name)
+    width = 0 if prior else len(attack.microdata.qids)
+    query = splice(template, width=width, secret=j, tables=tables)
+    doc = f"Without quasi-identifiers: {template.doc}" if prior else template.doc
+    return View(tables.get(template.name, template.name), doc, query)
+
+
+def _records(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
+    """Return ``microdata`` with the user's names, and of one dataset with all other columns."""
+    columns = labelled_columns(query, names)
+    taken = {column.alias.casefold() for column in columns}
+    others = () if isinstance(attack.microdata.dataset, Collection) else attack.microdata.columns
+    for column in others:
+        if column.attribute is not None and column.name.casefold() not in taken:
+            columns += named([(microdata_steps.normal(column.attribute), column.name)])
+            taken.add(column.name.casefold())
     changed = query.copy()
-    changed.set("expressions", selected)
+    changed.set("expressions", columns)
     return changed
 
 
@@ -187,59 +221,3 @@ def _statement(tree: exp.Expr) -> str:
 def _use(name: str) -> str:
     quoted = render.render(identifier(name))
     return f"SET schema = {render.render(exp.Literal.string(quoted))};"
-
-
-def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
-    """Write a result as CSV to stdout."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-
-
-class Prompt(cmd.Cmd):
-    """A prompt that runs statements, each up to a semicolon, and shows their rows.
-
-    Nothing is remembered.
-    """
-
-    prompt = "qifsql> "
-    more = "   ...> "
-    intro = (
-        "Views: microdata, blocks, profile, prior, answer; with a secret cells, guesses and "
-        "revealed, else owners and crowds. End a statement with ;  Leave with Ctrl-D."
-    )
-
-    def __init__(self, engine: LocalEngine, show: Show) -> None:
-        super().__init__()
-        self.engine = engine
-        self.show = show
-        self.typed: list[str] = []
-        self.failed = False
-        if not sys.stdin.isatty():
-            self.use_rawinput = False
-            self.prompt = self.more = ""
-            self.intro = ""
-        self.first = self.prompt
-
-    def onecmd(self, line: str) -> bool:
-        """Run a statement at its semicolon; return True at the end of the input, to leave."""
-        if line == "EOF":
-            if self.typed:
-                self._run()
-            return True
-        if not self.typed and line.strip() in ("", ".quit", ".exit", "quit", "exit"):
-            return bool(line.strip())
-        self.typed.append(line)
-        if line.rstrip().endswith(";"):
-            self._run()
-        self.prompt = self.more if self.typed else self.first
-        return False
-
-    def _run(self) -> None:
-        statement, self.typed = "\n".join(self.typed), []
-        try:
-            for names, rows in self.engine.script(statement):
-                self.show(names, rows)
-        except (InputError, Interrupted) as e:
-            self.failed = True
-            print(printable(str(e), "\n\t"), file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it

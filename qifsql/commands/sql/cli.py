@@ -1,5 +1,6 @@
 """``qifsql sql``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,10 @@ EXAMPLES = {
         "qifsql sql cas data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
         "TP_COR_RACA --step microdata"
     ),
+    "Print the few lines that a statistician would write.": (
+        "qifsql sql crs,cas data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s "
+        "TP_COR_RACA --simple"
+    ),
 }
 
 
@@ -27,6 +32,14 @@ def sql(
     limits: Limits,
     step: Annotated[
         str | None, typer.Option("--step", help="Stop after this step and show its rows.")
+    ] = None,
+    simple: Annotated[
+        bool,
+        typer.Option("--simple", help="The fewest lines: crs cas irs ias on one dataset."),
+    ] = False,
+    result: Annotated[
+        Path | None,
+        typer.Option("--result", help="--simple: stored attack, for the numbers to expect."),
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
 ) -> None:
@@ -41,6 +54,8 @@ def sql(
             others.source(data),
             **adversary,
             step=step,
+            simple=simple,
+            result=result,
             language=dialect,
             settings=settings,
         )

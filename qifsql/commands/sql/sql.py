@@ -1,15 +1,26 @@
 """The SQL of an attack, to read and to paste into a DuckDB prompt. No attack is run here."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Unpack
 
+from sqlglot import exp
+
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack
+from qifsql.adversary.spec import Attack, Microdata
+from qifsql.commands.sql.simple import simple as statements
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
+from qifsql.data.expressions import identifier
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query import compiler, render
+from qifsql.query.columns import named
+from qifsql.query.plan import Plan
+
+NUMBERED = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
 
 
 def sql(
@@ -17,6 +28,8 @@ def sql(
     source: Source,
     *,
     step: str | None = None,
+    simple: bool = False,
+    result: str | Path | None = None,
     language: str = "duckdb",
     settings: Settings | None = None,
     **options: Unpack[Options],
@@ -30,7 +43,12 @@ def sql(
         source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
             table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
             LazyFrame) or a Dataset.
-        step: Stop after this step and select its rows.
+        step: Stop after this step and select its rows, with the names of the file. A name such
+            as "blocks" means the only step of that name, "blocks_1" that of the first secret.
+        simple: Return the shortest statements, for crs, cas, irs and ias on one dataset without
+            weights, gains and prior. Their columns equal those of attack.
+        result: File of a stored result of the same attack; simple statements then have a comment
+            with the numbers that they must give.
         language: SQL dialect.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
@@ -72,12 +90,67 @@ def sql(
     """
     if language != "duckdb":
         raise InputError(f'there is no SQL for "{language}" in this version; there is for duckdb')
+    if simple and step is not None:
+        raise InputError("a simple statement has no steps; leave step out, or simple")
+    if result is not None and not simple:
+        raise InputError("a result is compared with simple statements alone; add simple")
     spec = Attack.of(model, source, **options)
     with opened(spec, settings, joined=False) as (_, bound):
+        if simple:
+            return statements(bound, spec, None if result is None else Path(result))
         about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
-        about += [
-            f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
-            for d in spec.dataset.datasets
-            if d.copy_name
-        ]
-        return "\n".join([*about, render.script(compiler.answer_plan(bound), step)])
+        plan = compiler.answer_plan(bound)
+        if step is not None:
+            plan = _until(plan, _find(plan, step, bound.microdata), bound.microdata)
+        return "\n".join([*about, render.script(plan)])
+
+
+def _find(plan: Plan, step: str, microdata: Microdata) -> str:
+    """Return the name of a step: this one, or the only one that is numbered (``blocks_1``)."""
+    names = [s.name for s in plan.steps]
+    if step in names:
+        return step
+    numbered = [name for name in names if NUMBERED.sub("", name) == step]
+    if len(numbered) == 1:
+        return numbered[0]
+    if not numbered:
+        every = list(dict.fromkeys([*names, *(NUMBERED.sub("", name) for name in names)]))
+        raise InputError(f'there is no step "{step}"{did_you_mean(step, every)}')
+    listed = "; ".join(f"{name} ({_subject(name, microdata)})" for name in numbered)
+    raise InputError(f'there are {len(numbered)} steps "{step}": {listed}; name one of them')
+
+
+def _subject(name: str, microdata: Microdata) -> str:
+    """Return what a numbered step is about: re-identification, or a secret, and a gain."""
+    number = NUMBERED.search(name)
+    secret, *gain = map(int, number[0].strip("_").split("_")) if number else (0,)
+    about = (
+        f"secret {quoted(microdata.secrets[secret - 1].name)}" if secret else "re-identification"
+    )
+    return f"{about}, gain {gain[0]}" if gain else about
+
+
+def _until(plan: Plan, step: str, microdata: Microdata) -> Plan:
+    """Return the plan up to a step, with its rows under the user's names as the result."""
+    at = [s.name for s in plan.steps].index(step)
+    columns = _columns({s.name: s.query for s in plan.steps}, step)
+    names = {f"qid_{i}": a.name for i, a in enumerate(microdata.qids, 1)}
+    names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
+    shown = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
+    selected = [column.this if column.alias == column.this.name else column for column in shown]
+    query = exp.select(*(selected or ["*"])).from_(exp.to_table(step))
+    return replace(plan, steps=plan.steps[: at + 1], result=query)
+
+
+def _columns(queries: Mapping[str, exp.Query], step: str) -> list[str]:
+    """Return the columns of a step; those of ``*`` are the columns of what it reads."""
+    columns: list[str] = []
+    for name in queries[step].named_selects:
+        if name != "*":
+            columns.append(name)
+            continue
+        source = queries[step].args["from_"].this
+        if not isinstance(source, exp.Table) or source.name not in queries:
+            return []
+        columns += _columns(queries, source.name)
+    return columns

@@ -10,6 +10,7 @@ from typing import Any
 
 import oracle
 import oracle_levels as ol
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from effort import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oracle import value
+from places import SAMPLES
 from strategies import tables, to_arrow
 
 import qifsql
@@ -312,3 +314,36 @@ def test_measures_are_those_of_the_schema_and_are_explained() -> None:
     columns = {c for e in qifsql.explain() for c in e.columns}
     assert set(SCHEMA) - {"secret", "people"} <= columns | {"l"}
     assert oracle.value(float("nan")) is None
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=5, max_size=30),
+    st.sets(st.integers(1, 5), min_size=1, max_size=4),
+    st.booleans(),
+)
+@settings(max_examples=examples(15), deadline=None, phases=DRAWN)
+def test_several_k_are_judged_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[int], every: set[int], with_secret: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("levels")
+    path = write(folder, [{"b": b, "s": i % 2} for i, b in enumerate(drawn)])
+    options: dict[str, Any] = {"qids": "b"} | ({"secret": "s"} if with_secret else {})
+    together = levels(path, **options, k=sorted(every, reverse=True))
+    rows = together.frame.filter(measure="k").to_dicts()
+    sizes = Counter(drawn).values()
+    assert [(r["wanted"], r["people_in_violation"], r["blocks_in_violation"]) for r in rows] == [
+        (k, sum(n for n in sizes if n < k), sum(1 for n in sizes if n < k)) for k in sorted(every)
+    ]
+    for row in rows:
+        alone = levels(path, **options, k=int(row["wanted"])).frame
+        assert row == alone.row(0, named=True)
+        assert together.frame.filter(pl.col("measure") != "k").equals(alone[1:])
+    assert bool(together) == (min(sizes) >= max(every))
+
+
+def test_recursive_diversity_in_one_option_or_in_two() -> None:
+    path = SAMPLES / "thesis_table_3_2.csv"
+    options: dict[str, Any] = {"qids": "gender", "secret": "illness"}
+    pair = levels(path, **options, c=3, l_recursive=2)
+    for both in ("3,2", (3, 2), ["3", "2"]):
+        assert levels(path, **options, l_recursive=both).frame.equals(pair.frame)

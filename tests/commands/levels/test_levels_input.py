@@ -183,6 +183,10 @@ def test_memory_is_obeyed_and_spills(tmp_path: Path) -> None:
         ({"delta": float("inf")}, "delta is a number above 0"),
         ({"beta": True}, "beta is a number from 0"),
         ({"l_recursive": 2}, "name c, too"),
+        ({"l_recursive": "3,2", "c": 2}, "one c and one l"),
+        ({"l_recursive": (3, 2, 1)}, "one c and one l"),
+        ({"k": (2, 11)}, "k = 11 is above the number of records, 10"),
+        ({"k": "2,x"}, 'k is a whole number from 1; "x" is none'),
         ({"k_map": 2}, "needs the people who may be in the release"),
         ({"presence_min": 0.5, "presence_max": 0.2}, "swap them"),
     ],
@@ -337,3 +341,11 @@ def test_results_are_written_with_their_details(tmp_path: Path, ending: str) -> 
     if ending == ".parquet":
         assert pl.read_parquet(tmp_path / "levels.attacks.parquet").height == 3
         assert pl.read_parquet(tmp_path / "levels.worst.parquet").height == 9
+
+
+def test_enforced_levels_are_named_each() -> None:
+    done = run("levels", PEOPLE, "-q", "age", "--k", "1,5,2", "--enforce")
+    assert (done.code, done.err) == (4, "not kept: k = 2, k = 5\n")
+    assert run("levels", PEOPLE, "-q", "age", "--k", "1", "--enforce").code == 0
+    recursive = ("-s", "illness", "--l-recursive", "4,2", "--enforce")
+    assert run("levels", PEOPLE, "-q", "gender", *recursive).code == 0
