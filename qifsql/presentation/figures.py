@@ -19,10 +19,13 @@ ENDINGS = (".html", ".png", ".svg", ".json")
 OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
 PAGE = """<!DOCTYPE html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data: blob:;
  style-src 'unsafe-inline'; script-src {digests}">
 </head><body style="margin: 1.5rem; background: #fff; color: #000; font: 14px/1.5 sans-serif">
-<div id="chart"></div><p style="max-width: 45rem; overflow-wrap: anywhere">{words}</p>
+<main><h1 style="position: absolute; left: -100rem">{title}</h1>
+<div id="chart" role="region" aria-label="{title}" tabindex="0" style="overflow-x: auto"></div>
+<p style="max-width: 45rem; overflow-wrap: anywhere">{words}</p></main>
 <script>{library}</script><script>{call}</script>
 </body></html>
 """

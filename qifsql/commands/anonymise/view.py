@@ -69,3 +69,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Anonymised: {name}", name=stored.name)
     return title, parts(stored.frame, stored.details, stored.spec)
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the release in sentences, for the first pages of a report."""
+    return [describe(stored.frame.row(0, named=True))]

@@ -103,7 +103,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shown(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    report(results, path, people="pupils")
+    report(results, path, people="pupils", name_groups="region")
     return path
 
 
@@ -133,7 +133,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         told = result_files.Shown(result=result, title=name)
         result_files.save(told, folder / f"{name}.parquet")
     made = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
-    report(made, folder / "hostile.html", title=HOSTILE[0], people=HOSTILE[1])
+    more = {"title": HOSTILE[0], "people": HOSTILE[1], "name_groups": "group"}
+    report(made, folder / "hostile.html", **more)
     return folder / "hostile.html"
 
 
