@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.errors import InputError, OutputError
-from qifsql.presentation.language import spoken
+from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Figure, Part
 from qifsql.presentation.theme import Chart, extra
 from qifsql.results.storage import Origin, check_ending, whole
 
 ENDINGS = (".html", ".png", ".svg", ".json")
 OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
+NAMED = 'document.querySelector("summary").setAttribute("aria-label", {})'
 PAGE = """<!DOCTYPE html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -106,7 +107,8 @@ def _page(spec: dict[str, Any], library: str) -> str:
     Its security policy lets the browser run only the two scripts in it.
     """
     text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
-    call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)});'
+    name = json.dumps(said("Save the chart")).replace("<", "\\u003c")
+    call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)}).then(() => {NAMED.format(name)});'
     return PAGE.format(
         lang=spoken().code,
         digests=digests((library, call)),

@@ -158,7 +158,7 @@ def _is_gain(row: Row) -> bool:
 
 
 def _gains(row: Row) -> str:
-    return said("{goal}: {sentence}", goal=words.goal(row), sentence=words.sentence(row))
+    return f"{words.goal(row)}: {words.sentence(row)}"
 
 
 def _chances(row: Row) -> str:

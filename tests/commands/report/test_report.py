@@ -23,10 +23,10 @@ from markdown_it import MarkdownIt
 from terminal import run
 
 import qifsql
-from qifsql.commands.report import summary
+from qifsql.commands.report import chapters, summary
 from qifsql.commands.report.report import report
-from qifsql.presentation import result_files, words
-from qifsql.presentation.parts import Card, Cards, Light, Paragraph, Part
+from qifsql.presentation import paper, result_files, words
+from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part, Table
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.stored import Stored
 
@@ -287,7 +287,7 @@ def test_labels_are_shown_instead_of_the_names_of_columns(results: Path, tmp_pat
     options = [f"--label={column}={name}" for column, name in names.items()]
     own = [results / "results" / f"{name}.parquet" for name in ("by_region", "sweep", "columns")]
     made("report", *own, *options, "-o", tmp_path / "out.md")
-    text = (tmp_path / "out.md").read_text().partition("## How it was measured")[0]
+    text = re.split(r"## .*How it was measured", (tmp_path / "out.md").read_text())[0]
     for column, name in names.items():
         assert name in text
         lines = re.findall(rf"^.*\b(?<!day of ){column}\b.*$", text.replace("an illness", ""), re.M)
@@ -493,7 +493,7 @@ def test_a_private_report_shows_blocks_and_records_and_says_so(
     for form in ("html", "md", "csv"):
         made("report", results / "results", "--private", "-o", tmp_path / f"out.{form}")
     page, text = ((tmp_path / f"out.{form}").read_text() for form in ("html", "md"))
-    assert f'<p class="mark" role="note">{said}</p>' in page
+    assert f'<aside class="mark">{said}</aside>' in page
     assert f"**{said}**" in text
     for name in ("blocks", "records", "hyper", "receipt", "one"):
         assert f"Settings: {name}\n" in text
@@ -958,6 +958,118 @@ def test_without_a_sweep_the_report_says_how_to_learn_what_to_do() -> None:
     row = {"prior_probabilistic": 0.1, "posterior_probabilistic": 0.9}
     assert "Run qifsql sweep" in summary.first_steps([], [row])[0]
     assert "Nothing" in summary.first_steps([], [row | {"posterior_probabilistic": 0.1}])[0]
+
+
+# Two pages and annexes.
+
+
+JARGON = re.compile(
+    r"deterministic|probabilistic|\b(?:CRS|CAS|CMS|IRS|IAS|CRL|CAL)\b|shapley|degradation|posterior",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("lang", ["en", "pt-BR"])
+@pytest.mark.parametrize("private", [False, True])
+def test_no_jargon_is_in_front_of_the_annexes(
+    results: Path, tmp_path: Path, lang: str, *, private: bool
+) -> None:
+    document = report(results / "results", tmp_path / "all.md", lang=lang, private=private)
+    pages = [section for section in document.sections if not section.annex]
+    assert len(pages) == 2
+    assert pages == list(document.sections[:2])
+    front, _, annexes = (tmp_path / "all.md").read_text().partition("\n## An")
+    assert JARGON.findall(front.replace("determinístico", "deterministic")) == []
+    assert JARGON.search(annexes)
+    assert re.findall(r"\d[.,]?\d* (?:in|em) 1\b|\b1 in \d+\.\d", front) == []
+
+
+def test_the_first_page_says_what_to_do_in_three_lines_and_what_it_does_not_say(
+    results: Path, tmp_path: Path
+) -> None:
+    document = report(results / "results", tmp_path / "all.md")
+    first, limits = parts_of(document.sections[0].parts, Box)
+    assert first.title == "What to do first"
+    assert 1 <= len(first.lines) <= 3
+    assert limits.title == "What it does not say"
+    assert limits.lines[-1] == document.withheld
+    text = " ".join(limits.lines)
+    assert "Someone who knows more" in text
+    assert "that was not estimated" not in text  # there is an estimate
+    alone = report(results / "results" / "sweep.parquet", tmp_path / "alone.md")
+    assert "that was not estimated" in " ".join(parts_of(alone.sections[0].parts, Box)[1].lines)
+
+
+ALONE = ("grades", "generalised", "treated", "composed", "linked", "hashes", "trails")
+ALONE += ("sampled", "inference", "noise", "opinion", "compared", "changes", "levels")
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_result_without_an_attack_on_everybody_is_summed_up(
+    results: Path, tmp_path: Path, name: str
+) -> None:
+    document = report(results / "results" / f"{name}.parquet", tmp_path / "alone.md")
+    parts = document.sections[0].parts
+    texts = [part.text for part in (*parts_of(parts, Paragraph), *parts_of(parts, Light))]
+    assert [t for t in texts if "in the annexes" in t] == []
+    assert re.search(r"\d|[Nn]obody|None of|everybody|hides nothing", texts[0]), texts[0]
+
+
+def test_a_person_who_was_attacked_is_on_no_page_for_others(results: Path, tmp_path: Path) -> None:
+    for private in (False, True):
+        out = tmp_path / f"{private}.md"
+        report(results / "results" / "one.parquet", out, private=private)
+        assert ("of one person: a guess is right in" in out.read_text()) == private
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), shares), min_size=1, max_size=12))
+def test_the_second_page_names_the_groups_with_the_highest_risk(
+    sized: list[tuple[int, float]],
+) -> None:
+    columns = {"group": [f"g{i}" for i, _ in enumerate(sized)], "by": ["region"] * len(sized)}
+    table = pl.DataFrame(
+        columns
+        | {
+            "attack_id": ["a"] * len(sized),
+            "individuals": [n for n, _ in sized],
+            "posterior_probabilistic": [p for _, p in sized],
+        }
+    )
+    row = {"attack_id": "a", "model": "CRS", "secret": None, "datasets": 1, "qids": ["birth"]}
+    frame = pl.DataFrame([row], schema_overrides={"secret": pl.String})
+    section = chapters.second([stored(frame, groups=table)], [])
+    [sheet] = parts_of(section.parts, Table)
+    of = words.scale(*(p for _, p in sized))
+    ordered = sorted((p for _, p in sized), reverse=True)
+    assert [cells[2] for cells in sheet.rows] == [words.share(p, of) for p in ordered[:5]]
+    left = [p.text for p in parts_of(section.parts, Paragraph) if "in the annex" in p.text]
+    assert len(left) == (len(sized) > 5)
+    gap = parts_of(section.parts, Paragraph)[-1].text
+    same = ordered[0] == ordered[-1]
+    assert ("have the same risk" if same else words.difference(ordered[0] - ordered[-1])) in gap
+
+
+# PDF.
+
+
+def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(paper.VARIABLE, "no-such-browser")
+    refused(here, "risk.parquet", "-o", "out.pdf", says="QIFSQL_BROWSER names no program")
+    monkeypatch.delenv(paper.VARIABLE)
+    monkeypatch.setattr(paper, "BROWSERS", ())
+    refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt)")
+
+
+def test_a_browser_that_does_not_print_leaves_no_file(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (script := here / "browser").write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setenv(paper.VARIABLE, str(script))
+    done = run("report", "risk.parquet", "-o", "out.pdf")
+    assert done.code == 3
+    assert "did not print the report" in done.err
+    assert list(here.glob("out.pdf*")) == []
 
 
 def test_infinite_numbers_of_json_are_numbers(tmp_path: Path) -> None:

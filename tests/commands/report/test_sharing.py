@@ -22,7 +22,7 @@ from qifsql.results.kinds import kind_of
 
 MARK = "CANARY"  # is in every text of a cell
 NUMBER = 7_130_000_000  # every number of a cell begins like this one
-NORTH, SOUTH = f"{MARK}North", f"{MARK}South"  # regions of many people
+NORTH, SOUTH = f"{MARK}North", f"{MARK}South"  # the larger regions
 DAY = date(1871, 1, 1)  # every date of a cell is in this decade
 CANARIES = re.compile(
     r"CANARY|713[,.]?000[,.]?0|187\d-\d\d-\d\d|\b187\d\b|secretfolder", re.IGNORECASE
@@ -244,7 +244,7 @@ def test_a_report_for_others_numbers_groups_and_says_what_is_left_out(
 def test_only_the_names_that_are_released_are_in_a_report(
     results: Path, tmp_path: Path, ending: str
 ) -> None:
-    """With ``--name-groups region`` the two large regions are named, and nothing else is."""
+    """With ``--name-groups region`` only North is named: South would tell the small regions."""
     drawn = ("--charts", tmp_path / "charts", "--chart-format", "json") if ending == "html" else ()
     named = ("--name-groups", "region", *drawn)
     done = run("report", results, *named, "-o", tmp_path / f"report.{ending}")
@@ -252,10 +252,9 @@ def test_only_the_names_that_are_released_are_in_a_report(
     assert "names of groups by t (--name-groups" in done.err
     own = dict(texts(tmp_path)) | {"stderr": done.err.replace(str(tmp_path), "")}
     assert any(NORTH in text for text in own.values())
-    assert any(SOUTH in text for text in own.values())
     others = {
         name: [text[max(0, m.start() - 80) : m.end() + 20] for m in CANARIES.finditer(text)][:3]
-        for name, text in ((n, t.replace(NORTH, "").replace(SOUTH, "")) for n, t in own.items())
+        for name, text in ((n, t.replace(NORTH, "")) for n, t in own.items())
     }
     assert {name: leaks for name, leaks in others.items() if leaks} == {}
 
