@@ -90,8 +90,9 @@ def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
     """Refuse names of columns that no result has groups by."""
     columns = {name for s in stored for name in _groupings(s)}
     for name in sorted(names - columns):
-        known = f"there are groups by {', '.join(sorted(columns))}" if columns else "there are none"
-        raise InputError(f'no result has groups by "{name}" (--name-groups); {known}')
+        listed = ", ".join(sorted(columns))
+        there = f"there are groups by {listed}" if columns else "there are no groups"
+        raise InputError(f'no result has groups by "{name}" (--name-groups); {there}')
 
 
 def _groupings(stored: Stored) -> list[str]:
