@@ -10,19 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.errors import InputError, OutputError
-from qifsql.presentation.language import spoken
+from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Figure, Part
 from qifsql.presentation.theme import Chart, extra
 from qifsql.results.storage import Origin, check_ending, whole
 
 ENDINGS = (".html", ".png", ".svg", ".json")
 OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
+NAMED = 'document.querySelector("summary").setAttribute("aria-label", {})'
 PAGE = """<!DOCTYPE html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data: blob:;
  style-src 'unsafe-inline'; script-src {digests}">
 </head><body style="margin: 1.5rem; background: #fff; color: #000; font: 14px/1.5 sans-serif">
-<div id="chart"></div><p style="max-width: 45rem; overflow-wrap: anywhere">{words}</p>
+<main><h1 style="position: absolute; left: -100rem">{title}</h1>
+<div id="chart" role="region" aria-label="{title}" tabindex="0" style="overflow-x: auto"></div>
+<p style="max-width: 45rem; overflow-wrap: anywhere">{words}</p></main>
 <script>{library}</script><script>{call}</script>
 </body></html>
 """
@@ -103,7 +107,8 @@ def _page(spec: dict[str, Any], library: str) -> str:
     Its security policy lets the browser run only the two scripts in it.
     """
     text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
-    call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)});'
+    name = json.dumps(said("Save the chart")).replace("<", "\\u003c")
+    call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)}).then(() => {NAMED.format(name)});'
     return PAGE.format(
         lang=spoken().code,
         digests=digests((library, call)),

@@ -30,7 +30,7 @@ from qifsql.presentation.parts import (
     Section,
     Table,
 )
-from qifsql.presentation.theme import Chart, extra
+from qifsql.presentation.theme import Chart, distinct, extra
 from qifsql.results.storage import Origin
 
 PAGE = Path(__file__).resolve().parent / "page"
@@ -60,12 +60,13 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
     They take the colours of that page and have no scripts.
     """
     macros: Any = _macros(_environment())
+    still = [part for part in parts if not isinstance(part, Figure)]
+    regions = _regions(still)
     drawn = [
-        macros.table(part, said("Table"))
+        macros.table(part, regions[id(part)])
         if isinstance(part, Table)
         else getattr(macros, type(part).__name__.casefold())(part)
-        for part in parts
-        if not isinstance(part, Figure)
+        for part in still
     ]
     picture = []
     if chart is not None:
@@ -92,10 +93,24 @@ def _macros(environment: Environment) -> Any:
     return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
 
 
-def page(document: Document) -> str:
-    """Return the document as HTML."""
-    figures = [p for s in document.sections for p in s.parts if isinstance(p, Figure)]
-    scripts = _scripts() if figures else []
+def _regions(parts: Iterable[Part]) -> dict[int, str]:
+    """Return the names of the parts that scroll by themselves, each with a name of its own."""
+    names = {
+        id(part): part.chart.to_dict()["title"]["text"]
+        if isinstance(part, Figure)
+        else part.title or said("Table")
+        for part in parts
+        if isinstance(part, Table | Figure)
+    }
+    return dict(zip(names, distinct(names.values()), strict=True))
+
+
+def page(document: Document, *, still: bool = False) -> str:
+    """Return the document as HTML; a ``still`` page has no scripts."""
+    parts = [part for section in document.sections for part in section.parts]
+    figures = [part for part in parts if isinstance(part, Figure)]
+    regions = _regions(parts)
+    scripts = _scripts() if figures and not still else []
     environment = _environment()
     numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
     macros = _macros(environment)
@@ -103,9 +118,10 @@ def page(document: Document) -> str:
     def drawn(part: Part) -> Markup:
         macro = getattr(macros, type(part).__name__.casefold())
         if isinstance(part, Figure):
-            return Markup(macro(part, _drawing(part, numbers[id(part)])))  # noqa: S704 - escaped by the template
-        if hasattr(part, "rows"):
-            return Markup(macro(part, said("Table")))  # noqa: S704 - escaped by the template
+            drawing = _drawing(part, numbers[id(part)])
+            return Markup(macro(part, drawing, regions[id(part)]))  # noqa: S704 - escaped by the template
+        if isinstance(part, Table):
+            return Markup(macro(part, regions[id(part)]))  # noqa: S704 - escaped by the template
         return Markup(macro(part))  # noqa: S704 - escaped by the template
 
     return environment.get_template("page.html").render(

@@ -9,6 +9,7 @@ from qifsql.errors import printable
 from qifsql.presentation import escaping
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import (
+    Box,
     Card,
     Document,
     Figure,
@@ -57,6 +58,9 @@ def _part(part: Part) -> str:
         return f"**{escaped(part.text)}**" if part.strong else escaped(part.text)
     if isinstance(part, Light):
         return "\n\n".join([f"**{escaped(part.text)}**", *map(escaped, part.caveats)])
+    if isinstance(part, Box):
+        lines = [f"- {escaped(line)}" for line in part.lines]
+        return "\n".join([f"### {escaped(part.title)}\n", *lines])
     if isinstance(part, Table):
         return rows(part.heads, part.rows).removesuffix("\n")
     if isinstance(part, Figure):
@@ -69,10 +73,9 @@ def _part(part: Part) -> str:
 
 
 def _card(card: Card) -> str:
-    text = escaped(
-        f"{card.amount} {card.meaning}; {card.before[0]}; {card.after[0]}. {card.remark}"
-    )
-    return f"- **{escaped(card.what)}**: {text}"
+    pieces = [f"{card.amount} {card.meaning}", card.before[0], card.after[0], card.difference]
+    text = "; ".join(filter(None, pieces)) + "."
+    return f"- **{escaped(card.what)}**: {escaped(' '.join(filter(None, (text, card.remark))))}"
 
 
 def _line(texts: Sequence[str]) -> str:

@@ -73,7 +73,7 @@ def masked(
     table: pl.DataFrame,
     hides: Callable[[str], Set[str | None]],
     minimum: int,
-    unnamed: Set[str] = frozenset(),
+    unnamed: Set[str],
 ) -> pl.DataFrame:
     """Return the table with one line for the hidden groups of each question, with only their sums.
 

@@ -85,13 +85,17 @@ class Light:
 
 @dataclass(frozen=True)
 class Card:
-    """One risk at a glance. ``before`` and ``after`` are success in words and in [0, 1]."""
+    """One risk at a glance, with all its shares on one scale.
+
+    ``before`` and ``after`` are success in words and in [0, 1].
+    """
 
     what: str
     amount: str
     meaning: str
     before: tuple[str, float]
     after: tuple[str, float]
+    difference: str = ""
     remark: str = ""
 
 
@@ -102,7 +106,15 @@ class Cards:
     cards: Sequence[Card]
 
 
-Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards
+@dataclass(frozen=True)
+class Box:
+    """A short list under a title, set apart from the text around it."""
+
+    title: str
+    lines: Sequence[str]
+
+
+Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards | Box
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Spec: TypeAlias = Mapping[str, Any]
@@ -112,11 +124,15 @@ View: TypeAlias = Callable[[pl.DataFrame, Tables, Spec], list[Part]]
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report with a title and a short ``name`` to link to."""
+    """A part of a report with a title and a short ``name`` to link to.
+
+    An ``annex`` is for people who check; the sections before it are for people who decide.
+    """
 
     name: str
     title: str
     parts: Sequence[Part]
+    annex: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Numbers as sentences in natural frequencies: 1 in 2.6, 60 of 100.
+"""Numbers as sentences: natural frequencies (38 of 100), chances (1 in 2.6), percent, points.
 
 Rounding never turns a chance into certainty or into impossibility. The words are those of the
 current language (``language``).
@@ -10,6 +10,7 @@ from typing import Any
 from qifsql.presentation.language import counted, number, said, spoken
 
 Row = Mapping[str, Any]
+SCALES = (100, 1_000, 10_000)  # of natural frequencies
 
 
 def chance(p: float) -> str:
@@ -32,20 +33,55 @@ def compared(p: float, q: float) -> tuple[str, str]:
     return said("{n} of 100", n=_of_hundred(p)), said("{n} of 100", n=_of_hundred(q))
 
 
-def frequency(p: float) -> str:
-    """Return a share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
+def scale(*shares: float) -> int:
+    """Return the smallest of 100, 1,000 and 10,000 on which the largest share is 5 or more."""
+    largest = max(shares)
+    if largest <= 0:
+        return SCALES[0]
+    return next((of for of in SCALES if largest * of >= 5), SCALES[-1])
 
-    Halves are rounded to even. Small shares are rounded to two digits.
+
+def frequency(p: float, of: int = 0) -> str:
+    """Return a share of people as a natural frequency: ``82 of every 100``.
+
+    ``of`` is the scale, by default that of the share. Halves are rounded to even.
     """
-    if p <= 0:
-        return said("0 of every 100")
-    if p >= 1:
-        return said("all 100 of every 100")
-    if p > 0.99:
-        return said("more than 99 of every 100") if p >= 0.995 else said("{n} of every 100", n=99)
-    if p >= 0.01:
-        return said("{n} of every 100", n=round(100 * p))
-    return said("1 of every {n}", n=number(f"{_rounded(1 / p):,}"))
+    of, n, bound = _natural(p, of)
+    values = {"n": count(n), "of": count(of)}
+    if bound < 0:
+        return said("fewer than {n} of every {of}", **values)
+    if bound > 0:
+        return said("more than {n} of every {of}", **values)
+    if n == of:
+        return said("all {n} of every {of}", **values)
+    return said("{n} of every {of}", **values)
+
+
+def share(p: float, of: int = 0) -> str:
+    """Return a share as a natural frequency in few words: ``38 of 100``."""
+    of, n, bound = _natural(p, of)
+    values = {"n": count(n), "of": count(of)}
+    if bound < 0:
+        return said("fewer than {n} in {of}", **values)
+    if bound > 0:
+        return said("more than {n} of {of}", **values)
+    return said("{n} of {of}", **values)
+
+
+def _natural(p: float, of: int) -> tuple[int, int, int]:
+    """Return the scale, the number on it, and -1 or 1 if the share is below or above the number.
+
+    Rounding never turns a share into nobody or everybody.
+    """
+    of = of or scale(p)
+    n = round(p * of)
+    if 0 < p < 1 / SCALES[-1]:
+        return SCALES[-1], 1, -1
+    if n == 0 and p > 0:
+        return of, 1, -1
+    if n == of and p < 1:
+        return of, of - 1, 1
+    return of, n, 0
 
 
 def percent(p: float) -> str:
@@ -65,6 +101,13 @@ def rise(p: float) -> str:
 def points(p: float) -> str:
     """Return a difference of probabilities, for sentences: ``26.27 percentage points``."""
     return said("{points} percentage points", points=percent(p).removesuffix(" %"))
+
+
+def difference(p: float) -> str:
+    """Return a difference of natural frequencies: ``37.8 percentage points``."""
+    if 0 < abs(p) < 0.0005:
+        return said("less than {points} percentage points", points=number("0.1"))
+    return said("{points} percentage points", points=number(f"{100 * p:.1f}"))
 
 
 def factor(x: float) -> str:
@@ -240,11 +283,6 @@ def _of_hundred(p: float) -> str:
     if 0.9995 <= p < 1:
         return number("99.99" if p >= 0.9999 else f"{100 * p:.2f}")
     return digits(100 * p)
-
-
-def _rounded(x: float) -> int:
-    """Return a number rounded to two significant digits."""
-    return int(round(x, -max(0, len(str(int(x))) - 2)))
 
 
 def _gained(row: Row) -> str:

@@ -319,7 +319,8 @@ def test_numbers_in_words():
             *("mais de 99,99 em 100", "sempre"),
         ]
         assert [words.frequency(p) for p in shares] == [
-            *("0 de cada 100", "1 de cada 500.000", "4 de cada 100", "12 de cada 100"),
+            *("0 de cada 100", "menos de 1 de cada 10.000"),
+            *("40 de cada 1.000", "12 de cada 100"),
             *("50 de cada 100", "mais de 99 de cada 100", "mais de 99 de cada 100"),
             "100 de cada 100",
         ]

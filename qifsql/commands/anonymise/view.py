@@ -142,3 +142,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         else []
     )
     return title, [*parts(stored.frame, stored.details, stored.spec), *charts]
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the release in sentences, for the first pages of a report."""
+    return [describe(stored.frame.row(0, named=True))]

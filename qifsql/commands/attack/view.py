@@ -144,3 +144,34 @@ def carriers(stored: Stored) -> list[Part]:
     for row in frame.iter_rows(named=True):
         parts += [Heading(words.heading(row)), *details.of_row(row, tables)]
     return parts
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return attacks on one person and gains other than a right guess, for the first pages."""
+    rows = stored.frame.iter_rows(named=True)
+    special = [row for row in rows if row.get("target") is not None or _is_gain(row)]
+    return [_chances(row) if words.is_chance(row) else _gains(row) for row in special]
+
+
+def _is_gain(row: Row) -> bool:
+    return row.get("gain") not in (None, "identity")
+
+
+def _gains(row: Row) -> str:
+    return f"{words.goal(row)}: {words.sentence(row)}"
+
+
+def _chances(row: Row) -> str:
+    """Return the chances before and after in a sentence, on one scale."""
+    before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
+    of = words.scale(before, after)
+    message = "{goal}: guesses are right for {before} before the release and for {after} after it."
+    if row.get("target") is not None:
+        message = (
+            "{goal} of one person: a guess is right in {before} cases before the release and in "
+            "{after} after it."
+        )
+    goal = words.goal(row)
+    if _is_gain(row):
+        goal += said(", gain {gain}", gain=row["gain"])
+    return said(message, goal=goal, before=words.share(before, of), after=words.share(after, of))

@@ -212,3 +212,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Releases together: {name}", name=stored.name)
     return title, parts(stored.frame, stored.details, stored.spec)
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the lost anonymity in sentences, for the first pages of a report."""
+    return [sentence(stored.frame.row(-1, named=True))]

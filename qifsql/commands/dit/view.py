@@ -176,3 +176,9 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         *drawn("dit", partial(charts.distribution, stored.details["distribution"])),
         *parts(stored.frame, stored.details, stored.spec),
     ]
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the first and the last run in sentences, for the first pages of a report."""
+    rows = [row for row in stored.frame.iter_rows(named=True) if row["distance"] == "emd"]
+    return [_explain(row, named=len(rows) > 1) for row in _ends(rows)]

@@ -219,3 +219,21 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         *drawn("dp", partial(charts.tradeoff, stored.frame)),
         *parts(stored.frame, stored.details, stored.spec),
     ]
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the effect of each count in a sentence, for the first pages of a report."""
+    rows = stored.frame.unique("predicate", keep="last", maintain_order=True)
+    return [_effect(stored.spec, row) for row in rows.iter_rows(named=True)]
+
+
+def _effect(spec: Spec, row: Row) -> str:
+    of = words.scale(row["prior"], row["posterior"])
+    return said(
+        "Noisy counts with epsilon {epsilon}: {secret} of one more record is guessed right for "
+        "{before} before, and for at most {after} after.",
+        epsilon=number(row["epsilon_given"]),
+        secret=escaping.cell(spec["secret"]),
+        before=words.share(row["prior"], of),
+        after=words.share(row["posterior"], of),
+    )

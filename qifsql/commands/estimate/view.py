@@ -11,6 +11,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 NAMES = {
     "zayatz": "Zayatz",
@@ -171,3 +172,8 @@ def _about(estimate: float) -> str:
     if estimate >= 10 or estimate == 0:
         return words.count(round(estimate))
     return number(f"{estimate:.2g}")
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the estimates in sentences, for the first pages of a report."""
+    return [_meaning(stored.frame.to_dicts())]

@@ -206,3 +206,24 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     title = said("Privacy levels: {name}", name=stored.name)
     # shared results have no values
     return title, _levels(stored.frame, stored.details, stored.spec, minimum=1)
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the smallest block, unmet levels and attacks, for the first pages of a report."""
+    texts = []
+    qids = words.listed(stored.spec["qids"])
+    for row in stored.frame.iter_rows(named=True):
+        if row["measure"] == "k" and row["value"] == 1:
+            message = "{n} have values of {qids} that nobody else has."
+            there = words.persons(row["people_at_worst"] or 1)
+            texts.append(said(message, n=there, qids=qids))
+        elif row["measure"] == "k":
+            least = words.count(int(row["value"]))
+            message = "Everybody is in a group of at least {n} people with the same {qids}."
+            texts.append(said(message, n=least, qids=qids))
+        if row["people_in_violation"]:
+            message = "A required level ({level}) is not met for {people}."
+            lacking = words.persons(row["people_in_violation"])
+            texts.append(said(message, level=_say(row), people=lacking))
+    attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
+    return texts + [_bite(row) for row in attacks if row["people"]]

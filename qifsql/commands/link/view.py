@@ -9,6 +9,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("unique_in_both",), shared=("confidence",))
 TITLE = "Linked with a register: {name}"
@@ -148,3 +149,8 @@ def _right(row: Mapping[str, Any]) -> str:
         people=words.persons(row["people_in_both"]),
         agreeing=words.count(row["agreeing"]),
     )
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the links in sentences, for the first pages of a report."""
+    return [_unique(stored.frame.row(0, named=True))]

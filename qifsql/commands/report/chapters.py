@@ -1,4 +1,4 @@
-"""The chapters of a report after its summary, up to the method."""
+"""The second page of a report, and its annexes up to the method."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -9,7 +9,7 @@ import polars as pl
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
-from qifsql.presentation import escaping, listings, uncovered, words
+from qifsql.presentation import escaping, listings, people_charts, uncovered, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
 from qifsql.results.kinds import kind_of, view_of
@@ -17,10 +17,78 @@ from qifsql.results.stored import Stored
 
 ELSEWHERE = ("describe", "run")  # shown with the dataset, or by the results of the entries
 SHOWN = 20  # rows that are shown of a result without a view
+GROUPS = 5  # groups on the second page
+QUESTIONS = 4  # questions about them
+
+
+def second(results: Sequence[Stored], texts: Sequence[str]) -> Section:
+    """Return the second page: who carries the risk, and sentences on all other results."""
+    parts = [part for stored in results for part in _groups(stored)]
+    title = said("Who carries the risk") if parts else said("What else was measured")
+    if texts:
+        parts += [Heading(said("What else was measured"))] if parts else []
+        parts += [Paragraph(text) for text in texts]
+    return Section("carriers", title, parts)
+
+
+def _groups(stored: Stored) -> list[Part]:
+    """Return the groups of an attack with the highest risk, and its gaps, on one scale."""
+    table, frame = stored.details.get("groups"), stored.frame
+    if stored.kind != "attack" or table is None or frame.is_empty() or "target" in frame.columns:
+        return []
+    frame = people_charts.chances(frame)
+    questions = frame.filter(pl.col("datasets") == pl.col("datasets").max()).head(QUESTIONS)
+    rows = questions.join(table, on="attack_id", maintain_order="left", suffix="_of_group")
+    rows = rows.filter(pl.col("posterior_probabilistic_of_group").is_not_null())
+    if rows.is_empty():
+        return []
+    of = words.scale(*rows["posterior_probabilistic_of_group"].to_list())
+    by, qids = str(rows["by"][0]), words.listed(rows["qids"][0].to_list())
+    goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
+    sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
+    groups = rows.group_by("group", maintain_order=True).agg(
+        pl.col("individuals").first(),
+        pl.col("posterior_probabilistic_of_group").max().alias("most"),
+    )
+    groups = groups.sort("most", descending=True, maintain_order=True)
+    chances = {
+        (row["attack_id"], row["group"]): row["posterior_probabilistic_of_group"]
+        for row in rows.iter_rows(named=True)
+    }
+    for group, n in groups.head(GROUPS).select("group", "individuals").rows():
+        shares = [chances.get((attack, group)) for attack in goals]
+        cells = ["" if share is None else words.share(share, of) for share in shares]
+        sheet.add_row(escaping.cell(group), words.count(n), *cells)
+    message = "People for whom a guess is right, by {by}, if someone knows their {qids}:"
+    parts: list[Part] = [Paragraph(said(message, by=by, qids=qids)), sheet]
+    if (more := groups.height - GROUPS) > 0:
+        one = "and {n} more group, which is in the annex"
+        parts.append(Paragraph(counted(one, "and {n} more groups, which are in the annex", more)))
+    for (attack,), each in rows.group_by("attack_id", maintain_order=True):
+        parts.append(Paragraph(f"{goals[attack]}: {_gap(each, of)}"))
+    return parts
+
+
+def _gap(rows: pl.DataFrame, of: int) -> str:
+    """Return a sentence on the shown groups with the highest and the lowest risk."""
+    ordered = rows.sort("posterior_probabilistic_of_group", maintain_order=True).to_dicts()
+    least, most = ordered[0], ordered[-1]
+    low, high = (row["posterior_probabilistic_of_group"] for row in (least, most))
+    if low == high:
+        return said("all groups that are shown have the same risk.")
+    return said(
+        "of the groups that are shown, {high} has the highest risk ({most}) and {low} the lowest "
+        "({least}), a difference of {points}.",
+        high=escaping.cell(most["group"]),
+        low=escaping.cell(least["group"]),
+        most=words.share(high, of),
+        least=words.share(low, of),
+        points=words.difference(high - low),
+    )
 
 
 def released(results: Sequence[Stored]) -> Section:
-    """Return the chapter on each dataset: files, records, roles of columns, and a description."""
+    """Return the annex on each dataset: files, records, roles of columns, and a description."""
     parts: list[Part] = []
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
@@ -128,15 +196,15 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def carriers(results: Sequence[Stored]) -> Section | None:
-    """Return the chapter on who carries the risk: the groups of all attacks that have some."""
+    """Return the chapter on all groups of all attacks that have some."""
     parts = [part for stored in results for part in _further("carriers", stored)]
-    return Section("groups", said("Who carries the risk"), parts) if parts else None
+    return Section("groups", said("Groups of people"), parts) if parts else None
 
 
 def remedies(results: Sequence[Stored]) -> Section | None:
-    """Return the chapter on what to do first: the gain of dropping or coarsening each column."""
+    """Return the chapter on columns: what each adds, and the gain of dropping or coarsening it."""
     parts = [part for stored in results for part in _further("remedies", stored)]
-    return Section("first", said("What to do first"), parts) if parts else None
+    return Section("first", said("Which columns to drop or coarsen"), parts) if parts else None
 
 
 def _further(name: str, stored: Stored) -> list[Part]:

@@ -20,7 +20,10 @@ Results = Annotated[
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", help="Report: .html, .md, or .csv or .parquet (one file per table)."
+        "--out",
+        "-o",
+        help="Report: .html, .pdf (needs Chromium or Chrome), .md, or .csv or .parquet (one file "
+        "per table).",
     ),
 ]
 
@@ -76,6 +79,16 @@ def report(
             rich_help_panel=DATA,
         ),
     ] = False,
+    name_groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name-groups",
+            metavar="COLUMN",
+            help="Name the groups by this column (--by) with its values, not with numbers. "
+            "Repeatable.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     charts: Annotated[
         Path | None,
         typer.Option(
@@ -99,6 +112,7 @@ def report(
 
     labels = dict(map(_label, label or ()))
     reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
+    reader["name_groups"] = name_groups or ()
     drawn: dict[str, Any] = {"charts": charts, "chart_format": chart_format}
     document = run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
     each = out.suffix.casefold() in (".csv", ".parquet")

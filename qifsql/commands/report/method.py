@@ -28,13 +28,9 @@ OF_KIND = {
 }
 OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}
 
-LIMITS = (
-    "An average hides the worst case: look at the people for whom the success is 100 percent, and "
-    "at the groups, too.",
+BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
-    "right without any release. Compare before and after.",
-    "The numbers are about this release and these quasi-identifiers. Someone who knows more, "
-    "or has another release about the same people, learns more, never less.",
+    "right without any release. Compare before and after."
 )
 
 
@@ -45,8 +41,7 @@ def method(results: Sequence[Stored]) -> Section:
     if attacks:
         parts += [Heading(said("What is assumed"))]
         parts += [Paragraph(text) for text in _assumptions(attacks)]
-    parts += [Heading(said("What it does not say"))]
-    parts += [Paragraph(said(limit)) for limit in LIMITS]
+        parts.append(Paragraph(said(BASE_RATE)))
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
     if remarks:
         parts += [Heading(said("Remarks"))]

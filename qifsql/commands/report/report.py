@@ -9,18 +9,18 @@ import polars as pl
 from qifsql.commands.report import chapters
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
-from qifsql.commands.report.summary import summary
+from qifsql.commands.report.summary import has_risks, others, summary
 from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
-from qifsql.presentation import figures, html, markdown
+from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import Document, Paragraph, Section
+from qifsql.presentation.parts import Document, Section
 from qifsql.presentation.result_files import comma_separated
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
 
-ENDINGS = (".html", ".md", ".csv", ".parquet")
+ENDINGS = (".html", ".pdf", ".md", ".csv", ".parquet")
 
 
 def report(
@@ -33,6 +33,7 @@ def report(
     labels: Mapping[str, str] | None = None,
     minimum: int = 10,
     private: bool = False,
+    name_groups: Iterable[str] = (),
     charts: str | Path | None = None,
     chart_format: str = "svg",
 ) -> Document:
@@ -41,14 +42,16 @@ def report(
     Args:
         results: Results, files in which results were stored (Parquet or JSON), or folders of
             these.
-        out: File to write: .html (one page without a network), .md, or .csv or .parquet (one file
-            per table).
+        out: File to write: .html (one page without a network), .pdf (printed by a Chromium or
+            Chrome of this machine), .md, or .csv or .parquet (one file per table).
         lang: en or pt-BR.
         title: Title; by default it names the dataset.
         people: What the people are called, such as pupils.
         labels: Other names of columns, such as {"NU_DIA": "day of birth"}.
         minimum: Size of the smallest group that is shown, at least 1.
         private: Show blocks, records and small groups; marked as confidential.
+        name_groups: Columns of by whose values name their groups; groups by other columns are
+            numbered, and groups under the minimum are never named.
         charts: Folder for the charts, one file each.
         chart_format: html, svg, png or json.
 
@@ -57,7 +60,8 @@ def report(
 
     Raises:
         DatasetError: There are no results.
-        OutputError: The report cannot be written.
+        InputError: An option has a wrong value, such as a column without groups.
+        OutputError: The report cannot be written, or no browser is here to print it.
 
     Example:
         >>> result = qifsql.attack("crs", "data-samples/school_census_2018.parquet",
@@ -74,6 +78,8 @@ def report(
         figures.check(Path(charts), chart_format)
     if minimum < 1:
         raise InputError("the least size of a group is at least 1")
+    kind = path.suffix.casefold()
+    program = paper.browser() if kind == ".pdf" else ""
     places = [p if isinstance(p, Result) else path_text(p) for p in several_paths(results)]
     stored = read(places)
     files = tuple(file for result in stored for file in result.files)
@@ -81,13 +87,15 @@ def report(
     origin = replace(origin, folders=private)
     path = check_place(path, origin.paths)
     with speaking(lang, people):
-        reader = Reader(minimum, private, labels)
+        names = frozenset([name_groups] if isinstance(name_groups, str) else name_groups)
+        reader = Reader(minimum, private, labels, names)
         reader_results, withheld = share(stored, reader)
         document = compose(reader_results, reader, title, withheld)
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
-        kind = path.suffix.casefold()
         if kind == ".html":
             write({path: html.page(document)}, origin)
+        elif kind == ".pdf":
+            write({path: paper.pdf(html.page(document, still=True), program)}, origin)
         elif kind == ".md":
             write({path: markdown.document(document)}, origin)
         else:
@@ -111,21 +119,33 @@ def compose(
     ``withheld`` is the line on what is left out.
     """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
-    remark = [Paragraph(withheld)] if withheld else []
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
-    sections = [
-        Section("summary", said("Summary"), [*summary(results), *remark]),
+    shown = [s for s in results if reader.private or not s.shows_people]
+    texts = others(shown)
+    has_cards = has_risks(results)
+    first = summary(results, () if has_cards else texts, withheld)
+    pages = [
+        Section("summary", said("Summary"), first),
+        chapters.second(results, texts if has_cards else ()),
+    ]
+    annexes = [
         chapters.released(results),
         *chapters.each(results, reader),
         chapters.carriers(results),
         chapters.remedies(results),
         method(results),
     ]
+    present = [section for section in annexes if section is not None and section.parts]
+    numbered = [
+        replace(s, title=said("Annex {n}: {title}", n=n, title=s.title), annex=True)
+        for n, s in enumerate(present, 1)
+    ]
+    sections = (*(page for page in pages if page.parts), *numbered)
     when = max((str(s.manifest.get("started", "")) for s in results), default="")
     return Document(
         title,
-        tuple(s for s in sections if s is not None and s.parts),
+        sections,
         imprint=html.imprint(when),
         confidential=reader.private,
         withheld=withheld,

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from qifsql.commands.report import literals
 from qifsql.data.expressions import split_name
+from qifsql.errors import InputError
 from qifsql.presentation import masking
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.masking import Columns
@@ -63,24 +64,49 @@ class Reader:
     """The readers of a report, and what they may see.
 
     ``minimum`` is the size of the smallest group that is shown; ``private`` readers see everything.
-    ``labels`` maps columns to other names.
+    ``labels`` maps columns to other names. Groups by the columns in ``name_groups`` have the names
+    of their values; groups by other columns have numbers.
     """
 
     minimum: int = masking.MINIMUM
     private: bool = False
     labels: Mapping[str, str] | None = None
+    name_groups: Set[str] = frozenset()
 
 
 def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
     """Return the results as the reader may see them, and a line on what is left out and why."""
+    _check_names(stored, reader.name_groups)
     if reader.private:
         return [_labelled(s, reader.labels or {}) for s in stored], ""
-    masks = _masks(stored, reader.minimum)
+    masks = _masks(stored, reader)
     results = [_shared(s, masks) for s in stored if not masks.reveals(s)]
-    return [_labelled(s, reader.labels or {}) for s in results], _withheld(stored, results, masks)
+    return [_labelled(s, reader.labels or {}) for s in results], _withheld(
+        stored, results, masks, reader.labels or {}
+    )
 
 
-def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks") -> str:
+def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
+    """Refuse names of columns that no result has groups by."""
+    columns = {name for s in stored for name in _groupings(s)}
+    for name in sorted(names - columns):
+        listed = ", ".join(sorted(columns))
+        there = f"there are groups by {listed}" if columns else "there are no groups"
+        raise InputError(f'no result has groups by "{name}" (--name-groups); {there}')
+
+
+def _groupings(stored: Stored) -> list[str]:
+    """Return the names of the columns that a result has groups by."""
+    tables = filter(masking.is_grouped, (stored.frame, *stored.details.values()))
+    return [str(by) for table in tables for by in table["by"].drop_nulls().unique()]
+
+
+def _withheld(
+    stored: Sequence[Stored],
+    shared: Sequence[Stored],
+    masks: "_Masks",
+    labels: Mapping[str, str],
+) -> str:
     """Return one line on what is left out of a shared report, and why."""
     message = (
         "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
@@ -93,6 +119,10 @@ def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks
             "{n} groups of fewer than {minimum} people, or whose numbers would reveal those of one"
         )
         pieces.append(counted(one, many, n, minimum=masks.minimum))
+    by = dict.fromkeys(name for s in stored for name in _groupings(s))
+    if names := [labels.get(name, name) for name in by if name not in masks.named]:
+        message = "names of groups by {names} (--name-groups shows those of a column)"
+        pieces.append(said(message, names=", ".join(names)))
     if names := [s.name for s in stored if s.shows_people]:
         pieces.append(said("results with values of people: {names}", names=", ".join(names)))
     if names := [s.name for s in stored if masks.reveals(s)]:
@@ -109,14 +139,14 @@ def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks
 
 @dataclass(frozen=True)
 class _Masks:
-    """The hidden groups, by the columns that define them; the columns with values of people.
+    """The hidden groups, by the columns that define them; the columns whose groups are named.
 
     ``filters`` are the conditions (``where``) of the results that have these groups.
     """
 
     hidden: Mapping[Columns, Set[str | None]]
     filters: Mapping[Columns, Set[str]]
-    personal_columns: Set[str]
+    named: Set[str]
     minimum: int
 
     def reveals(self, stored: Stored) -> bool:
@@ -129,9 +159,8 @@ class _Masks:
         )
 
 
-def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
+def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
     """Return the groups to hide, found in all results together."""
-    personal_columns = {column for s in stored for column in _personal_columns(s)}
     tables: dict[Columns, list[masking.Sizes]] = {}
     filters: dict[Columns, set[str]] = {}
     for s in stored:
@@ -139,8 +168,8 @@ def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
             for by, sizes in masking.sizes(table):
                 tables.setdefault(_of_groups(s, by), []).append(sizes)
                 filters.setdefault(_of_groups(s, by), set()).add(str(s.spec.get("where") or ""))
-    hidden = {columns: masking.hidden(each, minimum) for columns, each in tables.items()}
-    return _Masks(hidden, filters, personal_columns, minimum)
+    hidden = {columns: masking.hidden(each, reader.minimum) for columns, each in tables.items()}
+    return _Masks(hidden, filters, reader.name_groups, reader.minimum)
 
 
 def _of_groups(stored: Stored, by: str) -> Columns:
@@ -190,28 +219,12 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
 def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     """Return a table with small groups in one line, and no names that are values of people."""
     by = {str(name): _of_groups(stored, str(name)) for name in table["by"].drop_nulls().unique()}
-    personal_groups = {
-        name for name, columns in by.items() if (columns | {name}) & masks.personal_columns
-    }
     return masking.masked(
         table,
         hides=lambda name: masks.hidden.get(by[name], set()),
         minimum=masks.minimum,
-        unnamed=personal_groups,
+        unnamed=by.keys() - masks.named,
     )
-
-
-def _personal_columns(stored: Stored) -> Set[str]:
-    """Return the columns of quasi-identifiers and secrets, which hold values of people."""
-    names = [*(stored.spec.get("qids") or ()), *(stored.spec.get("secrets") or ())]
-    names += [stored.spec[role] for role in ("secret", "useful") if stored.spec.get(role)]
-    expressions = stored.spec.get("expressions") or {}
-    columns: set[str] = set()
-    for name in map(str, names):
-        plain = name.partition("=")[0]
-        columns |= {name, plain, name.partition(":")[2] or name}
-        columns |= _sources(str(expressions.get(name) or name))
-    return columns
 
 
 def _sources(text: str) -> Set[str]:

@@ -11,44 +11,121 @@ from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.presentation import uncovered, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import Card, Cards, Light, Paragraph, Part
+from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
+from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
+CARDS = 6  # risks on the first page
+STEPS = 3  # lines on what to do first
 SUCCESS = (
     *("prior_deterministic", "posterior_deterministic"),
     *("prior_probabilistic", "posterior_probabilistic"),
 )
 
 
-def summary(results: Sequence[Stored]) -> list[Part]:
-    """Return the greatest risk of each question, the user's policy, and what to do first."""
-    compared = [row for stored in results for row in _compared(stored)]
-    rows = [*worst(results), *compared]
-    parts: list[Part] = []
+def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str = "") -> list[Part]:
+    """Return the greatest risk of each question, the policy, what to do first, and the limits.
+
+    ``texts`` are shown where no result has a risk with a card. ``withheld`` is the line on what
+    the report leaves out.
+    """
+    rows = _risks(results)
     several = _several(results) or len({row["dataset"] for row in rows}) > 1
-    if rows:
-        whose = [row for row in compared if row["secret"] is None and row is not rows[0]]
-        for row in (rows[0], *whose):
-            text = lead(row)
-            parts.append(Paragraph(_of(row, text) if several else text, strong=True))
-        cards = [card(row) for row in rows]
-        if several:
-            cards = [replace(c, what=_of(row, c.what)) for row, c in zip(rows, cards, strict=True)]
-        parts.append(Cards(cards))
-    elif not any(s.kind == "check" for s in results):  # a verdict has other numbers
-        parts.append(
-            Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
-        )
     checks = [s for s in results if s.kind == "check"]
+    parts: list[Part] = []
+    if rows:
+        parts += [Paragraph(text, strong=True) for text in _leads(rows, several=several)]
+        parts.append(Cards([_named(row, rows, several=several) for row in rows[:CARDS]]))
+        if len(rows) > CARDS:
+            one, many = "{n} more risk is in the annexes.", "{n} more risks are in the annexes."
+            parts.append(Paragraph(counted(one, many, len(rows) - CARDS)))
+    else:
+        parts += [Paragraph(text, strong=i == 0) for i, text in enumerate(texts)]
+        if not texts and not checks:
+            parts.append(Paragraph(said("The results are in the annexes; none of them is a risk.")))
     parts += [_light(check) for check in checks]
     if not checks:
         message = "No policy was given, so nothing is called safe or unsafe here."
         parts.append(Paragraph(said(message)))
-    parts += _unconsidered(results)
     if rows:
-        parts.append(Paragraph(do_first(results, rows), strong=True))
-    return parts
+        parts.append(Box(said("What to do first"), first_steps(results, rows)))
+    limits = [*_unconsidered(results), *_limits(results, rows), *filter(None, [withheld])]
+    return [*parts, Box(said("What it does not say"), limits)]
+
+
+def has_risks(results: Sequence[Stored]) -> bool:
+    """Return whether any result has a risk with a card."""
+    return bool(_risks(results))
+
+
+def others(results: Sequence[Stored]) -> list[str]:
+    """Return a sentence or two on each result whose numbers are on no card."""
+    several = len({str(s.spec.get("dataset", "")) for s in results}) > 1
+    texts: dict[str, None] = {}
+    for stored in results:
+        headline = getattr(view_of(stored.kind), "headline", None)
+        if headline is None:
+            continue
+        dataset = str(stored.spec.get("dataset") or "")
+        for text in headline(stored):
+            texts[_of({"dataset": dataset}, text) if several else text] = None
+    return list(texts)
+
+
+def _risks(results: Sequence[Stored]) -> list[Row]:
+    """Return the risks with a card: the greatest of each question, then those of all files."""
+    rows: list[Row] = []
+    for row in (*worst(results), *(row for stored in results for row in _compared(stored))):
+        if all(_question(row) != _question(other) for other in rows):
+            rows.append(row)
+    return rows
+
+
+def _question(row: Row) -> tuple[object, ...]:
+    return row["dataset"], row["model"][1], row["secret"], tuple(sorted(row["qids"]))
+
+
+def _leads(rows: Sequence[Row], *, several: bool) -> list[str]:
+    """Return the first sentences of the report: the greatest risk, and that of each file."""
+    first, *rest = rows
+    alike = (first["secret"], first["model"][1])
+    whose = [row for row in rest if (row["secret"], row["model"][1]) == alike]
+    return [_of(row, lead(row)) if several else lead(row) for row in (first, *whose)]
+
+
+def _named(row: Row, rows: Sequence[Row], *, several: bool) -> Card:
+    """Return the card of a risk, with its file and what is known if other cards differ in it."""
+    risk = card(row)
+    if len({tuple(sorted(other["qids"])) for other in rows}) > 1:
+        knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
+        risk = replace(risk, what=f"{risk.what}, {knowledge}")
+    return replace(risk, what=_of(row, risk.what)) if several else risk
+
+
+def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
+    """Return what the numbers do not say, in a few sentences."""
+    limits = [
+        said(
+            "The numbers are about this release and what was attacked. Someone who knows more "
+            "about people, or has another release about them, learns more, never less."
+        )
+    ]
+    if rows:
+        limits.append(
+            said(
+                "An average hides the worst case: some people are much easier to find than "
+                "others, and so are some groups."
+            )
+        )
+    if not any(s.kind == "estimate" for s in results):
+        limits.append(
+            said(
+                "If the file is a sample, someone who is alone in it need not be alone in the "
+                "whole population; that was not estimated."
+            )
+        )
+    return limits
 
 
 def worst(results: Sequence[Stored]) -> list[Row]:
@@ -132,7 +209,9 @@ def _of(row: Row, text: str) -> str:
 
 def lead(row: Row) -> str:
     """Return the certain success of an attack in one sentence, with natural frequencies."""
-    share, qids = words.frequency(row["posterior_deterministic"]), words.listed(row["qids"])
+    of = _scale(row)
+    share = words.frequency(row["posterior_deterministic"], of)
+    qids = words.listed(row["qids"])
     values = {"share": share, "people": words.people(), "qids": qids}
     if row["secret"] is None and row["model"][1] == "R":
         message = "{share} {people} can be singled out by someone who knows their {qids}."
@@ -147,51 +226,97 @@ def lead(row: Row) -> str:
     return text[0].upper() + text[1:]
 
 
+def _scale(row: Row) -> int:
+    """Return the scale of all shares of a risk."""
+    return words.scale(
+        *(row[f"{name}_probabilistic"] for name in ("prior", "posterior")),
+        row["posterior_deterministic"],
+    )
+
+
 def card(row: Row) -> Card:
-    """Return the card of one risk."""
+    """Return the card of one risk: all its shares are on one scale."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
+    sure = row["posterior_deterministic"]
+    of = _scale(row)
     meaning = said("{people} for whom this is known with certainty", people=words.people())
     if row["secret"] is None:
         meaning = said("{people} can be singled out", people=words.people())
-    share = words.frequency(row["posterior_deterministic"])
+    amount = words.share(sure, of)
     return Card(
         words.goal(row),
-        share[0].upper() + share[1:],
+        amount[0].upper() + amount[1:],
         meaning,
-        (said("guessed right before the release: {chance}", chance=words.chance(before)), before),
-        (said("guessed right after it: {chance}", chance=words.chance(after)), after),
+        (
+            said("guessed right before the release: {share}", share=words.share(before, of)),
+            before,
+        ),
+        (said("guessed right after it: {share}", share=words.share(after, of)), after),
+        said("the release adds {points}", points=words.difference(after - before)),
         said("Mostly the base rate: the release adds little to a guess.")
         if words.base_rate(row)
         else "",
     )
 
 
-def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
-    """Return the advice on what to do first, from a sweep; else the advice to run one."""
-    for stored in results:
-        table = stored.details.get("drop_first")
-        if stored.kind != "sweep" or table is None or table.is_empty():
-            continue
-        first = table.sort(pl.col("secret").is_not_null(), maintain_order=True).row(0, named=True)
-        if first["saved"] <= 0:
-            return said(
-                "What to do first: no single quasi-identifier helps when it is dropped; coarsen "
-                "several, or publish fewer records."
-            )
-        goal = said("whose record it is") if first["secret"] is None else first["secret"]
-        without, after = words.compared(first["posterior_without"], first["posterior_all"])
-        text = said(
-            "What to do first: drop or coarsen {qid}. Right guesses at {goal}: {after} with it, "
-            "{without} without it.",
-            **{"qid": first["qid"], "goal": goal, "without": without, "after": after},
+def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
+    """Return up to three lines on what to do first, from a sweep; else the advice to run one."""
+    sweeps = [s for s in results if s.kind == "sweep" and "drop_first" in s.details]
+    sweeps = [s for s in sweeps if s.details["drop_first"].height]
+    lines = [line for stored in sweeps for line in _steps(stored, several=_several(results))]
+    if lines:
+        return lines[:STEPS]
+    if sweeps:
+        message = (
+            "No single column helps when it is dropped; coarsen several, or publish fewer records."
         )
-        dataset = str(stored.spec.get("dataset", ""))
-        return _of({"dataset": dataset}, text) if _several(results) else text
-    if rows and not any(
-        row["posterior_probabilistic"] > row["prior_probabilistic"] for row in rows
-    ):
-        return said("What to do first: nothing; the release tells no more than was known before.")
-    return said("What to do first: run qifsql sweep to learn which columns to drop or coarsen.")
+        return [said(message)]
+    if not any(row["posterior_probabilistic"] > row["prior_probabilistic"] for row in rows):
+        return [said("Nothing: the release tells no more than was known before.")]
+    if any(s.kind == "sweep" for s in results):
+        message = "Run qifsql sweep with all sizes to learn which columns to drop or coarsen."
+        return [said(message)]
+    return [said("Run qifsql sweep to learn which columns to drop or coarsen.")]
+
+
+def _steps(stored: Stored, *, several: bool) -> list[str]:
+    """Return what dropping or coarsening the best column of each question saves."""
+    dropped = _best(stored.details["drop_first"], "posterior_without")
+    coarser = _best(stored.details.get("coarsen_first"), "posterior_coarser")
+    lines = [_step(row, coarsened=False) for row in dropped]
+    lines[1:1] = [_step(row, coarsened=True) for row in coarser[:1]]
+    dataset = str(stored.spec.get("dataset", ""))
+    return [_of({"dataset": dataset}, line) if several else line for line in lines]
+
+
+def _best(table: pl.DataFrame | None, after: str) -> list[Row]:
+    """Return the column of each question that saves most, if any saves something."""
+    if table is None or table.is_empty():  # stored as JSON, a table without rows has no columns
+        return []
+    first = table.filter(pl.col("saved") > 0).unique("secret", keep="first", maintain_order=True)
+    ordered = first.sort(pl.col("secret").is_not_null(), maintain_order=True)
+    return [row | {"after": row[after]} for row in ordered.iter_rows(named=True)]
+
+
+def _step(row: Row, *, coarsened: bool) -> str:
+    """Return a line on the right guesses with a column, and without it or with coarser values."""
+    of = words.scale(row["posterior_all"], row["after"])
+    values = {
+        "qid": row["qid"],
+        "goal": said("whose record it is") if row["secret"] is None else row["secret"],
+        "before": words.share(row["posterior_all"], of),
+        "after": words.share(row["after"], of),
+    }
+    if coarsened:
+        message = (
+            "Or merge the values of {qid} in pairs. Right guesses at {goal}: {before} now, "
+            "{after} then."
+        )
+        return said(message, **values)
+    message = (
+        "Drop or coarsen {qid}. Right guesses at {goal}: {before} with it, {after} without it."
+    )
+    return said(message, **values)
 
 
 def _light(check: Stored) -> Light:
@@ -218,14 +343,16 @@ def _light(check: Stored) -> Light:
     return Light(text, met=not broken and not refused, caveats=tuple(caveats))
 
 
-def _unconsidered(results: Sequence[Stored]) -> list[Part]:
-    """Return the columns that no result considers, for each file without a check."""
+def _unconsidered(results: Sequence[Stored]) -> list[str]:
+    """Return sentences on the columns that no result considers, for each file without a check."""
     checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
-    parts: list[Part] = []
-    for name, columns in uncovered.of_results(results).items():
-        if name not in checked:
-            parts += [Paragraph(text) for text in uncovered.unconsidered(name, columns)]
-    return parts
+    by_file = uncovered.of_results(results).items()
+    return [
+        text
+        for name, columns in by_file
+        if name not in checked
+        for text in uncovered.unconsidered(name, columns)
+    ]
 
 
 def _rank(row: Row) -> tuple[float, float, int]:

@@ -99,6 +99,11 @@ def sql(
         if simple:
             return statements(bound, spec, None if result is None else Path(result))
         about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
+        about += [
+            f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
+            for d in spec.dataset.datasets
+            if d.copy_name
+        ]
         plan = compiler.answer_plan(bound)
         if step is not None:
             plan = _until(plan, _find(plan, step, bound.microdata), bound.microdata)

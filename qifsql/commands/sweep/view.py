@@ -255,3 +255,24 @@ def remedies(stored: Stored) -> list[Part]:
     for row, excerpt in questions(stored.frame, tables) if tables else ():
         parts += [Heading(words.goal(row)), *answers(excerpt)]
     return parts
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the greatest estimates of a sample, for the first pages of a report."""
+    if "sampled" not in stored.frame.columns:
+        return []
+    ordered = stored.frame.sort("posterior_probabilistic", descending=True, maintain_order=True)
+    rows = ordered.unique(["model", "secret"], keep="first", maintain_order=True)
+    texts = []
+    for row in rows.iter_rows(named=True):
+        of = words.scale(row["prior_probabilistic"], row["posterior_probabilistic"])
+        message = (
+            "{goal}, estimated from a sample: someone who knows {qids} guesses right for {after}, "
+            "and for {before} without the release."
+        )
+        after, before = (
+            words.share(row[f"{when}_probabilistic"], of) for when in ("posterior", "prior")
+        )
+        qids = words.listed([escaping.cell(name) for name in row["qids"]])
+        texts.append(said(message, goal=words.goal(row), qids=qids, after=after, before=before))
+    return texts

@@ -83,3 +83,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Treatment: {name}", name=stored.name)
     return title, parts(stored.frame, stored.details, stored.spec)
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the treatment in sentences, for the first pages of a report."""
+    return [_dropped(stored.frame.row(0, named=True), None)]

@@ -6,6 +6,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("recovered_values",))
 TITLE = "Hashes that were reversed: {name}"
@@ -53,3 +54,8 @@ def _meaning(share: float) -> str:
         )
     message = "Someone who tries these candidates can name {chance} of the records."
     return said(message, chance=words.chance(share))
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return what the hashes hide in a sentence, for the first pages of a report."""
+    return [_meaning(stored.frame.row(0, named=True)["recovered_records_share"])]

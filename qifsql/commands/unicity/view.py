@@ -9,6 +9,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("points", "unicity"))
 TITLE = "A few records of a person: {name}"
@@ -54,3 +55,9 @@ def _followed(row: Mapping[str, Any]) -> str:
         "known, too."
     )
     return f"{text} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the greatest unicity in sentences, for the first pages of a report."""
+    rows = [row for row in stored.frame.iter_rows(named=True) if row["unicity"] is not None]
+    return [_followed(max(rows, key=lambda row: float(row["unicity"])))] if rows else []

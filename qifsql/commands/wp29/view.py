@@ -11,6 +11,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
 
@@ -237,3 +238,9 @@ def _reached(row: Row, *, links: bool = False) -> str:
     there = counted("{n} link", "{n} links", n) if links else words.records(n)
     message = "With a chance of {least} or more: {there}."
     return f" {said(message, least=_plain(row['threshold']), there=there)}"
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the answers on linkability in sentences, for the first pages of a report."""
+    rows = [r for r in stored.frame.iter_rows(named=True) if r["question"] == LINKABILITY]
+    return [f"{said(NAMED[LINKABILITY])}: {_answer(row, stored.details)}" for row in rows]

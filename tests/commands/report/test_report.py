@@ -23,10 +23,10 @@ from markdown_it import MarkdownIt
 from terminal import run
 
 import qifsql
-from qifsql.commands.report import summary
+from qifsql.commands.report import chapters, summary
 from qifsql.commands.report.report import report
-from qifsql.presentation import result_files, words
-from qifsql.presentation.parts import Card, Cards, Light, Paragraph, Part
+from qifsql.presentation import paper, result_files, words
+from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part, Table
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.stored import Stored
 
@@ -287,7 +287,7 @@ def test_labels_are_shown_instead_of_the_names_of_columns(results: Path, tmp_pat
     options = [f"--label={column}={name}" for column, name in names.items()]
     own = [results / "results" / f"{name}.parquet" for name in ("by_region", "sweep", "columns")]
     made("report", *own, *options, "-o", tmp_path / "out.md")
-    text = (tmp_path / "out.md").read_text().partition("## How it was measured")[0]
+    text = re.split(r"## .*How it was measured", (tmp_path / "out.md").read_text())[0]
     for column, name in names.items():
         assert name in text
         lines = re.findall(rf"^.*\b(?<!day of ){column}\b.*$", text.replace("an illness", ""), re.M)
@@ -320,7 +320,8 @@ def refused(here: Path, *arguments: object, says: str) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["-o", "out.pdf"], "must end in one of .html, .md, .csv, .parquet"),
+        (["-o", "out.docx"], "must end in one of .html, .pdf, .md, .csv, .parquet"),
+        (["-o", "out.html", "--name-groups", "town"], 'no result has groups by "town"'),
         (["-o", "out.html", "--lang", "tlh"], "use one of en"),
         (["-o", "out.html", "--minimum", "0"], "minimum"),
         (["-o", "out.html", "--minimum", "-3"], "minimum"),
@@ -421,13 +422,14 @@ def test_groups_under_the_minimum_are_masked(shared_files: Mapping[str, str]) ->
         assert "other groups" in shared_files[name]
     groups = csv.DictReader(io.StringIO(shared_files["shared.by_region.groups.csv"]))
     sizes = {row["group"]: row["individuals"] for row in groups}
-    assert sizes == {"other groups (2 groups)": "121", "South": "119"}
+    assert sizes == {"other groups (2 groups)": "121", "group 1": "119"}
 
 
 def test_with_a_minimum_of_one_every_group_is_shown(results: Path, tmp_path: Path) -> None:
-    report(results / "results" / "by_region.parquet", tmp_path / "all.md", minimum=1)
+    source, named = results / "results" / "by_region.parquet", {"name_groups": ["region"]}
+    report(source, tmp_path / "all.md", minimum=1, **named)
     assert "Tiny" in (tmp_path / "all.md").read_text()
-    report(results / "results" / "by_region.parquet", tmp_path / "most.md", minimum=119)
+    report(source, tmp_path / "most.md", minimum=119, **named)
     text = (tmp_path / "most.md").read_text()
     assert "South" in text
     assert "North" not in text
@@ -491,7 +493,7 @@ def test_a_private_report_shows_blocks_and_records_and_says_so(
     for form in ("html", "md", "csv"):
         made("report", results / "results", "--private", "-o", tmp_path / f"out.{form}")
     page, text = ((tmp_path / f"out.{form}").read_text() for form in ("html", "md"))
-    assert f'<p class="mark" role="note">{said}</p>' in page
+    assert f'<aside class="mark">{said}</aside>' in page
     assert f"**{said}**" in text
     for name in ("blocks", "records", "hyper", "receipt", "one"):
         assert f"Settings: {name}\n" in text
@@ -564,7 +566,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     for form in ("html", "md", "csv"):
-        report(results, folder / f"out.{form}", **told, labels={LONG: IMAGE + LONG})
+        names = {"labels": {LONG: IMAGE + LONG}, "name_groups": "group"}
+        report(results, folder / f"out.{form}", **told, **names)
     return folder
 
 
@@ -679,25 +682,18 @@ def test_csv_gives_every_text_back_and_none_is_a_formula(
 # Numbers are those of the results.
 
 
-NOBODY, EVERYBODY = "0 of every 100", "all 100 of every 100"
-
-
-def parsed(text: str) -> tuple[float, float, float]:
-    """The share that a natural frequency says, and the range that it stands for."""
-    if text in (NOBODY, EVERYBODY):
-        return (0, 0, 0) if text == NOBODY else (1, 1, 1)
-    if text == "more than 99 of every 100":
-        return 0.995, 0.99, 1
-    n, of = map(_whole, re.fullmatch(r"([\d,]+) of every ([\d,]+)", text).groups())  # type: ignore[union-attr]
-    share = n / of
-    if of == 100 and n > 1:
-        return share, share - 0.005, share + 0.005
-    if of == 100:  # 1 of every 100: of hundred, or two digits
-        return share, 1 / 105, 0.015
-    assert n == 1
-    unit = 10 ** (len(str(of)) - 2)
-    assert of % unit == 0, "two digits count"
-    return share, 1 / (of + unit / 2), 1 / (of - unit / 2)
+def parsed(text: str) -> tuple[float, float, int]:
+    """The range that a natural frequency stands for, and its scale."""
+    match = re.fullmatch(
+        r"(all |fewer than |more than )?([\d,]+) (?:of every|of|in) ([\d,]+)", text
+    )
+    assert match, text
+    sign, n, of = match[1], _whole(match[2]), _whole(match[3])
+    if sign == "fewer than ":
+        return 0, n / of, of
+    if sign == "more than ":
+        return n / of, 1, of
+    return (n - 0.5) / of, (n + 0.5) / of, of
 
 
 def _whole(text: str) -> int:
@@ -713,13 +709,29 @@ shares = (
 )
 
 
-@given(shares)
-def test_a_natural_frequency_is_within_its_rounding(p: float) -> None:
-    text = words.frequency(p)
-    _, least, most = parsed(text)
-    assert least - 1e-12 <= p <= most + 1e-12
-    assert (text == NOBODY) == (p == 0)
-    assert (text == EVERYBODY) == (p == 1)
+@given(shares, st.sampled_from([0, 100, 1_000, 10_000]))
+@example(0.995, 0)
+@example(0.00005, 0)
+@example(0.0001, 0)
+@example(0.005, 100)
+def test_a_natural_frequency_is_within_its_rounding(p: float, of: int) -> None:
+    for text in (words.frequency(p, of), words.share(p, of)):
+        least, most, scale = parsed(text)
+        assert least - 1e-12 <= p <= most + 1e-12
+        assert scale in (of or words.scale(p), 10_000)
+        n = _whole(re.findall(r"[\d,]+", text)[0])
+        bounded = text.startswith(("fewer", "more"))
+        assert (n == 0) == (p == 0)
+        assert (n == scale and not bounded) == (p == 1)
+
+
+@given(st.lists(shares, min_size=1, max_size=4))
+def test_shares_on_one_scale_have_that_scale_but_the_tiniest(some: list[float]) -> None:
+    of = words.scale(*some)
+    assert of in (100, 1_000, 10_000)
+    assert max(some) * of >= 5 or of == 10_000 or max(some) == 0
+    for p in some:
+        assert parsed(words.share(p, of))[2] == (of if p == 0 or p >= 0.0001 else 10_000)
 
 
 def chance_of(text: str) -> float:
@@ -823,18 +835,19 @@ def test_the_first_page_shows_the_worst_of_each_question_and_its_numbers(
         assert drawn.after[1] == success
         worst = [row for row in each[secret] if row["posterior_probabilistic"] == success]
         sure = max(row["posterior_deterministic"] for row in worst)
-        told = words.frequency(sure)
-        assert drawn.amount.casefold() == told.casefold()
         own = [row for row in worst if row["posterior_deterministic"] == sure]
         assert drawn.before[1] in [row["prior_probabilistic"] for row in own]
-        for told, share in (drawn.before, drawn.after):
-            assert told.endswith(words.chance(share))
         base, after = drawn.before[1], drawn.after[1]
+        of = words.scale(base, after, sure)
+        assert drawn.amount.casefold() == words.share(sure, of).casefold()
+        for told, share in (drawn.before, drawn.after):
+            assert told.endswith(f": {words.share(share, of)}")
+        assert words.difference(after - base) in drawn.difference
         mostly = 0.5 <= base < 1 and after < 1.1 * base and secret is not None
         assert bool(drawn.remark) == mostly
         if secret == order[0]:
             lead = parts_of(parts, Paragraph)[0].text
-            assert words.frequency(sure) in lead[0].lower() + lead[1:]
+            assert words.frequency(sure, of) in lead[0].lower() + lead[1:]
             least = min(row["n_qids"] for row in own)
             assert words.listed(next(r["qids"] for r in own if r["n_qids"] == least)) in lead
 
@@ -843,6 +856,7 @@ def test_the_first_page_shows_the_worst_of_each_question_and_its_numbers(
 @pytest.mark.parametrize("sure", [0.0, 1.0])
 def test_nobody_and_everybody_are_said_in_good_english(secret: str | None, sure: float) -> None:
     row = {"model": "CRS" if secret is None else "CAS", "secret": secret, "qids": ["birth"]}
+    row |= {"prior_probabilistic": 0.1, "posterior_probabilistic": max(0.2, sure)}
     told = summary.lead(row | {"posterior_deterministic": sure})
     assert not re.search(r"\b(none people|of none)\b", told, flags=re.IGNORECASE), told
 
@@ -903,12 +917,13 @@ def test_what_to_drop_first_is_what_saves_most(results: Path) -> None:
     without = {qid: success[frozenset(QIDS) - {qid}] for qid in QIDS}
     best = min(without, key=without.__getitem__)
     drop = pl.read_parquet(results / "results" / "sweep.drop_first.parquet")
-    told = summary.do_first([stored(whole, "sweep", drop_first=drop)], [])
-    assert f"drop or coarsen {best}." in told
+    [told] = summary.first_steps([stored(whole, "sweep", drop_first=drop)], [])[:1]
+    assert f"Drop or coarsen {best}." in told
     numbers = re.search(r": ([^:]+) with it, (.+) without it\.$", told)
     assert numbers
-    assert chance_of(numbers[1]) == pytest.approx(success[frozenset(QIDS)], abs=0.0005)
-    assert chance_of(numbers[2]) == pytest.approx(without[best], abs=0.0005)
+    for text, p in ((numbers[1], success[frozenset(QIDS)]), (numbers[2], without[best])):
+        least, most, _ = parsed(text)
+        assert least <= p <= most
 
 
 @given(st.lists(st.tuples(st.sampled_from(QIDS), st.floats(0, 0.5)), min_size=1, max_size=3))
@@ -929,18 +944,132 @@ def test_the_largest_saving_comes_first_whatever_the_order(
         schema_overrides={"secret": pl.String},
     )
     table = table.sort("saved", descending=True)  # as a sweep gives it
-    told = summary.do_first([stored(pl.DataFrame(), "sweep", drop_first=table)], [])
+    told = summary.first_steps([stored(pl.DataFrame(), "sweep", drop_first=table)], [])
     most = max(dict(savings).values())
+    assert len(told) == 1
     if most == 0:
-        assert "no single quasi-identifier helps" in told
+        assert "No single column helps" in told[0]
     else:
-        assert any(f"drop or coarsen {q}." in told for q, s in dict(savings).items() if s == most)
+        best = [q for q, s in dict(savings).items() if s == most]
+        assert any(f"Drop or coarsen {q}." in told[0] for q in best)
 
 
 def test_without_a_sweep_the_report_says_how_to_learn_what_to_do() -> None:
     row = {"prior_probabilistic": 0.1, "posterior_probabilistic": 0.9}
-    assert "run qifsql sweep" in summary.do_first([], [row])
-    assert "nothing" in summary.do_first([], [row | {"posterior_probabilistic": 0.1}])
+    assert "Run qifsql sweep" in summary.first_steps([], [row])[0]
+    assert "Nothing" in summary.first_steps([], [row | {"posterior_probabilistic": 0.1}])[0]
+
+
+# Two pages and annexes.
+
+
+JARGON = re.compile(
+    r"deterministic|probabilistic|\b(?:CRS|CAS|CMS|IRS|IAS|CRL|CAL)\b|shapley|degradation|posterior",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("lang", ["en", "pt-BR"])
+@pytest.mark.parametrize("private", [False, True])
+def test_no_jargon_is_in_front_of_the_annexes(
+    results: Path, tmp_path: Path, lang: str, *, private: bool
+) -> None:
+    document = report(results / "results", tmp_path / "all.md", lang=lang, private=private)
+    pages = [section for section in document.sections if not section.annex]
+    assert len(pages) == 2
+    assert pages == list(document.sections[:2])
+    front, _, annexes = (tmp_path / "all.md").read_text().partition("\n## An")
+    assert JARGON.findall(front.replace("determinístico", "deterministic")) == []
+    assert JARGON.search(annexes)
+    assert re.findall(r"\d[.,]?\d* (?:in|em) 1\b|\b1 in \d+\.\d", front) == []
+
+
+def test_the_first_page_says_what_to_do_in_three_lines_and_what_it_does_not_say(
+    results: Path, tmp_path: Path
+) -> None:
+    document = report(results / "results", tmp_path / "all.md")
+    first, limits = parts_of(document.sections[0].parts, Box)
+    assert first.title == "What to do first"
+    assert 1 <= len(first.lines) <= 3
+    assert limits.title == "What it does not say"
+    assert limits.lines[-1] == document.withheld
+    text = " ".join(limits.lines)
+    assert "Someone who knows more" in text
+    assert "that was not estimated" not in text  # there is an estimate
+    alone = report(results / "results" / "sweep.parquet", tmp_path / "alone.md")
+    assert "that was not estimated" in " ".join(parts_of(alone.sections[0].parts, Box)[1].lines)
+
+
+ALONE = ("grades", "generalised", "treated", "composed", "linked", "hashes", "trails")
+ALONE += ("sampled", "inference", "noise", "opinion", "compared", "changes", "levels")
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_result_without_an_attack_on_everybody_is_summed_up(
+    results: Path, tmp_path: Path, name: str
+) -> None:
+    document = report(results / "results" / f"{name}.parquet", tmp_path / "alone.md")
+    parts = document.sections[0].parts
+    texts = [part.text for part in (*parts_of(parts, Paragraph), *parts_of(parts, Light))]
+    assert [t for t in texts if "in the annexes" in t] == []
+    assert re.search(r"\d|[Nn]obody|None of|everybody|hides nothing", texts[0]), texts[0]
+
+
+def test_a_person_who_was_attacked_is_on_no_page_for_others(results: Path, tmp_path: Path) -> None:
+    for private in (False, True):
+        out = tmp_path / f"{private}.md"
+        report(results / "results" / "one.parquet", out, private=private)
+        assert ("of one person: a guess is right in" in out.read_text()) == private
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), shares), min_size=1, max_size=12))
+def test_the_second_page_names_the_groups_with_the_highest_risk(
+    sized: list[tuple[int, float]],
+) -> None:
+    columns = {"group": [f"g{i}" for i, _ in enumerate(sized)], "by": ["region"] * len(sized)}
+    table = pl.DataFrame(
+        columns
+        | {
+            "attack_id": ["a"] * len(sized),
+            "individuals": [n for n, _ in sized],
+            "posterior_probabilistic": [p for _, p in sized],
+        }
+    )
+    row = {"attack_id": "a", "model": "CRS", "secret": None, "datasets": 1, "qids": ["birth"]}
+    frame = pl.DataFrame([row], schema_overrides={"secret": pl.String})
+    section = chapters.second([stored(frame, groups=table)], [])
+    [sheet] = parts_of(section.parts, Table)
+    of = words.scale(*(p for _, p in sized))
+    ordered = sorted((p for _, p in sized), reverse=True)
+    assert [cells[2] for cells in sheet.rows] == [words.share(p, of) for p in ordered[:5]]
+    left = [p.text for p in parts_of(section.parts, Paragraph) if "in the annex" in p.text]
+    assert len(left) == (len(sized) > 5)
+    gap = parts_of(section.parts, Paragraph)[-1].text
+    same = ordered[0] == ordered[-1]
+    assert ("have the same risk" if same else words.difference(ordered[0] - ordered[-1])) in gap
+
+
+# PDF.
+
+
+def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(paper.VARIABLE, "no-such-browser")
+    refused(here, "risk.parquet", "-o", "out.pdf", says="QIFSQL_BROWSER names no program")
+    monkeypatch.delenv(paper.VARIABLE)
+    monkeypatch.setattr(paper, "BROWSERS", ())
+    refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt)")
+
+
+def test_a_browser_that_does_not_print_leaves_no_file(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (script := here / "browser").write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setenv(paper.VARIABLE, str(script))
+    done = run("report", "risk.parquet", "-o", "out.pdf")
+    assert done.code == 3
+    assert "did not print the report" in done.err
+    assert list(here.glob("out.pdf*")) == []
 
 
 def test_infinite_numbers_of_json_are_numbers(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from qifsql.results.kinds import kind_of
 
 MARK = "CANARY"  # is in every text of a cell
 NUMBER = 7_130_000_000  # every number of a cell begins like this one
+NORTH, SOUTH = f"{MARK}North", f"{MARK}South"  # the larger regions
 DAY = date(1871, 1, 1)  # every date of a cell is in this decade
 CANARIES = re.compile(
     r"CANARY|713[,.]?000[,.]?0|187\d-\d\d-\d\d|\b187\d\b|secretfolder", re.IGNORECASE
@@ -41,9 +42,7 @@ def people(path: Path) -> Path:
             "wage": [NUMBER + i % 11 for i in rows],
             "born": [DAY + timedelta(days=i * 7 % 60) for i in rows],
             "illness": [f"{MARK}flu" if i % 10 else f"{MARK}cold" for i in rows],
-            "region": [
-                f"{MARK}{i // 3}" if i < 6 else ("North", "South")[i % 3 // 2] for i in rows
-            ],
+            "region": [f"{MARK}{i // 3}" if i < 6 else (NORTH, SOUTH)[i % 3 // 2] for i in rows],
         },
         schema_overrides={"illness": pl.Enum([f"{MARK}cold", f"{MARK}flu"])},
     ).write_parquet(path)
@@ -225,19 +224,46 @@ def test_no_canary_is_in_a_report_for_others(reports: tuple[Path, str]) -> None:
     assert endings == {".html", ".md", ".csv", ".parquet", ".json"}
 
 
-def test_a_report_for_others_names_large_groups_and_says_what_is_left_out(
+def test_a_report_for_others_numbers_groups_and_says_what_is_left_out(
     results: Path, reports: tuple[Path, str], tmp_path: Path
 ) -> None:
     line, *others = [x for x in reports[1].splitlines() if x.startswith("note: Left out, because")]
     assert {line} == {line, *others}
     for part in ("values of people", "fewer than 10 people", "blocks", "receipt", "target"):
         assert part in line
+    assert "names of groups by region, t (--name-groups shows those of a column)" in line
     for ending in ("html", "md"):
         text = (reports[0] / f"report.{ending}").read_text("utf-8")
-        assert "North" in text
+        assert "group 1" in text
         assert line.removeprefix("note: ") in re.sub(r"\\(.)", r"\1", text)
     done = run("report", results / "by_region.parquet", "--private", "-o", tmp_path / "private.md")
     assert "Left out" not in done.err + (tmp_path / "private.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "csv", "parquet"])
+def test_only_the_names_that_are_released_are_in_a_report(
+    results: Path, tmp_path: Path, ending: str
+) -> None:
+    """With ``--name-groups region`` only North is named: South would tell the small regions."""
+    drawn = ("--charts", tmp_path / "charts", "--chart-format", "json") if ending == "html" else ()
+    named = ("--name-groups", "region", *drawn)
+    done = run("report", results, *named, "-o", tmp_path / f"report.{ending}")
+    assert done.code == 0, done.err
+    assert "names of groups by t (--name-groups" in done.err
+    own = dict(texts(tmp_path)) | {"stderr": done.err.replace(str(tmp_path), "")}
+    assert any(NORTH in text for text in own.values())
+    others = {
+        name: [text[max(0, m.start() - 80) : m.end() + 20] for m in CANARIES.finditer(text)][:3]
+        for name, text in ((n, t.replace(NORTH, "")) for n, t in own.items())
+    }
+    assert {name: leaks for name, leaks in others.items() if leaks} == {}
+
+
+def test_names_of_a_column_without_groups_are_refused(results: Path, tmp_path: Path) -> None:
+    done = run("report", results, "--name-groups", "town", "-o", tmp_path / "report.md")
+    assert done.code == 2
+    assert 'no result has groups by "town" (--name-groups); there are groups by' in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 # Literals.
@@ -375,7 +401,8 @@ def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_numbers_of_a_small_group_do_not_follow_from_others(
     grouped: Path, tmp_path: Path, ending: str
 ) -> None:
-    done = run("report", grouped, "-o", tmp_path / f"report.{ending}")
+    named = ("--name-groups", "region", "--name-groups", "r")
+    done = run("report", grouped, *named, "-o", tmp_path / f"report.{ending}")
     assert done.code == 0, done.err
     whole = dict(texts(tmp_path))
     text = "\n".join(t for name, t in whole.items() if not name.endswith(".manifest.json"))
