@@ -22,13 +22,12 @@ def text(result: Result) -> str:
     """Return what the terminal shows of a result, and its notes, without colours."""
     from rich.console import Console
 
-    from qifsql.presentation.terminal import rendered
+    from qifsql.presentation.terminal import write
 
     stream = StringIO()
     notes = [Paragraph(f"note: {note}") for note in result.notes]
-    Console(file=stream, width=WIDTH, highlight=False, markup=False, color_system=None).print(
-        rendered([*_parts(result), *notes])
-    )
+    console = Console(file=stream, width=WIDTH, highlight=False, markup=False, color_system=None)
+    write(console, [*_parts(result), *notes])
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 

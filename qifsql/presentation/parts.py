@@ -37,17 +37,27 @@ class Paragraph:
 
 @dataclass
 class Table:
-    """Rows under names; the columns in ``right`` are numbers. ``title`` says what is in it."""
+    """Rows under names; the columns in ``right`` are numbers. ``title`` says what is in it.
+
+    Columns in ``whole`` stay on one line and are never shortened, on however narrow a terminal.
+    """
 
     heads: tuple[str, ...]
     right: frozenset[int] = frozenset()
     title: str = ""
     rows: list[tuple[str, ...]] = field(default_factory=list)
+    whole: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, heads: Iterable[str], right: Iterable[int] = (), title: str = "") -> "Table":
+    def of(
+        cls,
+        heads: Iterable[str],
+        right: Iterable[int] = (),
+        title: str = "",
+        whole: Iterable[int] = (),
+    ) -> "Table":
         """Return an empty table."""
-        return cls(tuple(heads), frozenset(right), title)
+        return cls(tuple(heads), frozenset(right), title, whole=frozenset(whole))
 
     def add_row(self, *cells: str) -> None:
         """Add a row; cells that are left out at its end are empty."""
@@ -61,6 +71,13 @@ class Figure:
 
     name: str
     chart: Chart = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line to copy: it stays on one line, as it is."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,7 @@ class Cards:
     cards: Sequence[Card]
 
 
-Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards
+Part: TypeAlias = Heading | Paragraph | Table | Command | Figure | Fold | Light | Cards
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Spec: TypeAlias = Mapping[str, Any]

@@ -4,35 +4,56 @@ import sys
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Drawn
 from rich.text import Text
 
 from qifsql.errors import printable
-from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
+from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Table
 
 
 def draw(parts: Iterable[Part]) -> None:
     """Print to stdout: as wide as the terminal, or wide enough where there is none."""
     width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False, markup=False).print(rendered(parts))
+    write(Console(width=width, highlight=False, markup=False), parts)
 
 
-def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Return headings, paragraphs and tables as rich draws them.
+def write(console: Console, parts: Iterable[Part]) -> None:
+    """Print headings, paragraphs, tables and commands; charts and fine print stay away.
 
-    Charts and fine print stay away.
+    What must stay on one line makes the console wider, for itself alone.
     """
-    drawn: list[RenderableType] = []
+    width = console.width
     for part in parts:
-        if isinstance(part, Heading):
-            drawn.append(Text(printable(part.text), style="bold"))
-        elif isinstance(part, Paragraph):
-            drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
-        elif isinstance(part, Table):
-            drawn.append(Padding(_table(part), (0, 0, 0, 1), expand=False))
-    return Group(*drawn)
+        if (drawn := _drawn(part)) is not None:
+            console.width = width
+            console.width = max(width, _least(console, part, drawn))
+            console.print(drawn)
+    console.width = width
+
+
+def _drawn(part: Part) -> RenderableType | None:
+    """Return a part as rich draws it; None if a terminal shows no such part."""
+    if isinstance(part, Heading):
+        return Text(printable(part.text), style="bold")
+    if isinstance(part, Paragraph):
+        return Padding(_text(part.text), (0, 0, 1, 2), expand=False)
+    if isinstance(part, Table):
+        return Padding(_table(part), (0, 0, 0, 1), expand=False)
+    if isinstance(part, Command):
+        return Padding(_text(part.text), (0, 0, 1, 2), expand=False)
+    return None
+
+
+def _least(console: Console, part: Part, drawn: RenderableType) -> int:
+    """Return the width that a part needs; 0 where all of it may be wrapped."""
+    if isinstance(part, Command):
+        return Measurement.get(console, console.options.update(max_width=10**6), drawn).maximum
+    if isinstance(part, Table) and part.whole:
+        return Measurement.get(console, console.options.update(max_width=10**6), drawn).minimum
+    return 0
 
 
 def _table(part: Table) -> Drawn:
@@ -45,7 +66,8 @@ def _table(part: Table) -> Drawn:
         return table
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(part.heads):
-        table.add_column(_text(name), justify="right" if i in part.right else "left")
+        whole = i in part.whole
+        table.add_column(_text(name), justify="right" if i in part.right else "left", no_wrap=whole)
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return table
