@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
 
 __version__ = "0.2.0"
 
-_HOMES = {  # of what is not a command: the class, and the module that has it
+_HOMES = {  # the public names, and the module of each
     "Result": "results.result",
     "Attack": "adversary.spec",
     "Collection": "data.collection",

@@ -1,4 +1,4 @@
-"""The door: what the command ``qifsql`` and ``python -m qifsql`` run."""
+"""The entry point of the command ``qifsql`` and of ``python -m qifsql``."""
 
 import os
 import signal
@@ -7,8 +7,9 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Load the command line and run it; an interruption while it loads is one line, too."""
-    patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in a background
+    """Load and run the command line; an interruption while it loads also prints only one line."""
+    # A background process ignores SIGINT; that setting stays.
+    patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if patient:
         signal.signal(signal.SIGINT, _leave)
     from qifsql.app import entry
@@ -19,7 +20,7 @@ def main() -> NoReturn:
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End before anything was begun; an exception could stop half-way through a library."""
+    """End the process before any work begins; an exception could leave a library half loaded."""
     try:
         os.write(2, b"error: interrupted; nothing was left behind\n")
     finally:

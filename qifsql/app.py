@@ -1,4 +1,4 @@
-"""The command line: parse, call the function of the same name, show what it gives."""
+"""The command line: parse the words, call the function of the same name, show its result."""
 
 import os
 import sys
@@ -18,8 +18,12 @@ from qifsql.options.grouping import grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
+VERSION = ("-V", "--version")
+HELP = ("-h", "--help")
+"""The flags that ask for a help text; ``qifsql help COMMAND`` asks for it, too."""
+
 LITERAL = r"\["
-"""A bracket that is no markup."""
+"""A bracket that Rich shows as text, not as markup."""
 
 
 def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
@@ -27,7 +31,7 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
     app = typer.Typer(
         name="qifsql",
         help="Privacy risk of published microdata, measured exactly with DuckDB SQL.",
-        add_completion=False,
+        context_settings={"help_option_names": list(HELP)},
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
     )
@@ -44,18 +48,21 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
 
 
 class Command(TyperCommand):
-    """A command whose option ``--help`` is shown in the user's language."""
+    """A command whose option ``--help`` is shown with the output, in the user's language."""
 
     def get_help_option(self, ctx: Any) -> Any:
-        """Return the option with its translated text: typer's own is English."""
+        """Return the option with its text translated: typer's text is English."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = gettext(option.help or "")
+            option.metavar = ""
+            beside = (p for p in self.params if p.name == "quiet")
+            option.rich_help_panel = getattr(next(beside, None), "rich_help_panel", None)
         return option
 
 
 def _examples(examples: Mapping[str, str]) -> str:
-    """Return examples as the end of a help text: a question, and the command that answers it."""
+    """Return the examples at the end of a help text: questions, and commands that answer them."""
     lines = [
         f"{translated(question)}\n\n[bold]$ {command.replace('[', LITERAL)}[/bold]"
         for question, command in examples.items()
@@ -64,7 +71,9 @@ def _examples(examples: Mapping[str, str]) -> str:
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the command that is typed, alone: to load all takes a tenth of a second."""
+    """Return the typed command, all if it is unknown: loading all takes a tenth of a second."""
+    if words and words[0] in VERSION:
+        return ()
     name = words[0].replace("-", "_") if words else ""
     return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
 
@@ -78,18 +87,18 @@ def _version(flag: bool) -> None:
 def _options(
     context: typer.Context,
     version: bool = typer.Option(
-        False, "--version", help="Show the version.", callback=_version, is_eager=True
+        False, *VERSION, help="Show the version.", callback=_version, is_eager=True
     ),
 ) -> None:
     """Privacy risk of published microdata, measured exactly with DuckDB SQL."""
     if context.invoked_subcommand is None:
         sys.stdout.write(context.get_help() + "\n")
-    elif "--help" not in sys.argv:
+    elif not {*HELP} & {*sys.argv}:
         check_address_space()
 
 
 def main() -> int:
-    """Run the command line; its exit code (0, 1, 2, 3, 4 or 130)."""
+    """Run the command line; return its exit code (0, 1, 2, 3, 4 or 130)."""
     code = guarded(_run, debug="--debug" in sys.argv)
     try:
         sys.stdout.flush()
@@ -102,10 +111,10 @@ def main() -> int:
 
 
 def entry() -> NoReturn:
-    """Run the command line and leave at once.
+    """Run the command line and end the process at once.
 
-    All that is ours is closed and removed by then; taking the libraries apart would only take
-    time (a tenth of a small attack) and have them talk about it on stderr.
+    qifsql has closed its connections and removed its files by then. Unloading the libraries would
+    take time (a tenth of a small attack) and print messages to stderr.
     """
     _open_streams()
     code = main()
@@ -114,7 +123,7 @@ def entry() -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Replace closed streams by the null device, and escape what a stream cannot encode."""
+    """Replace closed streams by the null device; escape characters that a stream cannot encode."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
@@ -124,21 +133,24 @@ def _open_streams() -> None:
 
 
 def _run() -> int | None:
-    names = _typed(sys.argv[1:])
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:], HELP[-1]]
+    names = _typed(words)
     if set(names) <= set(commands.TRANSLATED):
         bind_locale()
     try:
-        result: int | None = application(names)(standalone_mode=False)
+        result: int | None = application(names)(words, standalone_mode=False)
     except typer.TyperException as e:
-        words = " ".join(str(e.format_message()).split()).rstrip(".")
-        context = getattr(e, "ctx", None)  # of the command that was meant, where there is one
+        message = " ".join(str(e.format_message()).split()).rstrip(".")
+        context = getattr(e, "ctx", None)  # of the command, if one was typed
         command = (
             f" {context.info_name}" if context is not None and context.parent is not None else ""
         )
-        talk(f"error: {words}; see qifsql{command} --help")
+        talk(f"error: {message}; see qifsql{command} --help")
         return 2
     except typer.Abort:
         result = Interrupted.exit_code
-    if result == Interrupted.exit_code:  # typer makes a KeyboardInterrupt this, and says nothing
+    if result == Interrupted.exit_code:  # typer turns KeyboardInterrupt into this code, silently
         talk(f"error: {INTERRUPTED}")
     return result

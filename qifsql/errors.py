@@ -7,13 +7,13 @@
     │   ├── ExpressionError  an expression does not parse, is not allowed or fails on the data
     │   ├── WeightError      a weight is not a finite number >= 0, or all are 0
     │   ├── TargetError      a target value does not fit its column, or matches nobody
-    │   └── OutputError      a result cannot be written where it was asked for
+    │   └── OutputError      a result cannot be written to the requested place
     ├── EngineError          the engine or the machine: memory, disk (exit code 3)
     ├── Interrupted          Ctrl-C or a request to stop (exit code 130)
-    └── InternalError        a mistake of qifsql's own (exit code 1)
+    └── InternalError        a mistake in qifsql (exit code 1)
 
-A message is one line: what is wrong, where, and what to try. It never contains a value of a
-cell. The engine's own message may quote values, so it is kept in ``detail`` and shown only
+A message is one line: the error, its place, and what to try. It never contains a value of a
+cell. The engine's message may quote values, so it is kept in ``detail`` and shown only
 when the user asks for it (``--debug``), and at the prompt of ``qifsql shell``.
 """
 
@@ -26,7 +26,7 @@ STARVED = (
     "the system gives this process no more memory or threads; raise its limits (ulimit -v, "
     "ulimit -u), or use fewer threads with --threads"
 )
-STARVATION = (  # what Python and DuckDB say then
+STARVATION = (  # words of Python's and DuckDB's messages in that case
     "can't start new thread",
     "resource temporarily unavailable",
     "bad_alloc",
@@ -35,7 +35,7 @@ STARVATION = (  # what Python and DuckDB say then
 
 
 class QifError(Exception):
-    """Everything that qifsql raises on purpose."""
+    """The base class of all errors that qifsql raises on purpose."""
 
     exit_code = 1
 
@@ -71,27 +71,27 @@ class TargetError(InputError):
 
 
 class OutputError(InputError):
-    """A result cannot be written where it was asked for."""
+    """A result cannot be written to the requested place."""
 
 
 class EngineError(QifError):
-    """The engine or the machine gave up: memory, disk."""
+    """The engine or the machine failed: too little memory or disk."""
 
     exit_code = 3
 
 
-class Interrupted(QifError):  # noqa: N818 - not an error of anybody's
+class Interrupted(QifError):  # noqa: N818 - not an error
     """Ctrl-C or a request to stop."""
 
     exit_code = 130
 
 
 class InternalError(QifError):
-    """A mistake of qifsql's own."""
+    """A mistake in qifsql."""
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """Return ``; did you mean "age"?``, or the first few names, or nothing."""
+    """Return ``; did you mean "age"?``, or the first names, or nothing if there are no names."""
     names = list(dict.fromkeys(available))
     close = get_close_matches(name, names, n=1) or get_close_matches(
         name.casefold(), [n.casefold() for n in names], n=1
@@ -106,7 +106,7 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
 
 
 def unwritable(path: object, error: OSError) -> str:
-    """Return the message that a file cannot be written, why, and what to try."""
+    """Return the message that a file cannot be written, with the reason and what to try."""
     if error.errno == errno.ENAMETOOLONG:
         return f"{path} cannot be written: its name is too long; name another file"
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
@@ -117,7 +117,7 @@ def unwritable(path: object, error: OSError) -> str:
 
 
 def starved(error: BaseException) -> bool:
-    """Return whether an error says that the system gave no memory, thread or library."""
+    """Return whether an error says that the system refused memory, a thread or a library."""
     words = str(error).casefold()
     if isinstance(error, ImportError):
         return "cannot allocate" in words or "failed to map" in words
@@ -127,12 +127,12 @@ def starved(error: BaseException) -> bool:
 
 
 def large(n: int) -> str:
-    """Return a count in words: all digits where they can be read."""
+    """Return a count with all digits below 10^15, else as a power of ten."""
     return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
 
 
 def several(n: int, thing: str) -> str:
-    """Return how many things: ``1 line``, ``2 lines``, ``2 people``."""
+    """Return a number of things in words: ``1 line``, ``2 lines``, ``2 people``."""
     if n != 1 and thing == "person":
         return f"{n:,} people"
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
@@ -142,17 +142,15 @@ NOT_UTF8 = "a name or a text that was given is not UTF-8; write it with other ch
 
 
 def quoted(name: str) -> str:
-    """Return a name as it is in a message.
-
-    In quotes, on one line, without control characters.
-    """
+    """Return a name for a message: in quotes, on one line, without control characters."""
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return text for people: without control characters, and marks of direction or no width.
+    """Return a text for people, with a mark for each character that cannot be printed.
 
-    Characters in ``keep``, such as line breaks, stay.
+    These are control characters, marks of direction and characters without width. Those in
+    ``keep``, such as line breaks, stay.
     """
     hidden = {c for c in set(text) if not c.isprintable() and c not in keep}
     return text.translate({ord(c): "\N{REPLACEMENT CHARACTER}" for c in hidden})

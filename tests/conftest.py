@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from places import ROOT, TESTS
 
 os.environ["LC_ALL"] = "C.UTF-8"  # help texts are in the user's language
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables are as wide
 
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]  # every attack opens an engine
 

@@ -1,7 +1,6 @@
-"""Binding: an attack as it was written meets the columns that are there, once.
+"""Bind an attack to the columns of its data, once.
 
-Names are looked up, expressions parsed, types checked. What comes out can be trusted by everything
-that follows.
+Names are looked up, expressions parsed and types checked, so later code need not check them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
-    """Check an attack against the columns of its dataset, once.
+    """Return the attack bound to the columns of its dataset, with everything checked.
 
     Raises ColumnError, ExpressionError, WeightError or TargetError.
     """
@@ -104,7 +103,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
 
 
 def _check_rules(attack: Attack) -> None:
-    """Refuse rules of missing values and absent people that do not exist."""
+    """Refuse unknown rules for missing values and absent people."""
     if attack.null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(
@@ -115,7 +114,7 @@ def _check_rules(attack: Attack) -> None:
 
 
 def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
-    """Return the lines of the prior's file, by the number of the secret that it is about."""
+    """Return the lines of the prior file, by the number of its secret."""
     if attack.prior is None:
         return {}
     if not secrets:
@@ -157,7 +156,7 @@ def _models(attack: Attack) -> tuple[Model, ...]:
 
 
 def _member(attack: Attack, schema: Schema) -> Attributes:
-    """Return the flag that says who is in the release: a column, or being in the release's file."""
+    """Return the membership flag: a column, or presence in the file of the release."""
     has_release = isinstance(attack.dataset, Collection) and attack.dataset.release
     if attack.secrets:
         raise InputError(
@@ -203,7 +202,7 @@ def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
 
 
 def _others(qid: Attribute, qids: Attributes) -> str:
-    """Return how the same column of the other datasets is written, where one name stood for all."""
+    """Return a hint with the names of this column in the other datasets; empty without any."""
     name = qid.name.removeprefix(tagged(1, ""))
     others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
     return (
@@ -212,7 +211,7 @@ def _others(qid: Attribute, qids: Attributes) -> str:
 
 
 def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
-    """Return the columns that identify people, by the engine's names: how they are called."""
+    """Return the user's names of the columns that identify people, by the engine's names."""
     names = {a.expression.name: a.name for a in key}
     if isinstance(dataset, Collection):
         every = enumerate(dataset.key_columns, 1)
@@ -227,9 +226,10 @@ def with_types(
     *,
     cells: bool = False,
 ) -> dict[str, Attributes]:
-    """Ask the engine for all types in one go, and refuse types that no question can use.
+    """Return the attributes with their types; refuse types that no attack can use.
 
-    Nested values are of no use, but for quasi-identifiers that are generalised ``cells``.
+    One query gets all types. Nested types are refused, except those of quasi-identifiers that are
+    generalised ``cells``.
     """
     every = [attribute for attributes in used.values() for attribute in attributes]
     types = catalog.types(
@@ -261,7 +261,7 @@ def _notes(
     secrets: Sequence[Attribute],
     keys: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Return what the user should know before reading the numbers."""
+    """Return remarks for readers of the results."""
     columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
     notes = [
         f"the key {quoted(keys[name])} is among the quasi-identifiers: "

@@ -1,4 +1,4 @@
-"""Gain functions meet the secrets: expressions are parsed, files are opened, types are checked."""
+"""Bind gain functions to the secrets: parse expressions, open files, check types."""
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -19,7 +19,7 @@ from qifsql.errors import ExpressionError, InputError, quoted
 def bind(
     texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
 ) -> tuple[tuple[BoundGain, ...], tuple[int, ...]]:
-    """Return the gain functions other than identity, and the number of each as asked for."""
+    """Return the gain functions other than identity, and the numbers of all in the user's order."""
     bound: list[BoundGain] = []
     order: list[int] = []
     seen: set[tuple[object, ...]] = set()

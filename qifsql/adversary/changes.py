@@ -1,4 +1,4 @@
-"""Changes to a release before they are made, as people write them."""
+"""Planned changes to a release, as users write them."""
 
 import re
 from collections.abc import Sequence
@@ -13,9 +13,10 @@ HOW = "drop=NAME, NAME:5, NAME:month, NAME:@1, top(NAME)=90, NAME=EXPRESSION or 
 
 @dataclass(frozen=True)
 class Change:
-    """One change: its text, its kind, the number of its quasi-identifier (0: none), and how.
+    """One change: its text, kind, quasi-identifier and argument.
 
     ``kind`` is ``drop``, ``top``, ``bottom``, ``coarser``, ``level``, ``expression`` or ``sample``.
+    ``qid`` is the number of the quasi-identifier, 0 for a sample; ``how`` is the argument.
     """
 
     text: str
@@ -30,7 +31,7 @@ class Change:
 
 
 def read(text: str, qids: Sequence[Attribute]) -> Change:
-    """Return the change that a text says; InputError if it says none."""
+    """Return the change that a text describes; raise InputError if it describes no change."""
     if match := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
         return Change(text, "sample", 0, str(_rate(match[1])))
     if match := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
@@ -54,11 +55,10 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
 
 
 def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
-    """Return the quasi-identifier that a text begins with, before the sign: its length and number.
+    """Return the length and number of the quasi-identifier before the sign; 0, 0 without one.
 
-    0, 0.
-
-    Names are looked for as they are written, and only then without regard to case.
+    Of several names at the beginning of the text the longest is taken. Case is ignored only if no
+    name matches with it.
     """
     names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
     for same in (str, str.casefold):
@@ -73,12 +73,12 @@ def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, in
 
 
 def _in_quotes(name: str) -> str:
-    """Return a name as a row of CSV has it where it holds a comma."""
+    """Return a name in double quotes, as CSV writes a field with a comma."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _unquoted(text: str) -> str:
-    """Return the name that is written in quotes; the text itself where it is not."""
+    """Return the name inside double quotes; a text without them as it is."""
     name = text[1:-1].replace('""', '"')
     return name if _in_quotes(name) == text else text
 

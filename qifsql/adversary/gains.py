@@ -1,10 +1,10 @@
-"""Gain functions: what a guess is worth to the adversary, as people write it.
+"""Gain functions, as users write them: the worth of each guess to the adversary.
 
 ``identity`` (1 for a right guess), ``tries:3`` (right within three guesses), ``penalty:0.5`` (a
-wrong guess costs a half, abstaining nothing), ``tolerance:5`` (a number, right within 5),
-``worth:FILE`` (a right guess earns what the file says of the value), ``worth:4`` (the same for
-every value), ``matrix:FILE`` (a gain for every guess and value), ``sql:EXPRESSION`` over ``guess``
-and ``secret``. Source: thesis Def. 6; PoPETs section 3.
+wrong guess costs a half, abstaining costs nothing), ``tolerance:5`` (a guessed number is right
+within 5), ``worth:FILE`` (a right guess earns the worth of the value in the file), ``worth:4`` (the
+same worth for every value), ``matrix:FILE`` (a gain for every guess and value),
+``sql:EXPRESSION`` over ``guess`` and ``secret``. Source: thesis Def. 6; PoPETs section 3.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from qifsql.errors import InputError, quoted
 
 Kind = Literal["identity", "tries", "penalty", "tolerance", "worth", "matrix", "sql"]
 KINDS = get_args(Kind)
-OF_VALUES = ("tolerance", "worth", "matrix", "sql")  # they look at the values of a secret
-FILED = ("worth", "matrix")  # they may be listed in a file
-STAKED = ("worth", "matrix", "sql")  # they say a gain for every guess and value
+OF_VALUES = ("tolerance", "worth", "matrix", "sql")  # kinds that use the values of a secret
+FILED = ("worth", "matrix")  # kinds whose gains can be listed in a file
+STAKED = ("worth", "matrix", "sql")  # kinds with a gain for each guess and value
 EXAMPLES = {"tries": "3", "penalty": "0.5", "tolerance": "5"}
 HOW = "identity, tries:K, penalty:C, tolerance:T, worth:FILE, matrix:FILE or sql:EXPRESSION"
 
 
 @dataclass(frozen=True)
 class Gain:
-    """One gain function as it was asked for.
+    """One gain function as the user wrote it.
 
-    ``number`` is what ``tries``, ``penalty``, ``tolerance`` or ``worth`` say; ``source`` the file
-    or the expression.
+    ``number`` is the number after ``tries``, ``penalty``, ``tolerance`` or ``worth``; ``source``
+    is the file or the expression.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Gain:
 
     @property
     def file(self) -> str | None:
-        """Return the file that lists the gains; None if there is none."""
+        """Return the file that lists the gains; None without a file."""
         return self.source if self.kind in FILED else None
 
 
@@ -45,7 +45,7 @@ IDENTITY = Gain("identity", "identity")
 
 
 def parse(text: str) -> Gain:
-    """Return the gain function that a text names; InputError if it is invalid."""
+    """Return the gain function that a text names; raise InputError if the text is invalid."""
     kind, colon, rest = text.strip().partition(":")
     kind = kind.strip().casefold()
     rest = rest.strip()

@@ -1,8 +1,8 @@
-"""The twelve attacks: who is attacked, for what, with how many releases (PoPETs Table 1).
+"""The twelve attacks: their targets, goals and numbers of releases (PoPETs Table 1).
 
-All twelve are one attack with another secret: whose record it is (re-identification), the
-value of a sensitive attribute (attribute inference), whether somebody is in the release
-(membership). A single release is a collection of one.
+The goals differ only in the secret: the owner of a record (re-identification), the value of a
+sensitive attribute (attribute inference), or a person's presence in the release (membership). A
+single release is a collection of one.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ MODELS = {
 
 
 def model(name: str) -> Model:
-    """Return the model of that acronym, or of its name in disclosure control, in any case."""
+    """Return the model with this acronym or name in disclosure control; ignore case."""
     key = name.casefold()
     kind = MODELS.get(key) or next((m for m in MODELS.values() if m.also == key), None)
     if kind is None:

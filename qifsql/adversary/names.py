@@ -1,7 +1,8 @@
-"""Names as people write them become attributes: columns, named expressions, patterns, with tags.
+"""Turn names as users write them into attributes: columns, named expressions, patterns, tags.
 
-In a collection ``2:school`` is the school of the second dataset. A quasi-identifier without a tag
-is that of every dataset that has it; anything else without a tag is of the focal dataset.
+In a collection ``2:school`` is the column school of the second dataset. A quasi-identifier without
+a tag means the column in every dataset that has it; any other name without a tag means a column of
+the focal dataset.
 """
 
 import re
@@ -32,12 +33,11 @@ def attributes(
     distinct: bool = False,
     again: bool = False,
 ) -> Attributes:
-    """Return the attributes of a role, each once.
+    """Return the attributes that names mean in a role, each once.
 
-    ``distinct``: absent people are distinguished from missing values.
-
-    ``again``: several names may mean the same, as those of a target do (``school``, ``2:school``).
-    Raises ColumnError or ExpressionError where a name is not there, not clear or given twice.
+    ``distinct``: absence of a person differs from a missing value. ``again``: several names may
+    mean the same attribute, as in a target (``school``, ``2:school``). Raises ColumnError or
+    ExpressionError if a name is unknown, ambiguous or given twice.
     """
     each: dict[str, Attribute] = {}
     for attribute in (a for name in names for a in _meant(name, schema, role)):
@@ -51,7 +51,7 @@ def attributes(
 
 
 def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return what a name means; an error says whether it was read as a tagged name."""
+    """Return the attributes that a name means; errors add a hint for a column named like a tag."""
     if not schema.parts:
         return named(text, schema, role)
     try:
@@ -66,12 +66,12 @@ def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
 
 
 def there(number: int) -> exp.Column:
-    """Return whether the person is in a dataset of the collection."""
+    """Return the column that states whether the person is in a dataset of the collection."""
     return exp.Column(this=identifier(tagged(number, "")), table=exp.to_identifier(SOURCE))
 
 
 def named(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return one name: a column, a named expression, a coarser form or a pattern over columns."""
+    """Return the attributes of one name: a column, named expression, coarser form or pattern."""
     if (original := _column(text, schema)) is not None:
         return [Attribute(original.name, column(original), original.type)]
     if (parts := split_name(text)) is not None:
@@ -91,7 +91,7 @@ def named(text: str, schema: Schema, role: str) -> list[Attribute]:
 
 
 def of_column(name: str | None, schema: Schema) -> Attributes:
-    """Return a column of the focal dataset; none if no name is given."""
+    """Return a column of the focal dataset, in a tuple; an empty tuple without a name."""
     if name is None:
         return ()
     original = _focal(schema)[name]
@@ -99,7 +99,7 @@ def of_column(name: str | None, schema: Schema) -> Attributes:
 
 
 def weight(text: str | None, schema: Schema) -> Attributes:
-    """Return a column of the focal dataset, or an expression over it that needs no name."""
+    """Return the weight: a column of the focal dataset or an expression, which needs no name."""
     if text is None:
         return ()
     focal = _focal(schema)
@@ -118,9 +118,9 @@ def _column(text: str, schema: Schema) -> Column | None:
 
 
 def _matching(text: str, schema: Schema) -> list[Column]:
-    """Return the columns that a pattern means, if it is one.
+    """Return the columns that match a pattern; ignore case only if no column matches otherwise.
 
-    Case counts where some match with it.
+    A text without ``*``, ``?`` and ``[`` is not a pattern and matches nothing.
     """
     pattern = text.strip()
     if not any(c in pattern for c in "*?["):
@@ -132,9 +132,9 @@ def _matching(text: str, schema: Schema) -> list[Column]:
 
 
 def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return the columns: with a tag those of that dataset, without of every dataset that has it.
+    """Return the attributes of a name: of the dataset in its tag, else of every dataset with it.
 
-    A text that is a column of one dataset is not an expression or pattern in another.
+    A text that is a column of one dataset is not read as an expression or pattern in another.
     """
     tag = tag_of(text, len(schema.parts))
     if tag is not None:
@@ -161,12 +161,12 @@ def _has_all(text: str, part: Schema) -> bool:
     try:
         tree = sqlglot.parse_one(parts[1], read="duckdb")
     except (SqlglotError, RecursionError):
-        return True  # it is none, which is said when it is looked at
+        return True  # no valid SQL: ``named`` raises the error
     return all(part.find(c.parts[0].name) for c in tree.find_all(exp.Column))
 
 
 def _of_focal(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return a secret, group or weight: of the focal dataset, whether that is said or not."""
+    """Return a secret, group or weight of the focal dataset, with or without the tag 1."""
     tag = tag_of(text, len(schema.parts))
     if tag is not None and tag[0] != 1:
         raise ColumnError(

@@ -22,7 +22,7 @@ from qifsql.data.option import (
 
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
-UNNAMED = ("warn", "refuse", "ignore")  # what becomes of columns that no rule covers
+UNNAMED = ("warn", "refuse", "ignore")  # treatments of columns that no rule covers
 
 Where = Annotated[str | None, Option(form=TEXT, typed=False)]
 Null = Annotated[
@@ -46,12 +46,12 @@ RegisterWhere = Annotated[
 
 
 def qids_option(text: str) -> Option:
-    """Return the option of quasi-identifiers; ``text`` says what a command does with them."""
+    """Return the option for quasi-identifiers, with the help text ``text``."""
     return Option(form=NAMES, help=text, flags=("--qids", "-q"))
 
 
 def secret_option(text: str) -> Option:
-    """Return the option of secrets; ``text`` says what a command does with them."""
+    """Return the option for secrets, with the help text ``text``."""
     return Option(form=NAMES, help=text, flags=("--secret", "-s"))
 
 
@@ -63,19 +63,19 @@ HIERARCHY = Option(
 )
 """``hierarchies``: quasi-identifier -> file."""
 PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
-"""``plain``: quasi-identifiers whose cells are values (``qifsql.data.cells``: how others are)."""
+"""``plain``: quasi-identifiers whose cells are plain values (others: ``qifsql.data.cells``)."""
 
 
 class Knowledge(TypedDict, total=False):
     """The adversary's knowledge about everybody, and the secrets to infer.
 
     ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
-    ``decade=birth_year//10``; of a collection ``2:school`` is that of the second dataset, and
+    ``decade=birth_year//10``; in a collection ``2:school`` is the column of the second dataset, and
     ``school`` that of every dataset that has it. ``secret``: one or several secrets (sensitive
-    attributes), as columns or named expressions; of a collection they are those of the focal
-    dataset. ``weight``: a column or expression >= 0, her prior on records. ``where``: a SQL
+    attributes), as columns or named expressions; in a collection they belong to the focal dataset.
+    ``weight``: a column or expression >= 0, the adversary's prior on records. ``where``: a SQL
     condition; other records are left out. ``null``: ``distinct`` (a missing value is a value) or
-    ``drop`` (such records are left out).
+    ``drop`` (records with missing values are left out).
     """
 
     qids: Annotated[
@@ -95,8 +95,8 @@ class Joining(TypedDict, total=False):
     """Options that join the datasets of a collection by person.
 
     ``key``: the column that identifies a person, one for all datasets or one for each. ``wave``:
-    the column that makes a collection of one long table, ``year`` or ``year=2018,2019``.
-    ``absent``: ``null`` (not being in a dataset is like a missing value) or ``distinct``.
+    the column that splits one long table into a collection, ``year`` or ``year=2018,2019``.
+    ``absent``: ``null`` (absence from a dataset counts as a missing value) or ``distinct``.
     """
 
     key: Annotated[
@@ -126,7 +126,7 @@ class Joining(TypedDict, total=False):
 
 
 class Belief(TypedDict, total=False):
-    """``prior``: a file of what she believed of the secret before the release.
+    """``prior``: a file of the adversary's beliefs about the secret before the release.
 
     It has a column named like the secret (or ``value``) and ``probability``.
     """
@@ -141,7 +141,7 @@ class Belief(TypedDict, total=False):
 
 
 class Worth(Belief, total=False):
-    """``gain``: what a guess is worth: gain functions (``qifsql.adversary.gains``), a row each."""
+    """``gain``: gain functions (``qifsql.adversary.gains``), each with a row of results."""
 
     gain: Annotated[
         str | Sequence[str],
@@ -154,7 +154,7 @@ class Worth(Belief, total=False):
 
 
 class Target(TypedDict, total=False):
-    """``target``: who is attacked: quasi-identifier -> value (None: missing)."""
+    """``target``: the attacked person: quasi-identifier -> value (None: missing)."""
 
     target: Annotated[
         Mapping[str, object] | None,
@@ -169,8 +169,8 @@ class Target(TypedDict, total=False):
 class Person(Target, total=False):
     """Options for one target and for membership.
 
-    ``member``: for membership, a flag, a column or named expression that says who is in the
-    release.
+    ``member``: the flag for membership models, a column or named expression that states whether a
+    person is in the release.
     """
 
     member: Annotated[
@@ -185,9 +185,9 @@ class Person(Target, total=False):
 class Distribution(TypedDict, total=False):
     """Options for the distribution of success over people.
 
-    ``by``: a column or named expression whose values are groups of people. ``thresholds``: count
-    people whose success is at least that. ``quantiles``: the success that these shares of the
-    people do not exceed.
+    ``by``: a column or named expression whose values are groups of people. ``thresholds``: levels
+    of success; people with at least that success are counted. ``quantiles``: shares of the people;
+    the result is the success that such a share does not exceed.
     """
 
     by: Annotated[

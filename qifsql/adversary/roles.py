@@ -1,8 +1,8 @@
-"""The roles that the columns of a file have in an attack.
+"""The roles of the columns of a file in an attack.
 
-A column is *covered* where it has a role as it is: the adversary knows it, infers it, or it says
-who somebody is or who counts. Where only a coarser form or an expression of it is known or
-inferred (``age:5``), the column itself is not covered, because the file has more than that.
+A column is *covered* if the column itself has a role: the adversary knows or infers it, or it
+identifies, selects, weights or groups people. If the adversary knows or infers only a coarser form
+or an expression of it (``age:5``), the column is not covered, because the file has more detail.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +20,11 @@ QID, SECRET, KEY, WEIGHT = "quasi-identifier", "secret", "key", "weight"
 GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
 IN_NO_RULE = "secret (in no rule)"
 LEFT_OUT = "left out"  # of a release
-NAMED = 40  # names of columns that are listed in a remark
+NAMED = 40  # most names of columns in a remark
 SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, IN_NO_RULE})
-"""Roles of columns that the adversary knows, wants to know, or that say who somebody is.
+"""Roles of columns that the adversary knows or infers, or that identify people.
 
-The columns of other roles (weight, group, filter) are in the file, but the adversary is not taken
+Columns with other roles (weight, group, filter) are in the file, but the adversary is not assumed
 to know them."""
 
 
@@ -37,10 +37,10 @@ def columns(
     keys: Iterable[str] = (),
     there: Mapping[int, exp.Expr] | None = None,
 ) -> tuple[ColumnRoles, ...]:
-    """Return all columns of a file with their roles; of a collection those of each dataset.
+    """Return all columns of a file, or of each dataset of a collection, with their roles.
 
-    ``attributes`` are those of each role, ``keys`` the engine's names of further keys. ``there``
-    says of a dataset, by its number, whether a person is in it.
+    ``attributes`` are the attributes of each role, ``keys`` the engine's names of further keys.
+    ``there`` maps the number of a dataset to the column that states whether a person is in it.
     """
     users = _users(attributes)
     filtering = read(where) if where is not None else frozenset()
@@ -61,9 +61,9 @@ def columns(
 
 
 def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> list[ColumnRoles]:
-    """Return the columns of the first attack with the roles that they have in any of the attacks.
+    """Return the columns of a file with their roles in all of these attacks.
 
-    All attacks are on the same file, so their columns stand in the same order.
+    All attacks are on the same file, so their columns have the same order.
     """
     merged = []
     for same in zip(first, *others, strict=True):
@@ -75,7 +75,7 @@ def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> li
 
 
 def of_files(files: Iterable[Sequence[ColumnRoles]]) -> list[ColumnRoles]:
-    """Return the columns of several files, with their numbers as tags."""
+    """Return the columns of several files, with the number of the file as tag."""
     numbered = enumerate(files, 1)
     return [replace(c, name=tagged(number, c.name)) for number, file in numbered for c in file]
 
@@ -88,7 +88,7 @@ def unnamed(columns: Iterable[ColumnRoles]) -> str:
 
 
 def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
-    """Return the columns with the number of their dataset and their name, tagged where needed."""
+    """Return the columns with the number of their dataset and their name, tagged if needed."""
     if not schema.parts:
         return [(1, original.name, original) for original in schema.columns]
     return [
@@ -99,7 +99,7 @@ def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
 
 
 def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
-    """Return the attributes that use each column, by the engine's name of it and by role."""
+    """Return the attributes that use each column, by the engine's name of the column and role."""
     users: dict[str, dict[str, list[Attribute]]] = {}
     for role, several in attributes.items():
         for attribute in several:
@@ -109,7 +109,7 @@ def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str,
 
 
 def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str]]:
-    """Return the roles of a column as it is, and those that only forms of it have."""
+    """Return the roles of a column itself, and the roles that only forms of it have."""
     roles: list[str] = []
     forms: list[str] = []
     for role, several in users.items():
@@ -121,7 +121,7 @@ def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str
 
 
 def _is_whole(tree: exp.Expr) -> bool:
-    """Return whether an expression is a column as it is; NaN may be missing in it."""
+    """Return whether an expression is a column itself, possibly with NaN as missing."""
     inner = tree.unnest()
     if isinstance(inner, exp.Column):
         return True
@@ -132,7 +132,7 @@ def _is_whole(tree: exp.Expr) -> bool:
 def _attribute(
     name: str, original: Column, number: int, there: exp.Expr | None
 ) -> Attribute | None:
-    """Return the column as an attribute; None if it has no name to be asked for by."""
+    """Return the column as an attribute; None if it has no name."""
     if not original.source_name:
         return None
     return Attribute(name, column(original), original.type, number, there)

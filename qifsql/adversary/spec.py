@@ -18,20 +18,20 @@ from qifsql.data.option import as_names, as_tuple, check_names
 from qifsql.errors import InputError
 
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
-MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # models, as they are written
+MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # membership models, as users write them
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack, or several of the same kind of target at once, as the user wrote it.
+    """One attack, or several on the same kind of target, as the user wrote them.
 
     ``models`` are acronyms of one kind of target (``crs``, ``cas``). ``qids`` and ``secrets`` are
     names of columns, patterns (``CO_*``) or named expressions (``decade=birth_year//10``).
     ``target`` maps quasi-identifiers to the target's values (None: missing), for individual
-    models. ``null`` says what a missing value is: ``distinct`` a value of its own, ``drop`` a
-    reason to leave the record out. ``gains`` are gain functions (``qifsql.adversary.gains``),
-    ``prior`` a file of what the adversary believed before, ``by`` the column whose values are
-    groups. ``wave`` makes a collection of one long table, whose ``key`` tells people apart.
+    models. ``null`` is the rule for missing values: ``distinct`` (a missing value is a value) or
+    ``drop`` (its record is left out). ``gains`` are gain functions (``qifsql.adversary.gains``),
+    ``prior`` is a file of the adversary's beliefs before the release, ``by`` the column whose
+    values are groups. ``wave`` splits one long table into a collection; ``key`` identifies people.
     """
 
     models: tuple[str, ...]
@@ -55,10 +55,7 @@ class Attack:
 
     @classmethod
     def of(cls, model: str | Sequence[str], source: Source, **options: Unpack[Options]) -> "Attack":
-        """Return the spec from what people type.
-
-        One name or several, a path or several, or datasets.
-        """
+        """Return the spec from user input: one or several names, and paths or datasets."""
         check_names(options, Options)
         prior = options.get("prior")
         keys = as_names(options.get("key"))
@@ -85,14 +82,15 @@ class Attack:
 
     @property
     def tables(self) -> tuple[Dataset, ...]:
-        """Return the small files that are read next to the dataset: of the prior and of gains."""
+        """Return the small files that the attack also reads: gains and the prior."""
         files = [gain.file for gain in map(parse, self.gains) if gain.file is not None]
         return tuple(map(Dataset.open, [*files, *([self.prior] if self.prior else [])]))
 
     def mentions(self, name: str) -> bool:
-        """Return whether a column of that name may be used: at least where its name is written.
+        """Return whether the attack may use the column ``name``.
 
-        A pattern may name any column. Marks and case are left out, so that quoted names are found.
+        It may if its texts contain the name, or if it has a pattern, which can match any column.
+        Only letters and digits are compared, without case, so that quoted names are found.
         """
         named = (*self.qids, *self.secrets, *self.keys, *self.target)
         single = (self.key, self.weight, self.where, self.by, self.wave, self.member)
@@ -103,36 +101,33 @@ class Attack:
 
     @property
     def of_collection(self) -> bool:
-        """Return whether there are several datasets, or waves of one."""
+        """Return whether the attack is on several datasets, or on waves of one."""
         return isinstance(self.dataset, Collection) or self.wave is not None
 
     @property
     def asked_of_collection(self) -> dict[str, object]:
-        """Return how the people of a collection are joined, as plain data.
-
-        Nothing for one dataset.
-        """
+        """Return the options that join a collection, as plain data; empty for one dataset."""
         if not self.of_collection:
             return {}
         source = self.dataset if isinstance(self.dataset, Collection) else self
         return {"keys": list(source.keys), "absent": source.absent, "wave": self.wave}
 
     def fitting(self) -> "Attack":
-        """Return a copy with the longitudinal twins of its models where there is a collection."""
+        """Return the attack with longitudinal models if it is on a collection."""
         if not self.of_collection:
             return self
         return replace(self, models=tuple(f"{name[:2]}l" for name in self.models))
 
     @property
     def of_membership(self) -> bool:
-        """Return whether the question is who is in the release."""
+        """Return whether all models are membership models."""
         return {name.strip().casefold() for name in self.models} <= MEMBERSHIP
 
     def among(self, population: str | Path | Dataset) -> "Attack":
-        """Return the spec about the people of a population, some of whom are in the release.
+        """Return the spec with a population as focal dataset, and the release as the last one.
 
-        The release is the dataset that was focal; auxiliary ones stay what they are. Of several
-        keys that of the population is the last.
+        The release is the dataset that was focal; auxiliary datasets stay auxiliary. If there are
+        several keys, the last is that of the population.
         """
         release, *others = self.dataset.datasets
         first, last = self.keys[:1], self.keys[1:][-1:]
@@ -143,16 +138,16 @@ class Attack:
         return replace(self, dataset=everybody, key=everybody.keys[0])
 
     def over(self, datasets: Sequence[Dataset]) -> "Attack":
-        """Return the same attack on the waves of its long table."""
+        """Return the same attack on ``datasets``, the waves of its long table."""
         return replace(self, dataset=Collection.of(datasets, key=self.key, absent=self.absent))
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A quasi-identifier, secret, key or weight: its name, what it is in SQL, and its type.
+    """A quasi-identifier, secret, key or weight: its name, SQL expression and type.
 
-    ``number`` is that of its dataset in a collection. ``there`` is the column that says whether the
-    person is in that dataset, where being absent is not the same as a missing value.
+    ``number`` is the number of its dataset in a collection. ``there`` is the column that states
+    whether the person is in that dataset; it is set only if absence differs from a missing value.
     """
 
     name: str
@@ -169,12 +164,12 @@ class Attribute:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """A column of the file that is attacked, and the roles that it has in the attack.
+    """A column of the attacked file, and its roles in the attack.
 
-    ``roles`` are such as ``quasi-identifier`` or ``group`` (``qifsql.adversary.roles``). ``forms``
-    are roles that only a coarser form or an expression of the column has. A column without
-    ``roles`` is not covered by the attack. ``attribute`` is the column itself, where the data are
-    at hand.
+    ``roles`` are names such as ``quasi-identifier`` or ``group`` (``qifsql.adversary.roles``).
+    ``forms`` are roles that only a coarser form or an expression of the column has. A column
+    without ``roles`` is not covered by the attack. ``attribute`` is the column itself, if the data
+    are available.
     """
 
     name: str
@@ -184,7 +179,7 @@ class ColumnRoles:
 
     @property
     def covered(self) -> bool:
-        """Return whether the column as it is has a role."""
+        """Return whether the column itself has a role, not only a form of it."""
         return bool(self.roles)
 
     @property
@@ -207,9 +202,10 @@ class ColumnRoles:
 
 @dataclass(frozen=True)
 class BoundGain:
-    """A gain function other than identity, with what it needs for each secret by its number.
+    """A gain function other than identity, bound to the secrets.
 
-    ``listed`` are the lines of its file, ``expressions`` its expression over guess and secret.
+    By the number of each secret, ``listed`` has the lines of the file, and ``expressions`` the
+    expression over guess and secret.
     """
 
     gain: Gain
@@ -219,11 +215,11 @@ class BoundGain:
 
 @dataclass(frozen=True)
 class Microdata:
-    """The people and what is known of them: columns that are looked up, with their roles.
+    """The data of an attack: the dataset, and its columns by role, found and checked.
 
-    ``by`` is the column of groups. ``zoned``: there are times with a time zone. ``releases`` are
-    the names of the datasets whose columns the adversary may know. ``columns`` are all columns of
-    the datasets with their roles. ``notes`` say what a reader of the numbers should know of them.
+    ``by`` is the column of groups. ``zoned``: some columns have times with a time zone.
+    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
+    all columns of the datasets with their roles. ``notes`` are remarks for readers of the results.
     """
 
     dataset: Dataset | Collection
@@ -247,11 +243,11 @@ class Microdata:
 
 @dataclass(frozen=True)
 class BoundAttack:
-    """An attack on microdata whose names are all looked up and whose rules are all checked.
+    """An attack on microdata, with all names found and all rules checked.
 
-    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the order they were asked
-    for, 0 being identity. ``beliefs`` are the lines of the prior's file by number of the secret;
-    ``files`` are those of gains and beliefs. ``member``: the secret is who is in the release.
+    ``gains`` are numbered from 1; ``asked_gains`` are the numbers in the user's order, with 0 for
+    identity. ``beliefs`` are the lines of the prior file by number of the secret; ``files`` are the
+    files of gains and beliefs. ``member``: the secret is membership of the release.
     """
 
     models: tuple[Model, ...]
@@ -270,7 +266,7 @@ class BoundAttack:
         return replace(self, microdata=microdata)
 
     def first(self, n: int) -> "BoundAttack":
-        """Return the attack on the focal dataset and the first auxiliary ones, ``n`` together."""
+        """Return the attack on the first ``n`` datasets, of which the focal one is the first."""
         qids = tuple(q for q in self.microdata.qids if q.number <= n)
         if not qids:
             raise InputError(

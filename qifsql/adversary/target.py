@@ -34,9 +34,8 @@ def bind(
 def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str, object]:
     """Return the value for each quasi-identifier.
 
-    What is said of one dataset goes before what is of all.
-
-    Raises TargetError where a name is not a quasi-identifier, or two say the same one.
+    A value for one dataset overrides a value for all datasets. Raises TargetError if a name is not
+    a quasi-identifier, or if two names mean the same one.
     """
     exact: dict[str, object] = {}
     every: dict[str, object] = {}
@@ -57,7 +56,7 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
 
 
 def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
-    """Return the quasi-identifier of that name, else the one that differs from it in case alone."""
+    """Return the quasi-identifier with this name, or else the one that differs only in case."""
     matches = {name: qids[name]} if name in qids else {}
     matches = matches or {k: q for k, q in qids.items() if k.casefold() == name.casefold()}
     if len(matches) > 1:
@@ -74,7 +73,7 @@ def _untagged(qids: Sequence[Attribute], number: int) -> dict[str, Attribute]:
 
 
 def _if_absent(qids: Sequence[Attribute]) -> str:
-    """Return how to say that the person is not in a dataset of the collection."""
+    """Return a hint on how to write absence from a dataset; empty without a collection."""
     if not _tagged(qids):
         return ""
     word = "absent" if any(q.there is not None for q in qids) else "null"
@@ -112,7 +111,7 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
 
 
 def is_exact(text: str, type_: str) -> bool:
-    """Return whether reading the text as that type would neither round it nor cut it."""
+    """Return whether a text can be read as that type without rounding or cutting."""
     text, kind = text.strip(), family(type_)
     if kind == "DECIMAL":
         scale = int(type_.rstrip(")").split(",")[1])

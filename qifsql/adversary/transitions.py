@@ -1,13 +1,12 @@
-"""Link rules: how what is known of a person in one release may have changed in the next.
+"""Link rules: possible changes of a person's values from one release to the next.
 
-``sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv``: rules are parted by semicolons
-(a comma or semicolon inside double quotes belongs to the name), each is about one column or
-several. Without a colon the columns match exactly. The others drift: ``+1`` and ``-1`` are what is
-added from one release to the next; ``stay=0.93`` is kept with that probability and otherwise drawn
-again from the values that the next release has, as often as it has them, which may give the same
-value again; ``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the
-columns from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future
-work).
+``sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv``: semicolons separate rules (a
+comma or semicolon inside double quotes belongs to the name), and each rule is about one column or
+several. Columns without a colon match exactly. The others change: ``+1`` and ``-1`` are added from
+one release to the next; ``stay=0.93`` keeps the value with that probability and otherwise draws it
+again from the values of the next release, by their frequency, which may give the same value again;
+``stay=?`` is the same with a probability learned from the data; ``table=FILE`` has the columns
+from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future work).
 """
 
 import re
@@ -25,9 +24,9 @@ FORMS = "sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule for the change of one column: none, by ``shift``, with probability, or by a table.
+    """A rule for the change of one column: exact match, shift, stay probability or table.
 
-    ``stay`` is None if it is to be learned.
+    ``stay`` is None if the probability is learned from the data.
     """
 
     column: str
@@ -38,12 +37,12 @@ class Rule:
 
     @property
     def drifts(self) -> bool:
-        """Return whether several values may follow one."""
+        """Return whether one value can have several successors."""
         return self.kind in ("stay", "table")
 
     @property
     def law(self) -> str:
-        """Return what stands after the colon; nothing if the column matches exactly."""
+        """Return the text after the colon; empty if the column matches exactly."""
         if self.kind == "exact":
             return ""
         if self.kind == "shift":
@@ -53,15 +52,12 @@ class Rule:
         return f"stay={'?' if self.stay is None else float(self.stay)}"
 
     def plain(self) -> str:
-        """Return the rule as it would be written."""
+        """Return the rule as users write it."""
         return f"{_quoted(self.column)}:{self.law}".removesuffix(":")
 
 
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules that a text says, each column once.
-
-    InputError where it cannot be understood.
-    """
+    """Return the rules in a text; raise InputError if it is invalid or names a column twice."""
     texts = [text] if isinstance(text, str) else text
     pieces = (piece for one in texts for piece in _split(one, ";") if piece)
     link_rules = [rule for piece in pieces for rule in _rule(piece)]
@@ -77,7 +73,7 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
 
 
 def probability(text: str | float, what: str) -> Fraction:
-    """Return a probability as it was written: 0.93 is 93/100. InputError outside [0, 1]."""
+    """Return a probability exactly: 0.93 is 93/100. Raise InputError outside [0, 1]."""
     try:
         number = Fraction(Decimal(str(text).strip()))
     except (InvalidOperation, ValueError, OverflowError) as e:
@@ -88,7 +84,7 @@ def probability(text: str | float, what: str) -> Fraction:
 
 
 def _rule(piece: str) -> list[Rule]:
-    names, *laws = _split(piece, ":", most=2)  # at the first colon that is in no name
+    names, *laws = _split(piece, ":", most=2)  # at the first colon outside double quotes
     columns = [_unquoted(name) for name in _split(names, ",")]
     if not all(columns):
         raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")
@@ -125,7 +121,7 @@ def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as it would be written: in double quotes where a mark is in it."""
+    """Return a name as users write it: in double quotes if it contains a mark or outer blanks."""
     plain = name == name.strip() and not any(mark in name for mark in ',;:"')
     return name if plain else '"' + name.replace('"', '""') + '"'
 

@@ -1,7 +1,7 @@
-"""Small files of the user's about the values of a secret: what they are worth, how likely.
+"""The user's small files about the values of a secret: gains and prior probabilities.
 
-A file is read as it is, its values as those of the secret. CSV is read as text, so ``01`` is not 1
-unless the secret is a number. An empty field is the missing value.
+Values are read in the type of the secret. CSV is read as text, so ``01`` is not 1 unless the
+secret is a number. An empty field is the missing value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from qifsql.data.expressions import SOURCE, column, is_nan, with_one_missing
 from qifsql.data.relation import relation
 from qifsql.errors import InputError, quoted
 
-MISSING = ("", "(missing)")  # names of the column of a wide matrix that is of the missing value
-WIDE = 500  # columns that a wide matrix may have
+MISSING = ("", "(missing)")  # names of the column for the missing value in a wide matrix
+WIDE = 500  # most columns of values in a wide matrix
 
 
 def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> exp.Query:
-    """Return the lines of a file of gains: guess, value, raw (the value as it is written), gain."""
+    """Return the lines of a gains file: guess, value, raw (the value as written) and gain."""
     value = _value_column(schema, secret)
     earned = schema.find("gain") or schema.find("worth")
     guess = schema.find("guess")
@@ -47,10 +47,7 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
 def beliefs(
     secrets: Sequence[Attribute], dataset: Dataset, schema: Schema
 ) -> tuple[int, exp.Query]:
-    """Return the number of the secret that a file of beliefs is about, and its lines.
-
-    Value, belief.
-    """
+    """Return the number of the secret in a prior file, and its lines: value, raw and belief."""
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
     exact = {c.name for c in schema.columns}
     named = [j for j, s in enumerate(secrets, 1) if s.name in exact]
@@ -73,7 +70,7 @@ def _value_column(schema: Schema, secret: Attribute) -> Column | None:
 
 
 def lines(dataset: Dataset, columns: Mapping[str, exp.Expr]) -> exp.Select:
-    """Return the lines of a file in columns of these names."""
+    """Return the lines of a file as a query with these columns, by name."""
     query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
     return query.from_(exp.alias_(relation(dataset), SOURCE, table=True))
 
@@ -86,10 +83,7 @@ def _earned(
 
 
 def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> exp.Select:
-    """Return one column of a wide matrix.
-
-    The gains of all guesses from the value that it is named for.
-    """
+    """Return one column of a wide matrix: the gain of each guess for the value in its name."""
     name = exp.null() if other.name in MISSING else exp.Literal.string(other.name)
     raw = exp.cast(name.copy(), "VARCHAR")
     columns = {"guess": _text(first), "value": typed(name, secret), "raw": raw}
@@ -97,7 +91,7 @@ def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> 
 
 
 def typed(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """Return a value as one of a column; what does not fit becomes NULL."""
+    """Return a value cast to the type of an attribute; a value that does not fit becomes NULL."""
     kind = exp.DataType.build(attribute.type, dialect="duckdb")
     tried: exp.Expr = exp.TryCast(this=tree, to=kind)
     return with_one_missing(tried) if attribute.floating else tried
@@ -108,12 +102,12 @@ def _text(value: Column) -> exp.Expr:
 
 
 def _raw(value: Column, secret: Attribute) -> exp.Expr:
-    """Return a value as it is written; NULL if it is missing, which NaN is, too."""
+    """Return a value as it is written; NULL if it is missing or NaN."""
     if not secret.floating:
         return _text(value)
     return exp.Case().when(is_nan(number(value)), exp.null()).else_(_text(value))
 
 
 def number(value: Column) -> exp.Expr:
-    """Return a value as a number; NULL if it is none."""
+    """Return a value as a number; NULL if it is not a number."""
     return exp.TryCast(this=column(value), to=exp.DataType.build("DOUBLE"))

@@ -1,4 +1,4 @@
-"""The spec of a composition: releases, the people in all of them, and what is known of them."""
+"""The spec of a composition: releases, the people in all of them, and the known columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ SUPPRESSED = ("candidates", "ignored")
 
 @dataclass(frozen=True)
 class Composition:
-    """Releases and people as the user named them; see ``compose`` for what each means."""
+    """Releases and people as the user named them; ``compose`` explains each field."""
 
     releases: tuple[Dataset, ...]
     people: Dataset
@@ -38,9 +38,9 @@ class Composition:
         instead: str = "compose different releases",
         **options: object,
     ) -> "Composition":
-        """Return the files, each opened under a name of its own.
+        """Return the composition of these files, each opened under a different name.
 
-        InputError where they cannot be met.
+        Raises InputError if a release is missing or given twice, or if the options do not fit.
         """
         opened = datasets(releases)
         if not opened:
@@ -76,9 +76,9 @@ class Release:
 
 @dataclass(frozen=True)
 class Bound:
-    """A composition whose names are all looked up and whose types fit.
+    """A composition with all names found and all types checked.
 
-    ``qids`` are the raw quasi-identifiers of the people, ``raws`` the same for their cells.
+    ``qids`` are the people's quasi-identifiers, ``raws`` the same for comparison with cells.
     """
 
     spec: Composition
@@ -98,16 +98,16 @@ def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
 
 
 def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, ...]:
-    """Return each under a catalog of its own, should it be a table of a database."""
+    """Return the datasets with different catalogs, which tables of databases need."""
     return tuple(replace(d, catalog=f"attached_{i}") for i, d in enumerate(datasets, first))
 
 
-NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # what is known where all columns are gone
+NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # the known column if all others are gone
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One file: its title, its columns by quasi-identifier, and the attack on it as it is."""
+    """One compared file: its title, its columns by quasi-identifier, and the attack on it."""
 
     number: int
     title: str

@@ -12,14 +12,14 @@ DIGITS = 10**9  # denominators of limits are at most that, so that SQL compares 
 
 @dataclass(frozen=True)
 class Wishes:
-    """The limits that every class of a release keeps; None if there is none.
+    """The limits for every class of a release; None for a limit that is not set.
 
-    ``k``: at least that many records. Of each secret: ``l`` different values at least;
-    ``l_entropy``: exp of the Shannon entropy (nats) of its values at least that;
-    ``l_recursive``: (c, l), the most frequent value occurs less than c times as often as all
-    values from the l-th most frequent on together; ``t``: the distance (half of L1, equal ground
-    distance) of its distribution to that of the whole release at most that, in (0, 1];
-    ``t_ordered``: the same with the ordered distance. A missing value is a value.
+    ``k``: the class has at least that many records. Of each secret, ``l``: the class has at least
+    that many different values; ``l_entropy``: exp of the Shannon entropy (nats) of the values is at
+    least that; ``l_recursive``: (c, l), the most frequent value occurs less than c times as often
+    as all values from the l-th most frequent on together; ``t``: the distance (half of L1, equal
+    ground distance) between the distributions in the class and in the whole release is at most
+    that, in (0, 1]; ``t_ordered``: the same with the ordered distance. A missing value is a value.
 
     Sources: Machanavajjhala et al. 2007, definitions 4.1 to 4.3; Li et al. 2007, section 4.
     """
@@ -42,7 +42,7 @@ class Wishes:
         t: Number | None = None,
         t_ordered: Number | None = None,
     ) -> "Wishes":
-        """Return the wishes as people give them; InputError if a limit makes no sense."""
+        """Return checked limits from user input; raise InputError if a limit is invalid."""
         return cls(
             _whole(k, "k"),
             None if l is None else _whole(l, "l"),
@@ -59,7 +59,7 @@ class Wishes:
         return any(limit is not None for limit in about)
 
     def plain(self) -> dict[str, object]:
-        """Return the limits as plain data, those that there are."""
+        """Return the limits that are set, as plain data."""
         c_l = self.l_recursive
         limits: dict[str, object] = {
             "k": self.k,
@@ -84,7 +84,7 @@ class Wishes:
 
 
 def fraction(value: Number, what: str) -> Fraction:
-    """Return a number as it is written, exactly: 0.1 is one tenth. InputError if it is invalid."""
+    """Return a number exactly: 0.1 is one tenth. Raise InputError if it is invalid."""
     try:
         if isinstance(value, bool):
             raise ValueError

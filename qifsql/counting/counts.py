@@ -1,8 +1,8 @@
-"""The counts of one attack, kept in the engine: counted once, asked again and again.
+"""The counts of one attack, computed once and kept in the engine for many questions.
 
-What is kept depends on what will be asked. Secrets of few values are counted by tallies, all in
-one pass; others by cells, the records of each block that have each value. Every profile, measure,
-gain function and histogram is a question to these tables, not to the data.
+The questions to come determine the tables to keep. Secrets of few values are counted by tallies,
+all in one pass; others by cells, the number of records of each block with each value. Every
+profile, measure, gain function and histogram is computed from these tables, not from the data.
 """
 
 import json
@@ -28,14 +28,14 @@ from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
 from qifsql.query.plan import Plan
 
-FEW = 8  # a secret with at most so many values is counted by one tally per value
-TALLIES = 24  # and so many tallies at most in one pass
-FORM = 2  # of the tables in a file of counts
+FEW = 8  # most values of a secret that is counted by tallies, one per value
+TALLIES = 24  # most tallies in one pass
+FORM = 2  # version of the tables in a file of counts
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of a secret: how many, whether one is missing, and how many people have them."""
+    """The values of a secret: their number, a flag for a missing one, and the number of people."""
 
     values: int
     missing: bool
@@ -44,7 +44,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Store:
-    """A file in which counts stay for another time, and a connection for the record of it."""
+    """A file that stores counts for later runs, and a connection for its ledger."""
 
     path: Path
     stream: Stream
@@ -53,9 +53,9 @@ class Store:
 class Counts:
     """The counts of one attack.
 
-    ``again``: more than the profile will be asked; ``tallied`` lets secrets of few values be
-    counted by tallies, from which cells cannot be told. ``plans`` are the plans
-    that ran, ``records`` the number of records.
+    ``again``: questions other than the profile will follow. ``tallied`` allows tallies for secrets
+    of few values; cells cannot be computed from tallies. ``plans`` are the plans that ran,
+    ``records`` the number of records.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class Counts:
             signature["records"] if signature else check_records(engine, bound.microdata)
         )
         if signature is None:
-            if self._ledger is not None:  # only now: what is refused leaves an empty file
+            if self._ledger is not None:  # only now, so that a refused attack leaves an empty file
                 ledger.begin(self._ledger)
             self._count(again or store is not None, tallied=tallied and store is None)
         if store and signature is None:
             self._sign()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
-        """Return the profile of each question: of a secret (0: the owner) with a gain function."""
+        """Return the profile of each question: a secret (0: the owner) and a gain function."""
         instead = {q: self._same_blocks(q) for q in questions}
         unique_questions = sorted(set(instead.values()))
         what = "measuring the prior" if prior else "attacking"
@@ -117,7 +117,7 @@ class Counts:
         return self._frame(plan, "measuring")
 
     def domain(self, secret: int) -> Domain:
-        """Return how many values a secret has, and how many people there are."""
+        """Return the domain of a secret."""
         row = self.frame("domain", [(secret, 0)]).row(0, named=True)
         return Domain(row["values"], row["missing"] > 0, row["people"])
 
@@ -130,7 +130,7 @@ class Counts:
         prior: bool = False,
         lasting: bool = True,
     ) -> None:
-        """Keep one step as a table; one that is not ``lasting`` is not put into the store."""
+        """Keep one step as a table; only a ``lasting`` table goes into the store."""
         name, plan = compiler.kept_plan(
             self.bound, name, secret, gain, prior=prior, catalogs=self.catalogs, values=self.values
         )
@@ -147,7 +147,7 @@ class Counts:
             self.catalogs[name] = catalog
 
     def forget(self) -> None:
-        """Drop what is kept, so that others can be counted."""
+        """Drop the kept tables, so that another attack can be counted."""
         for name, catalog in self.catalogs.items():
             self.engine.drop(name, catalog)
             if catalog == STORE and self._ledger is not None:
@@ -189,7 +189,7 @@ class Counts:
         return few
 
     def _same_blocks(self, question: Question) -> Question:
-        """Return whose record it is needs the blocks alone: those of any secret will do."""
+        """Return a question with the same blocks; for the owner, the blocks of any secret do."""
         others = [
             j
             for j in range(1, len(self.bound.microdata.secrets) + 1)
@@ -208,13 +208,14 @@ class Counts:
         return self.engine.frame(plan, what, self.where)
 
     def _send(self, plan: Plan) -> None:
-        """Note a plan that runs; where its counts are kept is opened before."""
+        """Record a plan that runs, with the statement that opens the store before it."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
     def _stored(self, store: Store, held: set[str]) -> dict[str, Any] | None:
-        """Return what a file of counts holds; None if it is new. Another question's is refused.
+        """Return the signature of a file of counts; None if the file is new.
 
-        Raises DatasetError where a table holds anything but what was stored in it.
+        Raises InputError if the counts are of another question, DatasetError if a table differs
+        from what was stored in it.
         """
         if not held:
             return None
@@ -239,7 +240,7 @@ class Counts:
                 "name another file"
             )
         entered = ledger.check(store.stream, held, damaged)
-        for name in set(self.catalogs) - entered:  # of a process that did not get further
+        for name in set(self.catalogs) - entered:  # left by an interrupted process
             self.engine.drop(name, STORE)
             del self.catalogs[name]
         if "question" not in entered:
@@ -247,7 +248,7 @@ class Counts:
         return stored
 
     def _sign(self) -> None:
-        """Say whose counts these are; only now can they be used."""
+        """Store the question of these counts; a file without it is refused."""
         held = json.dumps({"question": self._question(), "records": self.records})
         query = exp.select(exp.alias_(exp.Literal.string(held), "asked"))
         self.engine.keep("question", Plan((), query), "counting", self.where)

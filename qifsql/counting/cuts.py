@@ -1,4 +1,4 @@
-"""Refuse cuts of which one side would break a limit on a secret."""
+"""Refuse cuts if one side would break a limit on a secret."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,7 +13,7 @@ from qifsql.query.splice import splice
 
 
 def fit_secret(wishes: Wishes, secret: Secret) -> None:
-    """Refuse limits that no class could keep, or that are not about such a secret."""
+    """Refuse limits that no class can keep, or that do not apply to such a secret."""
     name = quoted(secret.attribute.name)
     if wishes.l is not None and wishes.l > secret.values:
         raise InputError(
@@ -55,7 +55,7 @@ def refused(
 
 
 def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:
-    """Return the files that look for a broken limit, with the numbers in them."""
+    """Return the SQL files that find a broken limit, with the numbers for them."""
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))

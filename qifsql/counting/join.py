@@ -1,4 +1,4 @@
-"""The people of a collection: checked and joined once, before anything is asked about them."""
+"""Check and join the people of a collection, once, before any question about them."""
 
 import shlex
 from dataclasses import replace
@@ -17,9 +17,10 @@ from qifsql.query.templates import load
 
 
 def collected(engine: Engine, microdata: Microdata) -> Microdata:
-    """Return the attack on the joined people of its collection; another attack as it is.
+    """Return the microdata with the people of its collection joined; others as they are.
 
-    Raises DatasetError where a key is not unique in a dataset, or where nobody is in two.
+    Raises DatasetError if a key is not unique in a dataset, or if a dataset shares no person with
+    the focal one.
     """
     collection = microdata.dataset
     if not isinstance(collection, Collection):
@@ -33,11 +34,9 @@ def collected(engine: Engine, microdata: Microdata) -> Microdata:
 
 
 def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
-    """Return what exists to say about the keys of a collection.
+    """Return remarks on the keys of a collection; raise DatasetError if they cannot join people.
 
-    DatasetError where they tell too little.
-
-    A key must be unique in each dataset, and somebody must be in the focal one and each other.
+    A key must be unique in each dataset, and the focal dataset must share a person with each other.
     """
     collection = microdata.dataset
     if not isinstance(collection, Collection):
@@ -51,10 +50,7 @@ def _attributes(microdata: Microdata) -> list[Attribute]:
 
 
 def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """Return what exists to say about the key of one dataset.
-
-    DatasetError where it tells too little.
-    """
+    """Return remarks on the key of one dataset; raise DatasetError if it cannot join people."""
     dataset, key = collection.datasets[i], collection.key_columns[i]
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
@@ -73,10 +69,7 @@ def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
 
 
 def _choose_first(dataset: Dataset, key: Column) -> str:
-    """Return where a key must be unique, and what makes it so.
-
-    A command to be copied, if there is one.
-    """
+    """Return the end of a message: the scope of a unique key, and how to make the key unique."""
     if dataset.wave is not None:
         return "wave; check both columns, or first choose one record per person in each wave"
     one_file = dataset.format != "duckdb" and len(dataset.paths) == 1
@@ -88,9 +81,9 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
 
 
 def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """Return how many of the people are in an auxiliary dataset, too.
+    """Return a remark on the number of people who are also in another dataset.
 
-    DatasetError where nobody is.
+    Raises DatasetError if nobody is, or if a release has people outside the population.
     """
     focal, other = collection.datasets[0], collection.datasets[i]
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
@@ -116,7 +109,7 @@ def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
 
 
 def _keyed(collection: Collection, i: int, name: str) -> Step:
-    """Return the keys of one dataset."""
+    """Return the step of the keys of one dataset."""
     key_column = collection.key_columns[i]
     key: exp.Expr = column(key_column)
     key = with_one_missing(key) if key_column.type in FLOATING else key

@@ -24,7 +24,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
 BATCH = 100_000  # pairs of masses that are read at a time
-WIDTHS = 1000  # different widths of cells of which records are cut exactly
+WIDTHS = 1000  # most different widths of cells for exact parts of records
 WHOLE = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not whole
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -42,21 +42,22 @@ COLUMNS: dict[str, pl.DataType] = {
 }
 """One row per release and quasi-identifier.
 
-``column`` is what it is called there (NULL: the release has none, and nothing is told of it);
-``values`` are those of the original, ``cells`` the different cells of the release. Shares of the
-records in [0, 1]: ``generalised``, whose cell contains several values of the original or is
-suppressed, and ``outside``, whose cell contains none (they count as mass on no value).
-``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
-[0, 1], ``divergence`` is in bits and may be infinite: the release excludes a value that there is.
+``column`` is its name in the release (NULL: the release has no such column, and reveals nothing of
+it); ``values`` is the number of values of the original, ``cells`` that of different cells of the
+release. Two columns are shares of the records in [0, 1]: ``generalised`` (the cell contains several
+values of the original or is suppressed) and ``outside`` (the cell contains no value of the
+original; such records count as mass on no value). ``certainty_penalty`` (``utility.penalty``) and
+``total_variation`` (``utility.distances``) are in [0, 1]. ``divergence`` is in bits; it is infinite
+if the release excludes a value of the original.
 """
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A column of the original: its quasi-identifier, its values, and how far they are apart.
+    """A column of the original: its quasi-identifier, its number of values, and their distances.
 
-    ``whole`` is the length of its scale in units of which one is ``1 / unit`` of a position; 0
-    where values have no distances.
+    ``whole`` is the length of the scale in units, each ``1 / unit`` of a position; 0 if values have
+    no distances.
     """
 
     raw: Raw
@@ -66,12 +67,12 @@ class Scale:
 
     @property
     def by_distance(self) -> bool:
-        """Return whether what is lost is measured by distances, and not by numbers of values."""
+        """Return whether the loss is measured by distances, and not by numbers of values."""
         return self.raw.hierarchy is None and measured(self.raw.type)
 
 
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
-    """Make the tables of places and positions of the original's values; the scales."""
+    """Create the tables of places and positions of the original's values; return the scales."""
     scales = []
     for raw, qid in zip(raws, microdata.qids, strict=True):
         j = raw.number
@@ -140,7 +141,7 @@ def lost(
 
 
 def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
-    """Return columns of the records of a file under its filter."""
+    """Return columns of the records of a file that pass its filter."""
     query = exp.select(*columns).from_(exp.alias_(relation(microdata.dataset), SOURCE, table=True))
     return query if microdata.where is None else query.where(exp.paren(microdata.where.copy()))
 
@@ -148,7 +149,7 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
 def _column(
     tables: Tables, file: Compared, column: Generalised, of: tuple[Scale, int, int]
 ) -> dict[str, Any]:
-    """Return what one column of a release has lost."""
+    """Return the row of ``COLUMNS`` for one column of a release."""
     scale, original, records = of
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
@@ -188,7 +189,7 @@ def _column(
 
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
-    """Yield the masses of all values, however many."""
+    """Yield the masses of all values, read in batches."""
     plan = Plan((), splice("compare/masses", tables=names))
     for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
         for people, mass, values in frame.iter_rows():
@@ -205,7 +206,7 @@ def units(scale: Scale, parts: int) -> exp.Select:
 
 
 def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
-    """Return a column that the release has not: every record may have any value."""
+    """Return the row for a column that the release lacks: every record may have any value."""
     original, records = sizes
     places = exp.table_(f"places_{scale.raw.number}")
     people = exp.select("people", "1", "count(*)").from_(places)

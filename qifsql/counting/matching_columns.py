@@ -1,7 +1,7 @@
-"""Release and register side by side: which column of the one is which of the other.
+"""Matching columns of a release and a register.
 
-A quasi-identifier without a tag has one name in both; ``1:zip,2:plz`` is ``zip`` of the release and
-``plz`` of the register. Those with tags are paired in their order.
+A quasi-identifier without a tag has the same name in both; ``1:zip,2:plz`` matches ``zip`` of the
+release with ``plz`` of the register. Names with tags are paired in their order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from qifsql.query.plan import Step
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: its records, its quasi-identifiers in the common order, key and filter."""
+    """The release or the register: records, quasi-identifiers in common order, key and filter."""
 
     dataset: Dataset
     qids: tuple[Attribute, ...]
@@ -33,24 +33,24 @@ class Side:
 
     @property
     def complete(self) -> exp.Expr:
-        """Return whether a record misses none of its quasi-identifiers."""
+        """Return the condition that no quasi-identifier of a record is missing."""
         return exp.and_(*(exp.not_(exp.paren(normal(q)).is_(exp.null())) for q in self.qids))
 
     def step(self, name: str) -> Step:
-        """Return the records that can be linked: those that miss nothing."""
+        """Return the step of the records that can be linked: those without missing values."""
         columns = [exp.alias_(plain(q), f"qid_{i}") for i, q in enumerate(self.qids, 1)]
         columns += [exp.alias_(plain(self.key), "key")] if self.key else []
         doc = f"One row per record of the {name} that misses no quasi-identifier."
         return Step(name, doc, self.rows(*columns).where(self.complete))
 
     def keyed(self, name: str) -> Step:
-        """Return the keys of all records."""
-        assert self.key is not None  # noqa: S101 - asked only where there is a truth
+        """Return the step of the keys of all records."""
+        assert self.key is not None  # noqa: S101 - called only with a truth
         query = self.rows(exp.alias_(plain(self.key), "key"))
         return Step(name, "One row per record: the key of its person.", query)
 
     def rows(self, *columns: exp.Expr) -> exp.Select:
-        """Return columns of the records under the filter."""
+        """Return columns of the records that pass the filter."""
         rows = exp.alias_(relation(self.dataset), SOURCE, table=True)
         query = exp.select(*columns).from_(rows)
         return query if self.where is None else query.where(exp.paren(self.where))
@@ -62,9 +62,9 @@ def sides(
     truth: Sequence[str],
     wheres: Sequence[str | None],
 ) -> tuple[Side, Side]:
-    """Return release and register with the columns that are compared, checked once.
+    """Return release and register with the columns to compare, checked once.
 
-    Raises ColumnError where a column has no partner, or one that it cannot be compared with.
+    Raises ColumnError if a column has no partner, or a partner of another type.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
     both = together(Collection(datasets), [c.schema for c in catalogs])
@@ -119,7 +119,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
 
 
 def _is_name_of_both(one: Attribute, other: Attribute) -> bool:
-    """Return whether two columns have one name, but for case: a pattern may find others."""
+    """Return whether two columns have the same name without case; matches of a pattern may not."""
     return _strip_tag(one).casefold() == _strip_tag(other).casefold()
 
 
@@ -145,7 +145,7 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
 
 
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
-    """Return the attributes over the one dataset, without tags, with their types."""
+    """Return the attributes of one dataset, without tags, with their types."""
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
     types = catalog.types(
         [a.expression for a in columns], [f"expression {quoted(a.name)}" for a in columns]
@@ -173,7 +173,7 @@ def _untagged(attribute: Attribute) -> exp.Expr:
 
 
 def person_key(name: str, schema: Schema) -> Attribute:
-    """Return the column that tells who is who; ColumnError if it is not there or nested."""
+    """Return the key column; raise ColumnError if it does not exist or is nested."""
     key: Column = schema[name]
     if nested(key.type):
         raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested; name another")
@@ -181,7 +181,7 @@ def person_key(name: str, schema: Schema) -> Attribute:
 
 
 def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
-    """Return a filter of one dataset, checked; none if none is given."""
+    """Return the checked filter of one dataset; None without a filter."""
     if where is None:
         return None
     what = f"the filter (where) of {catalog.schema.dataset}"
@@ -191,7 +191,7 @@ def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
 
 
 def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> None:
-    """Refuse to compare what would have to be made something else first."""
+    """Refuse two columns if their values cannot be compared without a conversion."""
     if comparable(one.type) == comparable(other.type):
         return
     raise ColumnError(
@@ -204,9 +204,6 @@ def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> N
 
 
 def plain(attribute: Attribute) -> exp.Expr:
-    """Return the attribute with one missing value and one zero.
-
-    What has a list of values as its text.
-    """
+    """Return the attribute with one missing value and one zero, and ENUM values as text."""
     tree = normal(attribute)
     return exp.cast(tree, "VARCHAR") if family(attribute.type) == "ENUM" else tree

@@ -1,10 +1,10 @@
-"""Progress of work in stages, each of many statements: what is done now, and how much before it."""
+"""Progress of work in stages, each with many statements."""
 
 from qifsql.engine.settings import Progress
 
 
 class Meter:
-    """The progress that is shown for an engine's own: that of the whole work, called ``what``."""
+    """Progress of the whole work ``what``, in place of the engine's progress of each statement."""
 
     def __init__(self, what: str, show: Progress) -> None:
         self._what = what
@@ -13,17 +13,17 @@ class Meter:
         self._detail = "reading"
 
     def __call__(self, _what: str, _share: float, _detail: str = "", /) -> None:
-        """Show where the work is, whatever the engine says of one statement."""
+        """Show the progress of the work; ignore the engine's progress of one statement."""
         self._draw(self._what, (self._done + self._inside) / self._stages, self._detail)
 
     def show(self) -> None:
-        """Show where the work is."""
+        """Show the progress of the work."""
         self("", 0.0)
 
     def begin(self, done: int, stages: int, detail: str) -> None:
-        """Say that that many of all stages are done, and what comes now."""
+        """Begin a stage: set the number of stages done, of all stages, and the text to show."""
         self._done, self._stages, self._inside, self._detail = done, stages, 0.0, detail
 
     def inside(self, share: float, detail: str) -> None:
-        """Say what is done now, and how much of the stage is done before it, 0 to 1."""
+        """Set the share of the stage that is done, 0 to 1, and the text to show."""
         self._inside, self._detail = max(self._inside, share), detail

@@ -1,7 +1,7 @@
-"""Passes: statements about a coded release, sent many times over tables of the engine's own.
+"""Passes: statements about a coded release, sent many times over internal tables of the engine.
 
-They are sent by one stream, whose thread works while the main thread hears Ctrl-C. The text of a
-statement is made once.
+One stream sends them; its thread works while the main thread listens for Ctrl-C. The text of a
+statement is written once.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,9 +27,9 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Coded:
-    """The table ``coded``: of which dataset, how many quasi-identifiers and records, its secrets.
+    """The table ``coded``: its dataset, numbers of quasi-identifiers and records, and secrets.
 
-    Nothing is kept of secrets that no limit is about, so they are not here.
+    Secrets without a limit are not in the table, so they are not listed here.
     """
 
     name: str
@@ -41,9 +41,8 @@ class Coded:
 class Passes:
     """Statements about a coded release; ``statements`` has each once.
 
-    Apart from ``Tables``: they are sent over one connection, thousands of times.
-
-    ``look`` is told how many records are in open parts; ``names`` are the tables that files name.
+    Unlike ``Tables``, this class sends them over one connection, thousands of times. ``look``
+    receives the number of records in open parts; ``names`` are the tables that SQL files name.
     """
 
     def __init__(
@@ -62,10 +61,7 @@ class Passes:
         self._texts: dict[tuple[object, ...], str] = {}
 
     def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
-        """Return the query of a file, with numbers for names.
-
-        ``tables`` stand in for tables it names.
-        """
+        """Return the query of a SQL file, with names replaced by ``numbers`` and ``tables``."""
         return splice(
             file if "/" in file else f"anonymise/{file}",
             places=range(1, self.coded.width + 1),
@@ -75,36 +71,36 @@ class Passes:
         )
 
     def make(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
-        """Make the rows of a file a table of the engine's own; how many there are."""
+        """Create an internal table from a SQL file; return its number of rows."""
         key = ("make", name, file, str(numbers), *tables.items())
         if key not in self._texts:
             self._texts[key] = render.keeping(self.plan(file, numbers, **tables), name, LOADED)
         return self._send(self._texts[key])
 
     def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
-        """Add the rows of a file to a table of the engine's own; how many there are."""
+        """Add the rows of a SQL file to an internal table; return their number."""
         key = ("add", name, file, str(numbers), *tables.items())
         if key not in self._texts:
             self._texts[key] = render.adding(self.plan(file, numbers, **tables), name, LOADED)
         return self._send(self._texts[key])
 
     def keep(self, name: str, tree: exp.Query | Plan) -> int:
-        """Make the rows of a query a table of the engine's own; how many there are."""
+        """Create an internal table from a query; return its number of rows."""
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.keeping(plan, name, LOADED))
 
     def keep_empty(self, name: str, columns: Sequence[str]) -> None:
-        """Make a table of the engine's own without rows, with columns of whole numbers."""
+        """Create an internal table without rows, with columns of whole numbers."""
         zero = exp.cast(exp.Literal.number(0), "BIGINT")
         zeros = [exp.alias_(zero.copy(), column, quoted=True) for column in columns]
         self.keep(name, exp.select(*zeros).where("FALSE"))
 
     def plan(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> Plan:
-        """Return the same as a plan of its own."""
+        """Return the query of a SQL file as a plan."""
         return Plan((), self.query(file, numbers, **tables))
 
     def append(self, name: str, tree: exp.Query | Plan) -> int:
-        """Add the rows of a query to a table of the engine's own; how many there are."""
+        """Add the rows of a query to an internal table; return their number."""
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.adding(plan, name, LOADED))
 
@@ -122,14 +118,15 @@ class Passes:
         self.stream.rows(render.setting(name, number(value), variable=True))
 
     def drop(self, *names: str) -> None:
-        """Drop tables of the engine's own."""
+        """Drop internal tables."""
         for name in names:
             self.stream.rows(render.dropping(own_name(name)))
 
     def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
-        """Make the table ``refused`` of the parts with a side that breaks a limit on a secret.
+        """Create the table ``refused``: the parts with a side that breaks a limit on a secret.
 
-        ``sides`` is the file that says who is on which side; there is none if nothing can be.
+        ``sides`` is the SQL file that puts people on sides. The table is empty if no limit is on a
+        secret.
         """
         if not wishes.of_secret:
             self.keep_empty("refused", ["part"])

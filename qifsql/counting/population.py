@@ -1,4 +1,4 @@
-"""The people who may be in a release: the blocks that they make by the same quasi-identifiers."""
+"""Blocks of a population by the quasi-identifiers of a release."""
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, Microdata
@@ -11,7 +11,7 @@ from qifsql.query.plan import Plan
 
 
 def blocks_plan(engine: Engine, spec: Attack, microdata: Microdata, population: Dataset) -> Plan:
-    """Return the blocks of the population, with the quasi-identifiers as they were written."""
+    """Return the plan for the population's blocks by the quasi-identifiers of the release."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
     catalog = Catalog(engine, population, spec.mentions)

@@ -1,4 +1,4 @@
-"""Binding a composition: names meet the columns of the people and of every release, once."""
+"""Bind a composition: look up its names in the people's file and in every release, once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,11 +18,14 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
-Tags = dict[tuple[int, str], str]  # number of a release, name -> how it is written there
+Tags = dict[tuple[int, str], str]  # number of a release, name -> its name there
 
 
 def bind(engine: Engine, spec: Composition) -> Bound:
-    """Look everything up; ColumnError, ExpressionError or InputError where something is amiss."""
+    """Return the composition with all columns looked up and checked.
+
+    Raises ColumnError, ExpressionError or InputError if a name or type does not fit.
+    """
     catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
@@ -91,14 +94,14 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
 
 def _dataset(catalog: Catalog) -> Dataset:
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - built from one
     return catalog.dataset
 
 
 def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
-    """Return the names of the people's quasi-identifiers, and how releases write them.
+    """Return the names of the people's quasi-identifiers, and their names in releases.
 
-    ``2:age=AGE`` is the quasi-identifier age in release 2; ``2:age`` the same under that name.
+    ``2:age=AGE``: the quasi-identifier age is named AGE in release 2; ``2:age``: it is named age.
     """
     names: dict[str, None] = {}
     tags: Tags = {}
@@ -120,7 +123,7 @@ def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[
 
 
 def names_of_all(spec: Composition, schema: Schema) -> set[str]:
-    """Return the names that mean every release that has them."""
+    """Return the names without a tag, which mean every release that has them."""
     texts = [t for t in spec.qids if schema.find(t) or tag_of(t, len(spec.releases)) is None]
     return {a.name for a in naming.attributes(texts, schema, QID)} if texts else set()
 
@@ -152,13 +155,13 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
 
 
 def titles_of(datasets: Sequence[Dataset]) -> list[str]:
-    """Return what releases are called: their names, or paths where names are the same."""
+    """Return the titles of releases: their names, or their paths if names are the same."""
     names = [d.name for d in datasets]
     return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
 
 
 def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
-    """Return the name of the secret, and how releases write it (0: all others)."""
+    """Return the name of the secret, and its names in releases (0: in all others)."""
     tags: Tags = {}
     names = []
     for text in spec.secrets:
@@ -216,7 +219,7 @@ def of_release(catalog: Catalog, written: str, name: str) -> Attribute:
 
 
 def _check_release(release: Release) -> None:
-    """Refuse a release in which nobody could be found, or whose secret is known."""
+    """Refuse a release without quasi-identifiers, or with a nested or known secret."""
     if not release.cells:
         raise ColumnError(
             f"{release.title} has none of the quasi-identifiers, so nobody can be found in it; "
@@ -242,7 +245,7 @@ def _check_same(one: Attribute, other: Attribute, what: str) -> None:
 
 
 def _check_keys(key: Column, release: Release, people: str) -> None:
-    assert release.key is not None  # noqa: S101 - the caller has looked
+    assert release.key is not None  # noqa: S101 - the caller has checked
     if nested(key.type) or together(domain(key.type), domain(release.key.type)) is None:
         raise ColumnError(
             f"key {quoted(release.key.name)} is {family(release.key.type)} in {release.title} but "

@@ -1,4 +1,4 @@
-"""The risk of one release: its blocks, and how well adversaries do who know them.
+"""The risk of one release: its blocks, and the success of adversaries who know them.
 
 The counts are those of ``qifsql.attack`` (models CRS and CAS), and k and l come from the same
 profiles.
@@ -34,10 +34,10 @@ PARTITION: dict[str, pl.DataType] = {
 }
 """The measures of a release and a secret.
 
-``k`` is the size of the smallest block, ``l`` the least number of different values of the secret in
-one (a missing value is a value), ``average_class_size`` records per block. ``crs_*`` is success at
-re-identification, ``cas_*`` at inferring the secret: probabilities in [0, 1], those of PoPETs Table
-11. ``l`` and ``cas_*`` are NULL where no secret is named."""
+``k`` is the size of the smallest block, ``l`` the smallest number of different values of the secret
+in a block (a missing value is a value), ``average_class_size`` the mean number of records per
+block. ``crs_*`` is the success of re-identification, ``cas_*`` that of inferring the secret: the
+probabilities in [0, 1] of PoPETs Table 11. ``l`` and ``cas_*`` are NULL if no secret is named."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Risk:
 
 
 def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
-    """Return the risk for each secret (once without one, if there is none), and the plans that ran.
+    """Return the risk for each secret, or one risk without a secret, and the plans that ran.
 
-    Who knows no quasi-identifiers at all is left with the prior.
+    Without quasi-identifiers the posterior equals the prior.
     """
     counts = Counts(engine, bound, again=False)
     questions = compiler.questions(bound)
@@ -107,5 +107,5 @@ def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:
 
 
 def _least(profile: Profile, column: str) -> int:
-    """Return the least of a column of the profile: k by ``size``, l by ``values``."""
+    """Return the minimum of a column of the profile: k from ``size``, l from ``values``."""
     return int(profile.frame[column].min())  # type: ignore[arg-type]

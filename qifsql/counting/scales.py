@@ -1,9 +1,9 @@
 """Scales: the values of each quasi-identifier as places, those of each secret as numbers.
 
 A release is anonymised on whole numbers: places of quasi-identifiers from 0 to 2^30 (see
-the view ``anonymise/scale``), and secrets numbered in their order, missing last. So widths, medians
-and distances are exact, and no statement of the passes names anything of the user's. The numbers
-of the values of an attribute are its dictionary.
+the view ``anonymise/scale``), and numbers of the secrets' values in their order, missing last. So
+widths, medians and distances are exact, and statements of the passes contain no names or values of
+the user's data. The dictionary of an attribute has the numbers of its values.
 """
 
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
-NOWHERE = 2**31 - 1  # the place of the missing value where there is none
+NOWHERE = 2**31 - 1  # the place of the missing value if no value is missing
 
 
 @dataclass(frozen=True)
 class Spread:
     """The distribution of people over the values of an attribute.
 
-    ``together`` is the sum of the squares of the values' people: the fewer, the more the attribute
-    tells people apart.
+    ``together`` is the sum over the values of the squared number of their people: the smaller it
+    is, the better the attribute distinguishes people.
     """
 
     values: int
@@ -37,7 +37,7 @@ class Spread:
 
 
 def dictionary(engine: Engine, microdata: Microdata, attribute: str) -> Spread:
-    """Make the dictionary of ``qid_1`` or ``secret_1`` ...; how people are spread over it."""
+    """Create the dictionary of ``qid_1``, ``secret_1`` ...; return the spread of people over it."""
     query = splice("sweep/dictionary", columns={"attribute": attribute})
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
     name = f"dictionary_{attribute}"
@@ -52,8 +52,8 @@ def dictionary(engine: Engine, microdata: Microdata, attribute: str) -> Spread:
 class Scale:
     """The scale of one quasi-identifier, in the table ``scale_i``.
 
-    ``values`` is how many there are, missing included; ``missing`` the place of the missing value
-    (``NOWHERE`` where there is none); ``least`` and ``greatest`` are the ends of the scale.
+    ``values`` is the number of values, missing included; ``missing`` the place of the missing value
+    (``NOWHERE`` if no value is missing); ``least`` and ``greatest`` are the ends of the scale.
     """
 
     attribute: Attribute
@@ -64,18 +64,21 @@ class Scale:
 
     @property
     def interval(self) -> bool:
-        """Return whether a cell is an interval; it is a set where values have no distance."""
+        """Return whether a cell is an interval; it is a set if values have no distances."""
         return measured(self.attribute.type)
 
     @property
     def span(self) -> int:
-        """Return how long the scale is; 0 where there is one value."""
+        """Return the length of the scale; 0 if there is one value."""
         return self.greatest - self.least
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret: how many values it has, and the sum over them of those with a smaller value."""
+    """A secret: its number of values, and a sum for the ordered distance.
+
+    ``before`` is the sum over the values of the number of people with that or a smaller value.
+    """
 
     attribute: Attribute
     values: int
@@ -83,7 +86,7 @@ class Secret:
 
 
 def measured(type_: str) -> bool:
-    """Return whether values of a type have distances, and stand in intervals."""
+    """Return whether values of a type have distances, and so form intervals."""
     kind = family(type_)
     return kind in NUMBERS or kind.startswith("TIMESTAMP") or kind in ("DATE", "TIME")
 
@@ -94,7 +97,7 @@ def scale_table(i: int) -> str:
 
 
 def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
-    """Make the tables ``scale_1 ..``; what is on them."""
+    """Create the tables ``scale_1 ..``; return the scales."""
     scales = []
     for i, qid in enumerate(microdata.qids, 1):
         dictionary(engine, microdata, f"qid_{i}")
@@ -116,7 +119,7 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
 
 
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
-    """Make the tables ``whole_1 ..`` of the secrets; what is in them."""
+    """Create the tables ``whole_1 ..`` of the secrets; return the secrets."""
     secrets = []
     for j, secret in enumerate(microdata.secrets, 1):
         spread = dictionary(engine, microdata, f"secret_{j}")
@@ -130,7 +133,7 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
 
 
 def code(engine: Engine, microdata: Microdata) -> None:
-    """Make the table ``coded``: one row per record: its position, its places, its secrets."""
+    """Create the table ``coded``, one row per record: its position, places and secrets."""
     every = (*microdata.qids, *microdata.secrets)
     columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
     query_ = exp.select().from_("everybody")
@@ -149,7 +152,7 @@ def code(engine: Engine, microdata: Microdata) -> None:
 
 
 def position(type_: str) -> exp.Expr:
-    """Return a value as a number; NULL if it is none."""
+    """Return a value as a number; NULL if its type has no distances."""
     kind, value = family(type_), exp.column("value")
     if kind in NUMBERS:
         return exp.cast(value, "DOUBLE")
@@ -164,10 +167,10 @@ def position(type_: str) -> exp.Expr:
 
 
 def own_name(name: str) -> str:
-    """Return the full name of a table of the engine's own."""
+    """Return the full name of an internal table of the engine."""
     return f"{LOADED}.main.{name}"
 
 
 def own_table(name: str) -> exp.Table:
-    """Return a table of the engine's own."""
+    """Return an internal table of the engine."""
     return exp.table_(name, db="main", catalog=LOADED)

@@ -1,4 +1,4 @@
-"""Gain functions and beliefs against the values that a secret has: complete, known, numbers."""
+"""Check gain functions and beliefs against the values of a secret."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from qifsql.adversary.gains import STAKED
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError, quoted, several
 
-PAIRS = 1_000_000_000  # gains of a guess and a value that are looked at
-ADDITIONS = 20_000_000_000  # sums of a block, a guess and a value that are added up
+PAIRS = 1_000_000_000  # most pairs of a guess and a value to compute gains for
+ADDITIONS = 20_000_000_000  # most terms to add up, each of a block, a guess and a value
 TRIES = 999_999  # the largest values that the engine can list
-CLOSE = 1e-9  # how far from 1 the sum of beliefs may be
+CLOSE = 1e-9  # largest distance of the sum of beliefs from 1
 
 
 def check(counts: Counts) -> list[str]:
-    """Refuse gains and beliefs that do not fit the secrets; remarks about the others."""
+    """Refuse gains and beliefs that do not fit the secrets; return remarks about the others."""
     notes: list[str] = []
     if counts.bound.member:
         _check_flag(counts)
@@ -44,7 +44,7 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
-    """Note where one of that many guesses is always right; InputError if they are too many."""
+    """Return a remark if one of ``tries`` guesses is always right; refuse too many guesses."""
     if tries <= there:
         if tries > TRIES:
             raise InputError(

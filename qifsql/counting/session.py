@@ -31,11 +31,11 @@ def opened(
     ordered: bool = False,
     joined: bool = True,
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
-    """Open the engine and bind the attack; temporary data are removed at the end.
+    """Open the engine and bind the attack; remove temporary data at the end.
 
     The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
-    ``DuckDB``). The people of a collection are checked and ``joined``, once, unless nothing is to
-    be run.
+    ``DuckDB``). ``joined``: the people of a collection are checked and joined, which is needed to
+    run queries.
     """
     every = (spec.dataset, *spec.tables, *sources)
     with open_engine(
@@ -52,9 +52,9 @@ def opened(
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
-    """Return the releases in a long table: all, or those that are named, the focal one first.
+    """Return the waves of a long table, and a remark on the records without a wave.
 
-    And a remark on the records that are in none.
+    All waves are returned, or those that the user named; the focal one is the first.
     """
     if not isinstance(spec.dataset, Dataset):
         raise InputError("waves are those of one long table; name one file")
@@ -77,9 +77,9 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
 
 
 def check_records(engine: Engine, microdata: Microdata) -> int:
-    """Return the number of records under the filter.
+    """Return the number of records that pass the filter.
 
-    WeightError or DatasetError where it is no base.
+    Raises WeightError if weights cannot be used, DatasetError if no records are left.
     """
     where = microdata.dataset.name
     if microdata.weight is None:
@@ -110,7 +110,7 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
 
 
 def _check_range(least: float, most: float, records: int, name: str) -> None:
-    """Refuse weights whose exact sum needs more than 126 bits, from the least to the total."""
+    """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total."""
     bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
     if bits > 124 or math.log2(least) < -900:
         raise WeightError(

@@ -1,10 +1,11 @@
-"""One column of a release: which places, in the order of the people's values, each cell covers.
+"""Spans of one column of a release: the places of the people's values that each cell covers.
 
-Only different cells and different values of the people meet here, by order (ASOF joins) and by
-equality; a cell becomes a span of places, and where it has gaps a list of its members besides.
+The people's values have places in their order. Different cells are joined with different values,
+by order (ASOF joins) and by equality. A cell becomes a span of places; a cell with gaps also gets a
+list of its members.
 
-The cells of a text column are read in Python: each different one once, in batches. What was read
-goes to a file of the engine's scratch folder, so that nothing here grows with the number of cells.
+The cells of a text column are read in Python, each different cell once, in batches. The results go
+to a file in the engine's scratch folder, so that memory does not grow with the number of cells.
 """
 
 from collections import Counter
@@ -67,10 +68,10 @@ class Raw:
 
 @dataclass(frozen=True)
 class Generalised:
-    """The same quasi-identifier in a release: column, type; ``plain``: cells are values as such.
+    """A quasi-identifier of the people in a release: its column and type there.
 
-    A file that is not ``typed`` (CSV) has all cells as text, numbers and dates too. ``labels`` says
-    what to do where cells of text cannot be read.
+    ``plain``: its cells are plain values, not generalised. A file that is not ``typed`` (CSV) has
+    all cells as text, also numbers and dates. ``labels`` is the hint for unreadable cells of text.
     """
 
     raw: Raw
@@ -89,15 +90,15 @@ class Generalised:
         return names | {"places": f"places_{self.raw.number}"}
 
     def clash(self, cells: str) -> ColumnError:
-        """Return the error where its cells, in words, do not meet the values of the people."""
+        """Return the error for ``cells``, in words, that do not fit the people's values."""
         raw = self.raw
         return clash(self.column, self.release, cells, people=raw.people, raw=raw.type)
 
 
 def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
-    """Make the table of the places of the people's values; ``values``: value, people.
+    """Create the table of places of the people's values; ``values`` has the columns value, people.
 
-    Raises ColumnError where the hierarchy lacks a value.
+    Raises ColumnError if the hierarchy lacks a value.
     """
     j = raw.number
     tables.make(f"counted_values_{j}", values)
@@ -111,8 +112,8 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """Make the table of people's values with their places among the leaves of the hierarchy."""
-    assert raw.hierarchy is not None  # noqa: S101 - asked of those alone
+    """Create the table of the people's values with their places among the hierarchy's leaves."""
+    assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [
         exp.Tuple(expressions=[exp.Literal.string(leaf), exp.Literal.number(i)])
@@ -133,7 +134,7 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
 
 
 def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
-    """Make the tables of spans and members of a column; ``cells`` are those of its classes."""
+    """Create the tables of spans and members of a column; ``cells`` are those of its classes."""
     names = column.names
     mode, kind = _mode(column)
     different = cells.distinct().subquery("different")
@@ -149,7 +150,7 @@ def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
 
 
 def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None:
-    """Make the table of what each cell says, from text or from types."""
+    """Create the table of parsed cells, from text or from typed values."""
     names = column.names
     if mode != "text":
         tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
@@ -175,7 +176,7 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
 class CellSource:
     """A source of cells: its column and release, for messages, and its domain.
 
-    ``labels`` is what to do where they cannot be read.
+    ``labels`` is the hint for unreadable cells.
     """
 
     column: str
@@ -186,9 +187,9 @@ class CellSource:
 
 
 def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
-    """Read the cells of a query (id, cell) into a Parquet file; how many are more than a value.
+    """Write the parsed cells of a query (id, cell) to a Parquet file; count the generalised ones.
 
-    Raises ColumnError where some do not parse: how many of which form, never their text.
+    Raises ColumnError if some cells do not parse: it states their number by form, never their text.
     """
     refused: Counter[str] = Counter()
     seen = generalised = 0
@@ -212,13 +213,13 @@ def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> i
 
 
 def _generalised(cell: Cell, text: str) -> bool:
-    """Return whether a cell is more than the value that stands there."""
+    """Return whether a cell is more than its text as one plain value."""
     is_value = len(cell.items) == 1 and not cell.missing and not text.startswith("{")
     return not is_value or cell.items[0] != text
 
 
 def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
-    """Return what does not parse, by its form."""
+    """Return the message about cells that do not parse, counted by form."""
     forms = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
     hint = source.labels
     if source.domain.kind == "text" and any(form.startswith(INTERVAL) for form in refused):
@@ -230,7 +231,7 @@ def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
 
 
 def _mode(column: Generalised) -> tuple[str, Domain]:
-    """Return how to read the cells of a column, and the domain they share with raw values."""
+    """Return the mode for reading the cells of a column, and the domain shared with raw values."""
     raw = column.raw.domain
     try:
         mode, inner = parts(column.type)
@@ -253,7 +254,7 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
 
 
 def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
-    """Return how many rows the classes become when these columns are written out by place."""
+    """Return the number of rows of the classes if they have one row per place of these columns."""
     product: exp.Expr = exp.Literal.number(1)
     query = exp.select().from_(classes)
     for column in columns:

@@ -8,7 +8,7 @@ from qifsql.errors import InternalError
 
 @cache
 def bundled(name: str) -> Path:
-    """Return that folder: inside an installed package, or next to it in the source tree.
+    """Return the folder of a name: inside an installed package, or next to it in the source tree.
 
     Raises:
         InternalError: The installation lacks it.

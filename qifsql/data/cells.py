@@ -1,15 +1,15 @@
-"""Generalised cells written as text: which raw values each stands for.
+"""Generalised cells written as text, and the raw values in each.
 
 ========================= =====================================================================
 ``*``                     everything, a missing value too (suppressed)
 ``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates
 ``20-29``                 the interval [20,29] of whole numbers from 0
 ``<30`` ``>=40``          an interval with one bound
-``[20,30]?``              behind an interval: and the missing value
+``[20,30]?``              an interval and the missing value
 ``{France,"a,b",}``       a set, one CSV row in braces; an empty item without quotes: missing
 ``130**``                 a prefix of a fixed length: each star is exactly one character
-``Europe``                a node of the column's hierarchy, if any; these win over all but *
-anything else             that very value
+``Europe``                a node of the column's hierarchy, if any; only * has priority over it
+anything else             the value itself
 ========================= =====================================================================
 
 Source: M66; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``130**``.
@@ -35,16 +35,16 @@ INTERVAL, SET, PREFIX, PLAIN = "interval", "set", "prefix", "plain value"
 
 
 class UnreadableError(Exception):
-    """A cell does not parse; the text says which form it has, never the cell itself."""
+    """A cell that does not parse; the message states its form, never its text."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The values that a cell stands for, as texts for the engine, in one of four ways.
+    """The values in a cell, as texts for the engine, in one of four forms.
 
-    ``everything``; an interval from ``lower`` to ``upper`` (None: without end), each end out where
-    it is ``open``; ``items``; or texts of ``length`` that begin with ``prefix``. And the missing
-    value where ``missing``.
+    The forms are ``everything``; an interval (``ranged``) from ``lower`` to ``upper`` (None: no
+    bound), without the ends that are open; ``items``; and texts of ``length`` that begin with
+    ``prefix``. ``missing`` adds the missing value.
     """
 
     everything: bool = False
@@ -60,11 +60,9 @@ class Cell:
 
 
 def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None = None) -> Cell:
-    """Return the values that a cell stands for.
+    """Return the values in a cell; raise UnreadableError if it does not parse.
 
-    ``nodes`` are those of a hierarchy, with their leaves.
-
-    Raises UnreadableError.
+    ``nodes`` are the nodes of a hierarchy, with their leaves.
     """
     read = reader(domain)
     if text == "*":
@@ -87,10 +85,7 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
 def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
-    """Return texts as values of the domain.
-
-    Numbers that no value of the domain can be are left out.
-    """
+    """Return texts as values of the domain; leave out numbers that no value can equal."""
     endless = _ENDLESS if domain.kind == "floating" else ()
     values = [text if text in endless else read(text) for text in texts]
     if None in values:
@@ -103,7 +98,7 @@ def _values(
 
 
 def _interval(text: str) -> Cell | None:
-    """Return an interval with its bounds as they stand there."""
+    """Return an interval with its bounds as they are written; None for other texts."""
     if match := _INTERVAL.fullmatch(text):
         below, lower, upper, above, missing = match.groups()
         ends = _WITHOUT_END.get(lower), _WITHOUT_END.get(upper)
@@ -127,10 +122,7 @@ def _interval(text: str) -> Cell | None:
 
 
 def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Cell:
-    """Return the interval with bounds of the domain.
-
-    UnreadableError if they are not, or it is empty.
-    """
+    """Return the interval with bounds of the domain; refuse other bounds and empty intervals."""
     if not domain.ordered:
         raise UnreadableError(f"{INTERVAL}, but values of the people are {domain.words}")
     bounds = [None if b is None else read(b) for b in (cell.lower, cell.upper)]
@@ -166,7 +158,7 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
 
 
 def _written(n: int, digits: int) -> str:
-    """Return ``n`` units of the last digit behind the point, as a decimal."""
+    """Return ``n`` units of the last digit after the point, as a decimal."""
     text = str(abs(n)).rjust(digits + 1, "0")
     point = len(text) - digits
     return ("-" if n < 0 else "") + text[:point] + ("." + text[point:] if digits else "")

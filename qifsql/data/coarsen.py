@@ -5,7 +5,7 @@ numbers, ``age:5``             intervals of that width from 0 on, by their lower
                                -3 is -5; of DECIMAL, FLOAT and DOUBLE the width may be 0.5
 texts, ``place:3``             the first characters
 dates and times, ``t:month``   the beginning of the year, quarter, month, week (Monday), day, hour
-                               or minute in which they are, in UTC where they have a time zone
+                               or minute in which they are, in UTC if they have a time zone
 =============================  =====================================================================
 
 A missing value stays missing. A column whose name is the whole text is that column.
@@ -26,9 +26,9 @@ OF_TIMES = ("hour", "minute")
 
 
 def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
-    """Return the name of a coarser form and what it is in SQL; None if ``text`` says none.
+    """Return the name and the SQL of a coarser form; None if ``text`` does not name one.
 
-    Raises ExpressionError where a column cannot be made coarser in that way.
+    Raises ExpressionError if a column cannot be coarsened in that way.
     """
     name, colon, how = text.strip().rpartition(":")
     original = schema.find(name.strip()) if colon and name.strip() else None
@@ -44,7 +44,7 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
 
 
 def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
-    """Return what makes columns of a type coarser."""
+    """Return the function that coarsens a column of this type; None if no function does."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
         return _whole
@@ -83,7 +83,7 @@ def _broken(original: Column, how: str) -> exp.Expr:
 
 
 def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:
-    """Return ``number`` less what it is above the interval's end; % has the sign of the number."""
+    """Return the lower end of the interval of ``number``; in SQL, % has the sign of the number."""
     rest = exp.paren(exp.Mod(this=number, expression=width.copy()))
     above = exp.paren(exp.Add(this=rest, expression=width.copy()))
     over = exp.paren(exp.Mod(this=above, expression=width.copy()))

@@ -1,8 +1,8 @@
 """A collection: a focal dataset and auxiliary ones about the same people, joined by their key.
 
-The people are those of the focal dataset (PoPETs assumptions A2-B and A3-A; thesis AL4): whoever is
-in an auxiliary dataset alone is left out, and whoever is missing from one has missing values there.
-Columns are told apart by a tag: ``2:school`` is the school of the second dataset.
+The people are those of the focal dataset (PoPETs assumptions A2-B and A3-A; thesis AL4): people who
+are only in an auxiliary dataset are left out, and people who are absent from one have missing
+values there. Tags distinguish columns: ``2:school`` is the column school of the second dataset.
 """
 
 import re
@@ -30,12 +30,12 @@ ABSENT = _Absent("(absent)")
 
 @dataclass(frozen=True)
 class Collection:
-    """The focal dataset, then the auxiliary ones; the column of each that identifies a person.
+    """The focal dataset, then the auxiliary ones, each with a column that identifies people.
 
-    ``keys`` are their names as they were written, ``key_columns`` the columns once they were
-    looked up. ``absent`` says whether not being in a dataset is the same as a missing value
-    (``null``) or not (``distinct``). ``release``: the last dataset is the release in which people
-    of the focal one may be; only whether they are is known of it.
+    ``keys`` are the names of these columns as written, ``key_columns`` the columns after they are
+    looked up. ``absent``: absence from a dataset is the same as a missing value (``null``) or not
+    (``distinct``). ``release``: the last dataset is a release of some people of the focal dataset;
+    only their presence in it is used, not its columns.
     """
 
     datasets: tuple[Dataset, ...]
@@ -59,9 +59,9 @@ class Collection:
         absent: Absent = "null",
         release: bool = False,
     ) -> "Collection":
-        """Return from what people type: files, and one key for all or one for each.
+        """Return the collection from user input: files, and one key for all or one for each.
 
-        Raises InputError where the keys do not fit the datasets, DatasetError where one is given
+        Raises InputError if the keys do not fit the datasets, DatasetError if a dataset is given
         twice.
         """
         opened = datasets_of(datasets)
@@ -111,10 +111,7 @@ class Collection:
 
 
 def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
-    """Return the columns of a collection.
-
-    Those of the focal dataset, then all of them with their tags.
-    """
+    """Return the columns of a collection: those of the focal dataset, then all with their tags."""
     parts = tuple(
         Schema(
             schema.dataset,
@@ -127,15 +124,12 @@ def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
 
 
 def tagged(number: int, name: str) -> str:
-    """Return a column of one of the datasets; without a name: whether the person is in it."""
+    """Return the tagged name of a column of a dataset; an empty name means presence in it."""
     return f"{number}:{name}"
 
 
 def tag_of(text: str, last: int) -> tuple[int, str] | None:
-    """Return ``2:school`` as its two parts.
-
-    None if there is no tag. InputError beyond the last.
-    """
+    """Return the two parts of ``2:school``; None without a tag. Refuse a tag above ``last``."""
     match = re.fullmatch(r"\s*(\d+)\s*:(.*)", text, re.S)
     if not match:
         return None

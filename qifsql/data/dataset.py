@@ -1,4 +1,4 @@
-"""A dataset: a name, where its rows are, and which columns it has. Rows are never read here."""
+"""A dataset: its name, the place of its rows, and its columns. Rows are never read here."""
 
 import glob
 import re
@@ -15,7 +15,7 @@ Writing = Literal["", "unusual", "several"]
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 PARQUET_ENDINGS = (".parquet", ".pq")
-TABLES = {  # what stands in the folder of a table of a lake: its kind, and what reads it
+TABLES = {  # marks of lake tables in their folders: kind and reader
     "_delta_log": ("Delta", "delta_scan in DuckDB"),
     "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
     ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
@@ -28,9 +28,9 @@ FORMATS += "Parquet, or table@file.duckdb"
 class Column:
     """One column: its name in the file, the engine's name for it, and its SQL type.
 
-    The two names differ where the file has names that SQL cannot tell apart (``ID`` and ``id``).
-    ``writing`` is about typed columns of CSV: ``unusual`` where the engine would write a value in
-    another way (``007``), ``several`` where different fields are one value (``1.5``, ``1.50``).
+    The two names differ if the file has names that SQL cannot distinguish (``ID`` and ``id``).
+    ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
+    another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``).
     """
 
     name: str
@@ -41,14 +41,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a dataset, in the file's order; of a collection: ``parts``, its datasets'."""
+    """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection."""
 
     dataset: str
     columns: tuple[Column, ...]
     parts: tuple["Schema", ...] = ()
 
     def find(self, name: str) -> Column | None:
-        """Look a name up exactly, then without regard to case when that is unambiguous."""
+        """Return the column of a name, exact or else without case; refuse an ambiguous name."""
         exact = [c for c in self.columns if c.name == name]
         matches = exact or [c for c in self.columns if c.name.casefold() == name.casefold()]
         if len(matches) > 1:
@@ -75,13 +75,13 @@ class Schema:
 class Dataset:
     """The files or table of one release.
 
-    ``paths`` are files that exist (for ``duckdb`` the one database file, in which ``table`` and,
-    once it was looked up, ``schema`` say which table, and ``catalog`` under which name the file is
-    opened). ``statement`` is the statement that puts the rows in a table of the engine's own.
-    ``wave`` are a column and a value as text: only records with that value belong to the dataset.
-    Of a data frame ``frame`` is the Arrow table, and ``paths`` hold its digest.
-    ``all_varchar``, ``delimiter`` and ``encoding`` say how to read CSV; ``texts`` are its columns
-    that stay text because a type would round their fields.
+    ``paths`` are existing files. For ``duckdb`` it is one database file: ``table`` and, after it is
+    looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file.
+    ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
+    value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
+    the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
+    are options for reading CSV; ``texts`` are columns of CSV that stay text because a type would
+    round their fields.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Dataset:
 
     @property
     def csv(self) -> dict[str, object] | None:
-        """Return how CSV is read, as plain data for manifests; None of other formats."""
+        """Return the options for reading CSV, as plain data for manifests; None for others."""
         names = ("all_varchar", "delimiter", "encoding")
         return {name: getattr(self, name) for name in names} if self.format == "csv" else None
 
@@ -116,7 +116,7 @@ class Dataset:
         table: str = "",
         name: str = "",
     ) -> "Dataset":
-        """Find what is behind ``source``; rows are not read.
+        """Return the dataset that ``source`` names; rows are not read.
 
         Args:
             source: A file, a glob, a folder of Parquet, ``table@file.duckdb``; or a data frame: an
@@ -183,7 +183,7 @@ class Dataset:
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":
-        """Return the dataset alone, where a collection has several."""
+        """Return the dataset in a tuple, as a collection returns its datasets."""
         return (self,)
 
 
@@ -244,8 +244,8 @@ def _is_part(file: Path, folder: Path) -> bool:
 def _check_plain(files: tuple[str, ...], text: str) -> None:
     """Refuse Parquet files of a Delta, Iceberg or Hudi table, however they are named.
 
-    Such a table keeps deleted and replaced records in its folder; only its log says which files
-    and records are current. One file of it is no better than all.
+    Such a table keeps deleted and replaced records in its folder; only its log states which files
+    and records are current. One of its files alone has the same problem.
     """
     inside = {Path(file).absolute().parent for file in files}
     inside |= {Path(file).resolve().parent for file in files}

@@ -1,7 +1,7 @@
-"""Domains: which values a generalised cell is about, and in which type they are compared.
+"""Domains: the kinds of values in generalised cells, and the types in which they are compared.
 
-A domain comes from the type of the people's raw column; the cells of a release must be of the same
-kind, or text, which is parsed. Nothing is cast in silence: the text 28 is not the number 28.
+The type of the people's raw column determines the domain; the cells of a release must be of the
+same kind, or text, which is parsed. No value is cast silently: the text 28 is not the number 28.
 """
 
 import re
@@ -48,12 +48,12 @@ class Domain:
 
     @property
     def ordered(self) -> bool:
-        """Return whether values have an order that intervals speak of."""
+        """Return whether values have an order, so that cells can be intervals."""
         return self.kind not in ("text", "other")
 
     @property
     def words(self) -> str:
-        """Return what the values are, for messages."""
+        """Return the name of the kind of values, for messages."""
         return _WORDS.get(self.kind, self.type)
 
 
@@ -77,10 +77,7 @@ def domain(type_: str) -> Domain:
 
 
 def together(raw: Domain, cells: Domain) -> Domain | None:
-    """Return the domain in which raw values and plain cells are compared.
-
-    None if they cannot be.
-    """
+    """Return the domain for comparing raw values with plain cells; None if they do not compare."""
     if raw.kind in NUMBERS and cells.kind in NUMBERS:
         if "floating" in (raw.kind, cells.kind):
             return Domain("floating", "DOUBLE")
@@ -92,9 +89,9 @@ def together(raw: Domain, cells: Domain) -> Domain | None:
 
 
 def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
-    """Return how cells of that type stand for values, and the type of these.
+    """Return the form of cells of that type, and the type of the values in them.
 
-    Raises ColumnError where a nested type is neither a list nor an interval.
+    Raises ColumnError if a nested type is neither a list nor an interval.
     """
     if not nested(type_):
         return "plain", type_
@@ -107,12 +104,10 @@ def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
 
 
 def reader(domain: Domain) -> Callable[[str], str | None]:
-    """Return what reads a text as a value of the domain.
+    """Return a function that reads a text as a value of the domain.
 
-    Its text for the engine, None if it is none.
-
-    Numbers are written in full, as 28, not 028. A number that no whole number equals stays as it
-    is (``28.5``).
+    The function returns the text for the engine, or None if the text is not a value. Numbers have
+    no leading zeros: 28, not 028. Whole numbers may have a fraction (``28.5``), which is kept.
     """
     if domain.kind in NUMBERS:
         return lambda text: text if _NUMBER.fullmatch(text) else None
@@ -124,12 +119,12 @@ def reader(domain: Domain) -> Callable[[str], str | None]:
 
 
 def exact(text: str) -> Fraction:
-    """Return a number as it is written."""
+    """Return a written number exactly."""
     return Fraction(Decimal(text))
 
 
 def clash(column: str, release: str, cells: str, *, people: str, raw: str) -> ColumnError:
-    """Return the error where cells and raw values cannot be compared."""
+    """Return the error for cells and raw values that cannot be compared."""
     return ColumnError(
         f"column {quoted(column)} of {release} holds {cells}, but that of {people} is "
         f"{family(raw)}: values are not converted; write both with one type"

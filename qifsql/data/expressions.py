@@ -1,8 +1,8 @@
-"""The user's expressions: parsed to a tree, their columns looked up, nothing else let in.
+"""The user's expressions: parsed to a tree, with their columns looked up and checked.
 
 ``decade=birth_year//10`` is a named expression. It may use columns, constants, operators and
 functions that give the same value for the same row; not subqueries, aggregates, windows or
-parameters. Which functions exist is the engine's knowledge: it vets the parsed tree.
+parameters. The engine knows which functions exist, and checks those in the parsed tree.
 """
 
 import re
@@ -30,12 +30,12 @@ _FORBIDDEN = {
     exp.Columns: "several columns at once",
     exp.Lambda: "a lambda",
     exp.Comprehension: "a comprehension",
-    exp.BitwiseNot: "the operator ~",  # DuckDB gives it a precedence of its own
+    exp.BitwiseNot: "the operator ~",  # its precedence is special in DuckDB
 }
 
 
 def identifier(name: str) -> exp.Identifier:
-    """Return a name as a quoted identifier of the tree: whatever it contains, it stays a name."""
+    """Return a name as a quoted identifier, so that no content can turn it into SQL."""
     return exp.to_identifier(name, quoted=True)
 
 
@@ -47,13 +47,13 @@ def column(column: Column) -> exp.Column:
 
 
 def read(*trees: exp.Expr) -> frozenset[str]:
-    """Return the columns of the source that are used, by the engine's names."""
+    """Return the columns of the source that the trees use, by the engine's names."""
     columns = (c for tree in trees for c in tree.find_all(exp.Column))
     return frozenset(c.name for c in columns if c.table == SOURCE)
 
 
 def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
-    """Return the tree with a value where it reads the column of that name."""
+    """Return the tree with ``value`` in place of the column ``name``."""
 
     def substitute(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == name and node.table == SOURCE:
@@ -76,7 +76,7 @@ def with_one_missing(tree: exp.Expr) -> exp.Expr:
 def is_nan(tree: exp.Expr) -> exp.Expr:
     """Return whether a floating value is NaN.
 
-    Not ``isnan``: DuckDB decides that from the statistics of Parquet, which leave NaN out.
+    ``isnan`` is not used: DuckDB computes it from Parquet statistics, which leave NaN out.
     """
     calls = (exp.Anonymous(this=f, expressions=[tree.copy()]) for f in ("isfinite", "isinf"))
     return exp.and_(*map(exp.not_, calls))
@@ -91,8 +91,8 @@ def split_name(text: str) -> tuple[str, str] | None:
 def parse(text: str, schema: Schema, what: str) -> exp.Expr:
     """Return one SQL expression over the columns of ``schema``; ``what`` names it in messages.
 
-    Raises ExpressionError where it does not parse or holds what is not allowed, and
-    ColumnError where it uses a column that is not there.
+    Raises ExpressionError if the text does not parse or has something that is not allowed, and
+    ColumnError if it uses a column that does not exist.
     """
     try:
         trees = sqlglot.parse(text, read="duckdb")
@@ -150,7 +150,7 @@ def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
 
 
 def not_an_expression(text: str) -> str:
-    """Suggest a name where ``text`` is no column but looks like an unnamed expression."""
+    """Return a hint to name the expression if ``text`` looks like an unnamed one; else empty."""
     if re.search(r"[-+*/%<>=()|]", text):
         return f"; an expression needs a name, as in NAME={quoted(text)[1:-1]}"
     return ""

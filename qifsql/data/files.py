@@ -1,4 +1,4 @@
-"""Input files: how they are named, and what is refused before any of them is read."""
+"""Input files: their paths, and the checks before any of them is read."""
 
 import os
 import stat
@@ -26,9 +26,9 @@ def path_text(source: object) -> str:
 
 
 def several_paths(sources: object) -> list[Any]:
-    """Return the paths of a list or iterator, or the single path that it is.
+    """Return the paths of a list or iterator, or a single path in a list.
 
-    A data frame counts as single: its elements are cells.
+    A data frame counts as a single path, because its elements are cells.
     """
     if isinstance(sources, Sequence | Iterator) and not isinstance(sources, str | bytes):
         return list(sources)
@@ -36,7 +36,7 @@ def several_paths(sources: object) -> list[Any]:
 
 
 def check_file(path: str | Path) -> None:
-    """Refuse a path that is not a regular file, before it is opened: a pipe would wait for ever."""
+    """Refuse a path that is not a regular file, before it is opened: a pipe would block it."""
     try:
         str(path).encode()
         mode = os.stat(path).st_mode  # noqa: PTH116 - raises what Path.is_file hides
@@ -57,14 +57,14 @@ def check_file(path: str | Path) -> None:
 
 
 def misplaced(path: Path) -> str:
-    """Return why there can be no file of that path, after its name; nothing if there can."""
+    """Return the reason why a file cannot be written at a path; empty if it can."""
     if path.is_dir():
         return "is a folder"
     return "" if path.parent.is_dir() else f"cannot be made: there is no {path.parent}"
 
 
 def is_duckdb(path: Path) -> bool:
-    """Return whether DuckDB has written a file, by its magic bytes; OSError if none is read."""
+    """Return whether DuckDB has written a file, by its magic bytes; raise OSError if unreadable."""
     with path.open("rb") as file:
         return file.read(12)[8:] == b"DUCK"
 
@@ -73,9 +73,9 @@ Identity = tuple[int, int, int, int, int]
 
 
 def identities(paths: Iterable[str]) -> dict[str, Identity]:
-    """Return what tells whether a file was replaced or changed, for each path.
+    """Return the identity of each file, which differs if the file was replaced or changed.
 
-    These are device, inode, size, and the times of the last change of contents and of attributes.
+    It has device, inode, size, and the times of the last change of contents and of attributes.
     """
     by_path = {}
     for path in paths:

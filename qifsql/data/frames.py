@@ -1,4 +1,4 @@
-"""Data frames as datasets: their rows stay where they are, and a digest stands for their path."""
+"""Data frames as datasets: their rows stay in memory, and their path is a digest."""
 
 import hashlib
 import re
@@ -7,20 +7,20 @@ from typing import Any, Protocol
 from qifsql.errors import DatasetError
 
 PREFIX = "frame:"
-"""The path of a data frame is this and the SHA-256 digest of its Arrow data."""
+"""The beginning of the path of a data frame; the SHA-256 digest of its Arrow data follows."""
 
 _PATH = re.compile(rf"{PREFIX}([0-9a-f]{{64}})")
 
 
 class Stream(Protocol):
-    """A data frame: what can be read as a stream of Arrow record batches."""
+    """A data frame: an object that can be read as a stream of Arrow record batches."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the stream, as the Arrow PyCapsule interface has it."""
+        """Return the stream of the Arrow PyCapsule interface."""
 
 
 def arrow_table(source: Any, table: str = "") -> Any:
-    """Return a data frame as an Arrow table, without copying where it is one; None for others.
+    """Return a data frame as an Arrow table, without copying a table; None for other objects.
 
     Args:
         source: Any object with ``__arrow_c_stream__`` that yields a table (Polars, pandas, PyArrow,
@@ -56,7 +56,7 @@ def arrow_table(source: Any, table: str = "") -> Any:
 
 
 def path_of(table: Any) -> str:
-    """Return what stands for the path of a data frame: equal for equal data, however chunked."""
+    """Return the path of a data frame; equal data have the same path, however they are chunked."""
     import pyarrow as pa
 
     digest = hashlib.sha256()
@@ -66,7 +66,7 @@ def path_of(table: Any) -> str:
         for part in (
             column.is_null(),
             plain.drop_null(),
-        ):  # what lies behind a missing value varies
+        ):  # the bytes of a missing value vary
             if part.num_chunks:
                 whole = pa.concat_arrays(part.chunks)
                 digest.update(pa.record_batch([whole], names=["part"]).serialize())
@@ -74,7 +74,7 @@ def path_of(table: Any) -> str:
 
 
 def _plain(column: Any) -> Any:
-    """Return a column of the one type that stands for all that hold the same values."""
+    """Return a column in one type for all types that can have the same values."""
     import pyarrow as pa
 
     types = {
@@ -96,5 +96,5 @@ def digest_of(path: str) -> str | None:
 
 
 def view_name(path: str) -> str:
-    """Return the name under which SQL reads a data frame."""
+    """Return the name of a data frame in SQL."""
     return f"frame_{path.removeprefix(PREFIX)[:16]}"

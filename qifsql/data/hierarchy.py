@@ -1,8 +1,8 @@
-"""Hierarchies of values: which leaves stand below each node. The format is ARX's.
+"""Hierarchies of values: the leaves below each node. The format is that of ARX.
 
-One line per value, without header, fields separated by ``;``: the value, then ever coarser nodes,
-the last usually ``*``. A node is its label, so a label means the same values wherever it stands. A
-mapping (value and group) is a hierarchy, too.
+A file has one line per value, without header, with fields separated by ``;``: the value, then
+coarser and coarser nodes, the last usually ``*``. The label identifies a node, so a label means the
+same values everywhere. A mapping (value and group) is a hierarchy, too.
 """
 
 import csv
@@ -21,9 +21,9 @@ TOP = "*"  # everything, in every hierarchy
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The leaves in their order, and those below each node; a leaf is a node of its own.
+    """The leaves in their order, and the leaves below each node; a leaf is a node, too.
 
-    ``lines`` are the fields themselves.
+    ``lines`` are the fields of each line.
     """
 
     path: str
@@ -33,20 +33,21 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
-        """Return the hierarchy in a file; DatasetError if it cannot be read or is none."""
+        """Return the hierarchy in a file; raise DatasetError if it is unreadable or invalid."""
         return cls._of(str(path), _lines(Path(path_text(path))))
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Sequence[str]]) -> "Hierarchy":
-        """Return the hierarchy of these lines; DatasetError if they make none."""
+        """Return the hierarchy of these lines; raise DatasetError if they are invalid."""
         return cls._of(name, [(number, list(row)) for number, row in enumerate(rows, 1)])
 
     @classmethod
     def _of(cls, path: str, lines: "Lines") -> "Hierarchy":
         """Return the hierarchy of numbered lines.
 
-        Raises DatasetError, with line numbers, where there are none, lines differ in their fields,
-        a value stands twice with other parents, a node has two parents, or one is its own ancestor.
+        Raises DatasetError, with line numbers, if there are no lines, if lines have different
+        numbers of fields, if a value or node has two parents, or if a node is an ancestor of
+        itself.
         """
         _check_rows(path, lines)
         parents = _parents(path, lines)
@@ -68,7 +69,7 @@ class Hierarchy:
 
     @property
     def levels(self) -> int:
-        """Return how many fields a line has."""
+        """Return the number of fields in a line."""
         return len(self.lines[0])
 
     @property
@@ -78,7 +79,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """Return how many levels are above the values, the root included."""
+        """Return the number of levels above the values, including the root."""
         return self.levels - self.rooted
 
     def check_levels(self) -> None:
@@ -97,9 +98,10 @@ class Hierarchy:
                     )
 
     def rungs(self) -> list[tuple[str | None, int, int]]:
-        """Return each value, each level below the root (values: 0) and the number of its node.
+        """Return the number of the node of each value on each level: value, level and number.
 
-        ``None`` is the missing value: an empty first field.
+        Levels are those below the root; that of the values is 0. The value ``None`` is the missing
+        value, an empty first field.
         """
         rungs: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
@@ -140,7 +142,7 @@ def _lines(path: Path) -> Lines:
 
 
 def _check_rows(path: str, lines: Lines) -> None:
-    """Refuse lines with other numbers of fields than the first, and lines of values alone."""
+    """Refuse lines with another number of fields than the first, and lines with only a value."""
     if not lines:
         raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
     first, width = lines[0][0], len(lines[0][1])
@@ -157,11 +159,9 @@ def _check_rows(path: str, lines: Lines) -> None:
 
 
 def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
-    """Return the parent of each node and the line that says so first.
+    """Return the parent of each node, and the first line that states it.
 
-    A label may stand on levels in turn.
-
-    The node ``*`` has none: it is everything.
+    A label may be on several levels in a row. The node ``*`` has no parent: it is everything.
     """
     parents: dict[str, tuple[str, int]] = {}
     for number, fields in lines:

@@ -2,8 +2,8 @@
 
 The options of a function are a ``TypedDict``. Each field is annotated with its type in Python and
 an ``Option``: its form, its help text, its place on the command line. ``declared`` reads them;
-``qifsql.options.grouping`` makes options of the command line of them, ``qifsql.study.forms`` keys
-of studies.
+``qifsql.options.grouping`` turns them into options of the command line, ``qifsql.study.forms`` into
+keys of studies.
 """
 
 import csv
@@ -21,16 +21,16 @@ T = TypeVar("T")
 DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
 LINKS = "Releases without a person key"
 OPTIONS = "Options"
-"""The panels of options in help texts; the last one also has ``--help``."""
+"""The panels of options in help texts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The kind of value of an option: in words, and as read from a study.
+    """The kind of value of an option: its name in words, and its reader for studies.
 
-    ``read`` gives the value from what TOML holds there, None if that is something else.
-    ``choices`` are all values there are, the usual one first, where there are few. ``nothing`` is
-    the value where nothing is said.
+    ``read`` returns the value for a value of TOML, or None if that is of another kind. ``choices``
+    are all possible values, the usual one first, if they are few. ``nothing`` is the value of an
+    option that is left out.
     """
 
     says: str
@@ -41,12 +41,12 @@ class Form:
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its form, and how it stands on the command line.
+    """One option: its form, and its place on the command line.
 
-    ``flags`` are its names there (``--NAME`` unless said), ``panel`` the part of the help text.
-    ``usual`` is its value where nothing is said: by default the first choice of its form, and
-    nothing of what may be several.
-    ``typed``: it can be typed, from ``least`` on. ``studied``: it may stand in studies.
+    ``flags`` are its names on the command line (by default ``--NAME``), ``panel`` is its part of
+    the help text. ``usual`` is its value if it is left out: by default the first choice of its
+    form, or else ``nothing`` of the form. ``typed``: it is an option of the command line; ``least``
+    is its smallest value. ``studied``: it is a key of studies.
     """
 
     form: Form
@@ -61,7 +61,7 @@ class Option:
 
     @property
     def default(self) -> Any:
-        """Return its value where nothing is said."""
+        """Return the value of the option if it is left out."""
         if self.usual is not None:
             return self.usual
         return self.form.choices[0] if self.form.choices else self.form.nothing
@@ -76,7 +76,7 @@ def declared(options: type) -> dict[str, Option]:
 def complete(options: T, declaration: type[T]) -> T:
     """Return the options of a function with the usual values of those that are left out.
 
-    Raises TypeError, as Python does, where one is unknown or one that is needed is missing.
+    Raises TypeError, as Python does, if an option is unknown or a required option is missing.
     """
     values = cast("Mapping[str, Any]", options)
     check_names(values, declaration)
@@ -88,7 +88,7 @@ def complete(options: T, declaration: type[T]) -> T:
 
 
 def check_names(options: Mapping[str, object], declaration: type) -> None:
-    """Refuse what a misspelt keyword would leave out in silence."""
+    """Refuse unknown options, which would be ignored silently, and a target that is no mapping."""
     names = declaration.__annotations__
     for name in options:
         if name not in names:
@@ -106,7 +106,7 @@ def _of(hint: Any) -> list[Option]:
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return one text or several as several; none if there is none."""
+    """Return one text or several texts as a tuple; an empty tuple for None."""
     return (value,) if isinstance(value, str) else tuple(value or ())
 
 
@@ -149,7 +149,7 @@ def _goes_on(expression: str) -> bool:
 
 
 def one_of(*names: str) -> Form:
-    """Return the form of one text of a few."""
+    """Return the form of a text that is one of ``names``."""
     says = f"{', '.join(map(quoted, names[:-1]))} or {quoted(names[-1])}"
     return Form(says, lambda content: content if content in names else None, names)
 
@@ -225,9 +225,9 @@ def _target(content: Any) -> dict[str, object] | None:
 _NAMES = "a text in quotes or a list of them"
 TEXT = Form("a text in quotes", _text)
 NAME = Form("a text in quotes", _text)
-"""A name of a column, which may stand in double quotes on the command line."""
+"""A name of a column, which may be in double quotes on the command line."""
 GROUPS = Form("a text in quotes", _text)
-"""A name of the one column whose values are groups."""
+"""The name of the column whose values are groups."""
 NAMES = Form(_NAMES, _texts, nothing=())
 """Names of columns: on the command line ``a,b``, repeatable."""
 TEXTS = Form(_NAMES, _texts, nothing=())
@@ -241,7 +241,7 @@ CHANCE = Form("a number from 0 to 1", _share)
 NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
 FILE = Form("a text in quotes", _text)
-"""The place of a file."""
+"""The path of a file."""
 FLOAT = Form("a number", _number)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)

@@ -1,4 +1,4 @@
-"""Name the rows of a dataset in SQL."""
+"""SQL for the rows of a dataset or collection."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long
     "TIMESTAMP",
     "VARCHAR",
 )
-LOADED = "memory"  # the catalog of the engine's own database, for CSV that was loaded
+LOADED = "memory"  # the catalog of the engine's internal database, for loaded CSV
 PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
 _PLACE = exp.Window(this=exp.RowNumber())
 STORE = "kept"  # the catalog of steps that are kept as tables
@@ -28,10 +28,10 @@ STORE = "kept"  # the catalog of steps that are kept as tables
 def relation(
     source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
 ) -> exp.Expr:
-    """Return what yields the rows of a dataset or collection.
+    """Return the SQL for the rows of a dataset or collection.
 
-    Of a collection only the columns in ``used`` are joined, all of them by default; ``ordered``:
-    in the order of the focal dataset.
+    For a collection, only the columns in ``used`` are joined, by default all columns; ``ordered``:
+    the rows have the order of the focal dataset.
     """
     if isinstance(source, Collection):
         return _joined(source, used, ordered=ordered)
@@ -61,10 +61,10 @@ def _rows(dataset: Dataset) -> exp.Table:
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
-    """Return one row per person of the focal dataset, with what is known from each dataset.
+    """Return one row per person of the focal dataset, with the columns of each dataset.
 
-    No dataset has two records of one person, which is checked before: so an auxiliary dataset of
-    which nothing is used need not be joined.
+    Earlier checks ensure that no dataset has two records of one person, so an auxiliary dataset
+    without used columns need not be joined.
     """
     tags = {name.partition(":")[0] for name in used or ()}
     columns: list[exp.Expr] = []
@@ -96,10 +96,7 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
 
 
 def person(collection: Collection, number: int) -> exp.Expr:
-    """Return the key of one dataset in the join.
-
-    NaN is missing, and what is missing matches nothing.
-    """
+    """Return the key of one dataset in the join; NaN is missing, and missing matches nothing."""
     key = collection.key_columns[number - 1]
     column = _column(key.source_name, number)
     return with_one_missing(column) if key.type in FLOATING else column
@@ -131,7 +128,7 @@ def header_line(dataset: Dataset) -> exp.Table:
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
-    """Return how CSV is read: nothing is guessed but the types, and these from every line."""
+    """Return the options for reading CSV: only types are guessed, and these from every line."""
     quote = exp.Literal.string('"')
     options: dict[str, exp.Expr] = {
         "delim": exp.Literal.string(dataset.delimiter or ","),
@@ -155,17 +152,14 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
 
 
 def _texts(names: Iterable[str]) -> exp.Struct:
-    """Return columns of CSV whose fields stay as they are."""
+    """Return the option for columns of CSV that are read as text."""
     type_ = exp.Literal.string("VARCHAR")
     pairs = [exp.PropertyEQ(this=identifier(n), expression=type_.copy()) for n in names]
     return exp.Struct(expressions=pairs)
 
 
 def openings(source: Dataset | Collection) -> list[str]:
-    """Return the statements that must run first: to open DuckDB files, or to make a table.
-
-    Often none.
-    """
+    """Return the statements to run first, if any: they open DuckDB files or create a table."""
     statements = (
         d.statement or attaching(d.paths[0], d.catalog, read_only=True)
         for d in source.datasets
@@ -177,9 +171,9 @@ def openings(source: Dataset | Collection) -> list[str]:
 def loading(
     source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
 ) -> Dataset:
-    """Return the dataset whose rows are those of another, in a table of the engine's own.
+    """Return the dataset with the rows of ``source`` in an internal table of the engine.
 
-    Of a collection the columns in ``used``, under their names with tags.
+    For a collection, it has the columns in ``used``, under their names with tags.
     """
     copy = Dataset(
         source.name,
@@ -212,5 +206,5 @@ def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> ex
 
 
 def escaped(path: str) -> str:
-    """Return a path whose glob characters stand for themselves."""
+    """Return a path with its glob characters escaped."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)

@@ -1,4 +1,4 @@
-"""Questions of binding to the engine about one dataset."""
+"""The interface for questions about one dataset, which the engine answers during binding."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -9,15 +9,15 @@ from qifsql.data.dataset import Dataset, Schema
 
 
 class Catalog(Protocol):
-    """Questions of binding to the engine about one dataset."""
+    """Questions about one dataset, which the engine answers during binding."""
 
     @property
     def schema(self) -> Schema:
-        """Return the columns there are."""
+        """Return the columns of the dataset."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return notes on how the fields are written that were asked about so far."""
+        """Return notes on the spelling of fields in the columns that were used so far."""
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ``whats`` names them in messages."""
@@ -29,7 +29,7 @@ class Catalog(Protocol):
         """Return whether a text can be read as a value of that type."""
 
     def beside(self, path: str) -> tuple[Dataset, Schema]:
-        """Return a small file of the user's, of which CSV is read as text, and its columns."""
+        """Return a small file of the user, with CSV read as text, and its columns."""
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
-        """Refuse an expression over columns of these types that gives no number."""
+        """Refuse an expression over columns of these types that is not a number."""

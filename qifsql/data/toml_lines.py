@@ -1,7 +1,7 @@
-"""TOML files whose mistakes are told by line: what ``tomllib`` reads, and where each part stands.
+"""TOML files with line numbers for messages: the data from ``tomllib``, and the line of each part.
 
-``parse`` gives the data and the lines of its parts. A part is named by the same path that leads to
-it in the data, so ``data["rule"][2]["measure"]`` stands at ``lines.of("rule", 2, "measure")``.
+``parse`` returns the data and the lines of its parts. The path to a part is the same in both:
+``data["rule"][2]["measure"]`` is on line ``lines.of("rule", 2, "measure")``.
 """
 
 import re
@@ -37,7 +37,7 @@ TOKEN = re.compile(
 
 
 class LineError(InputError):
-    """An error in a part of the data; ``route`` leads to it."""
+    """An error in a part of the data; ``route`` is the path to the part."""
 
     route: Route = ()
 
@@ -46,7 +46,7 @@ class LineError(InputError):
 class Lines:
     """Line numbers of the parts of a TOML file, from 1.
 
-    Without a file, errors name no line: anyone who catches one looks up its route.
+    Without a file, errors name no line; code that catches an error can look up its route.
     """
 
     file: str
@@ -55,15 +55,15 @@ class Lines:
     def of(self, *path: Step) -> int:
         """Return the line of a key, a table or an entry of a list, by its path in the data.
 
-        Entries of lists are counted from 0, as in the data. Where there is no such part, the line
-        of the nearest one around it; 1 where there is none.
+        Entries of lists are counted from 0, as in the data. If there is no such part, the result is
+        the line of the nearest part around it, or else 1.
         """
         while path and path not in self.numbers:
             path = path[:-1]
         return self.numbers.get(path, 1)
 
     def wrong(self, message: str, *path: Step) -> LineError:
-        """Return the error that says what is wrong there."""
+        """Return an error with a message about the part at ``path``."""
         place = f"{self.file}, line {self.of(*path)}: " if self.file else ""
         error = LineError(f"{place}{message}")
         error.route = path
@@ -73,7 +73,7 @@ class Lines:
 def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
     """Return the data of a TOML file, and the lines of its parts.
 
-    Raises InputError, with the file and the line, where it is missing or no TOML.
+    Raises InputError, with the file and the line, if the file is missing or is not TOML.
     """
     name = path_text(path)
     text = _read(Path(name))
@@ -87,10 +87,7 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of the file, as ``tomllib`` sees it.
-
-    Without a byte order mark, LF between lines.
-    """
+    """Return the text of the file, without a byte order mark and with LF between lines."""
     check_file(path)
     try:
         content = path.read_bytes()
@@ -105,7 +102,7 @@ def _read(path: Path) -> str:
 
 
 def _trouble(message: str, text: str) -> tuple[int, str]:
-    """Return the line of what ``tomllib`` complains about, and the complaint without its place."""
+    """Return the line in a message of ``tomllib``, and the message without its place."""
     match = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", message, re.S)
     if not match:
         return 1, message.split(";", maxsplit=1)[0]
@@ -121,7 +118,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the words of a TOML file that ``tomllib`` has read; space and comments are left out."""
+    """Yield the tokens of a valid TOML file, without blanks and comments."""
     line = 1
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or ""
@@ -131,11 +128,11 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Located:
-    """A walk over the words of a valid file that notes the line of every part."""
+    """The lines of all parts of a valid file, found in one pass over its tokens."""
 
     def __init__(self, text: str) -> None:
         self.numbers: dict[Route, int] = {}
-        self.lists: dict[Route, int] = {}  # of tables, and how many there are so far
+        self.lists: dict[Route, int] = {}  # of tables: the number of the last one so far
         self.left = deque(_tokens(text))
         table: Route = ()
         while self.left:
@@ -147,14 +144,14 @@ class _Located:
                 self._pair(table)
 
     def _next(self, kind: str) -> bool:
-        """Return whether the next word is of that kind, or that mark; it is then behind us."""
+        """Consume the next token if its kind or text is ``kind``; return whether it was."""
         is_next = bool(self.left) and kind in (self.left[0].kind, self.left[0].text)
         if is_next:
             self.left.popleft()
         return is_next
 
     def _header(self) -> Route:
-        """Return ``[a.b]`` or ``[[a.b]]``: the path of the table that begins."""
+        """Consume ``[a.b]`` or ``[[a.b]]``; return the path of the table that begins."""
         line = self.left.popleft().line
         many = self._next("[")
         *around, last = self._keys("]")
@@ -173,7 +170,7 @@ class _Located:
         return table
 
     def _pair(self, table: Route) -> None:
-        """``a.b = value`` of a table."""
+        """Consume ``a.b = value`` of a table, and record its line."""
         line = self.left[0].line
         *around, last = self._keys("=")
         self.left.popleft()
@@ -182,10 +179,7 @@ class _Located:
         self._value(route)
 
     def _keys(self, end: str) -> list[str]:
-        """Return the names of a dotted key, up to the mark behind it.
-
-        Quoted ones as they are meant.
-        """
+        """Consume a dotted key up to the mark ``end``; return its names without quotes."""
         written = []
         while self.left[0].text != end:
             written.append(self.left.popleft().text)
@@ -197,10 +191,7 @@ class _Located:
         return names
 
     def _down(self, table: Route, names: list[str], line: int) -> Route:
-        """Return from a table by names to one inside it.
-
-        Of a list of tables, that is the last so far.
-        """
+        """Return the path from a table by names to an inner one; of a list, to its last table."""
         for name in names:
             table += (name,)
             self.numbers.setdefault(table, line)

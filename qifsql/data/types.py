@@ -1,4 +1,4 @@
-"""Types of values, as the engine names them: which are numbers, which have parts, which compare."""
+"""Types of values, as the engine names them: numbers, nested types and comparable types."""
 
 import re
 from typing import Literal
@@ -18,10 +18,10 @@ def family(type_: str) -> str:
 
 
 def comparable(type_: str) -> str:
-    """Return what types must have in common for their values to be compared as they are.
+    """Return the name of the class of types whose values can be compared without conversion.
 
-    Whole numbers of any size are alike, but for UHUGEINT, which the engine rounds to compare it
-    with others; so are floating numbers, and texts however they are stored.
+    All types of whole numbers are one class, except UHUGEINT, which the engine rounds to compare it
+    with others. All types of floating numbers are one class, and so are all types of text.
     """
     kind = family(type_)
     whole = kind in INTEGERS and kind != "UHUGEINT"
@@ -31,9 +31,9 @@ def comparable(type_: str) -> str:
 
 
 def generalised(type_: str) -> tuple[Literal["list", "interval"], str] | None:
-    """Return which generalised cells a type has, and the type of their plain values.
+    """Return the form of generalised cells of a type, and the type of the values in them.
 
-    None: no cells.
+    The result is None if the type has no generalised cells.
     """
     if type_.endswith("[]"):
         return None if nested(type_[:-2]) else ("list", type_[:-2])
@@ -49,9 +49,6 @@ def nested(type_: str) -> bool:
 
 
 def scale_of(type_: str) -> int:
-    """Return the digits behind the point of a number type.
-
-    2 of ``DECIMAL(18,2)``, 0 of whole numbers.
-    """
+    """Return the number of digits after the point: 2 for ``DECIMAL(18,2)``, 0 for whole numbers."""
     parts = re.fullmatch(r"DECIMAL\(\d+,\s*(\d+)\)", type_)
     return int(parts[1]) if parts else 0

@@ -1,1 +1,1 @@
-"""Engines run plans. Memory, temporary files, threads, progress and interruption live here."""
+"""Engines, which run plans: memory, temporary files, threads, progress and interruption."""

@@ -1,7 +1,7 @@
 """Restrict a connection to the files that are named when it is opened.
 
-An expression, a view or a database that somebody sent may name any file. DuckDB refuses what is
-not on this list, and its settings are locked before the first statement of a user runs.
+An expression, a view or a database from somebody else may name any file. DuckDB refuses a file
+that is not on this list. Its settings are locked before the first statement of a user runs.
 """
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from qifsql.data.relation import escaped
 from qifsql.query.render import setting
 
 CHANGEABLE = ("threads", "disabled_optimizers", "schema")  # settings that statements may change
-JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files that DuckDB keeps beside a database
+JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files of DuckDB next to a database
 
-Source = Dataset | Collection | Path  # a path is a DuckDB file of qifsql's, which it may write
+Source = Dataset | Collection | Path  # a path is a DuckDB file that qifsql may write
 
 
 def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Path]) -> list[str]:
-    """Return the statements that let a connection open these and nothing else, for good.
+    """Return the statements that let a connection open only these files, until it is closed.
 
     Args:
         sources: datasets to read, and paths of DuckDB files to read and write.
@@ -41,7 +41,7 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
 
 
 def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
-    """Return the datasets among the sources, and those of collections."""
+    """Return the datasets among the sources, including those of collections."""
     return [d for source in sources if not isinstance(source, Path) for d in source.datasets]
 
 

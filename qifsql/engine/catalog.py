@@ -1,7 +1,7 @@
-"""DuckDB's catalog of one dataset: its columns, and types of expressions over it.
+"""DuckDB's catalog of one dataset: its columns, and the types of expressions over it.
 
-DuckDB tells names apart without regard to case and renames the second of ``ID`` and ``id``.
-The names that stand in the file are read from it, so that both columns can be used.
+DuckDB ignores case in names and renames the second of ``ID`` and ``id``. The original names are
+read from the file, so that both columns can be used.
 """
 
 import csv
@@ -30,11 +30,11 @@ from qifsql.errors import (
 )
 
 DELIMITERS = (",", ";", "\t", "|")
-HEADER = 100  # lines that the names of columns may take, where they contain line breaks
+HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
 class Catalog:
-    """Answers to binding about one dataset (``qifsql.adversary.bind.Catalog``)."""
+    """The catalog that binding reads for one dataset (``qifsql.adversary.bind.Catalog``)."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Catalog:
         dataset: Dataset | Collection,
         mentions: Callable[[str], bool] | None = None,
     ) -> None:
-        """Read the columns; of CSV those that ``mentions`` (all by default) may be used."""
+        """Read the columns; of CSV, check only the fields of those that ``mentions`` accepts."""
         engine.attach(dataset)
         self.engine = engine
         self.dataset: Dataset | Collection
@@ -69,11 +69,11 @@ class Catalog:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return notes on how the fields are written that were asked about so far."""
+        """Return notes on the spelling of fields of the columns that were used so far."""
         return remarks(self.engine)
 
     def _use(self, columns: frozenset[str]) -> None:
-        """Remember columns of which different fields may be one value."""
+        """Record the columns in use whose different fields may be one value."""
         several = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
@@ -82,7 +82,7 @@ class Catalog:
                     self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
-        """Refuse an expression over columns of these types that gives no number."""
+        """Refuse an expression over columns of these types that does not return a number."""
         self._vet(tree, what)
         empty = [
             exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(name))
@@ -95,7 +95,7 @@ class Catalog:
             )
 
     def beside(self, path: str) -> tuple[Dataset, Schema]:
-        """Return a small file of the user's, of which CSV is read as text, and its columns."""
+        """Return a small file named by the user, and its columns; CSV is read as text."""
         opened = Dataset.open(path)
         if opened.format == "duckdb":
             raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
@@ -110,7 +110,7 @@ class Catalog:
                 )
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
-        """Refuse an expression that is not true or false."""
+        """Refuse an expression that does not return true or false."""
         type_ = self.types([tree], [what])[0]
         if type_ != "BOOLEAN":
             raise ExpressionError(
@@ -118,7 +118,7 @@ class Catalog:
             )
 
     def filter(self, where: str | None) -> exp.Expr | None:
-        """Return the condition of a filter, if there is one; ExpressionError if it is none."""
+        """Return the condition of a filter, None without one; ExpressionError if it is invalid."""
         if where is None:
             return None
         condition = parse(where, self.schema, "the filter (where)")
@@ -137,7 +137,7 @@ class Catalog:
             ) from e
 
     def _as_text(self, tree: exp.Expr) -> str:
-        """Say of which columns of an expression a type would round the fields."""
+        """Return a hint that names the columns of an expression that are read as text."""
         texts = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
         names = [c.name for c in self.schema.columns if c.source_name in {*texts} & read(tree)]
         if not names:
@@ -148,7 +148,7 @@ class Catalog:
         )
 
     def fits(self, value: str, type_: str) -> bool:
-        """Return whether a text can be read as a value of that type."""
+        """Return whether a text can be read as a value of a type."""
         tried = exp.TryCast(
             this=exp.Literal.string(value), to=exp.DataType.build(type_, dialect="duckdb")
         )
@@ -159,7 +159,7 @@ class Catalog:
 def _read_schema(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
 ) -> tuple[Dataset, Schema]:
-    """Return the dataset, with the delimiter that its header shows, and its columns."""
+    """Return the dataset, with the delimiter found in its header, and its columns."""
     header: list[str] = []
     if dataset.format == "csv":
         dataset, header = _header(engine, dataset)
@@ -182,7 +182,7 @@ def _read_schema(
         dataset, writings = read_writings(engine, dataset, used)
     if dataset.frame is not None:
         names = list(dataset.frame.column_names)
-    names += [source for source, _ in described[len(names) :]]  # of folders: they have no other
+    names += [source for source, _ in described[len(names) :]]  # of folders: no other names
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
         Column(name, source, types[source], writings.get(source, ""))
@@ -209,7 +209,7 @@ def _read_collection(
             )
         if comparable(key.type) != comparable(keys[0].type):
             for dataset in (datasets[0], datasets[i]):
-                _check_records(engine, dataset)  # without any, the types of CSV mean nothing
+                _check_records(engine, dataset)  # without records, the types of CSV mean nothing
             raise ColumnError(
                 f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
                 f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
@@ -238,7 +238,7 @@ def _check_records(engine: Engine, dataset: Dataset) -> None:
 
 
 def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """Return the names at the head of a CSV file; its delimiter is the one with most fields."""
+    """Return the names in the first line of CSV; the delimiter is the one that gives most names."""
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {d: _names(engine, dataset, d) for d in candidates}
     best = max(candidates, key=lambda d: len(split[d]))
@@ -249,7 +249,7 @@ def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
-    """Return the fields at the head of the first file, split by that delimiter."""
+    """Return the fields in the first line of the first file, split by a delimiter."""
     query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
@@ -262,9 +262,9 @@ def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
 
 
 def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
-    """Return the dataset with its table looked up: as it is written, else as ``schema.table``.
+    """Return the dataset with its table found by its name or ``schema.table``, else in any case.
 
-    DatasetError where it is a view: anyone who made the file decides what a view reads.
+    DatasetError if it is a view: the author of the file decides what a view reads.
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
@@ -287,9 +287,10 @@ def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
 
 
 def _check_same(engine: Engine, dataset: Dataset) -> None:
-    """Refuse Parquet files that differ in names or types: Engine would cast to the first file's.
+    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's.
 
-    The order may differ, but not where names differ in case alone: these it tells by position.
+    The order of the columns may differ, unless names differ only in case: DuckDB distinguishes
+    such columns by position.
     """
     first: list[tuple[str, str]] = []
     for path in dataset.paths:

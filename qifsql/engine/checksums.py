@@ -1,7 +1,7 @@
-"""Checksums that input files carry: a file that is damaged by its own checksum is refused.
+"""Checksums inside input files: a file that does not match its checksum is refused.
 
-Parquet may have a CRC for each page and gzip has one for each member; DuckDB 2.0.0 looks at
-neither. (It does look at those of zstd and of its own files.)
+Parquet may have a CRC for each page and gzip has one for each member; DuckDB 2.0.0 checks
+neither. (It checks those of zstd and of its own files.)
 """
 
 import zlib
@@ -16,11 +16,11 @@ from qifsql.errors import DatasetError
 
 BLOCK = 2**20  # bytes that are read at a time
 HEADER = 2**13  # bytes that the header of a page may take, at first
-LONGEST = 2**26  # bytes beyond which a header is no header
+LONGEST = 2**26  # bytes of the longest header that is tried
 
 
 def check_gzip(path: str) -> None:
-    """Read a gzip file to its end, with all its members; DatasetError if one is damaged."""
+    """Read all members of a gzip file; DatasetError if one is damaged."""
     try:
         with Path(path).open("rb") as file:
             _read_members(file)
@@ -33,7 +33,7 @@ def check_gzip(path: str) -> None:
 
 
 def _read_members(file: BinaryIO) -> None:
-    """Unpack all members and forget what they hold; zeros may follow the last one."""
+    """Unpack all members without keeping their contents; zeros may follow the last one."""
     data = file.read(BLOCK)
     while data:
         member = zlib.decompressobj(wbits=31)  # checks length and CRC
@@ -50,7 +50,7 @@ def _read_members(file: BinaryIO) -> None:
 
 
 def chunks_query(path: str, *, first: bool) -> exp.Select:
-    """Return the query for the column chunks of a Parquet file, or for the ``first`` alone."""
+    """Return the query for the column chunks of a Parquet file, or only for the ``first``."""
     name = exp.Literal.string(escaped(path))
     source = exp.Table(this=exp.Anonymous(this="parquet_metadata", expressions=[name]))
     columns = ("dictionary_page_offset", "data_page_offset", "total_compressed_size")
@@ -59,9 +59,9 @@ def chunks_query(path: str, *, first: bool) -> exp.Select:
 
 
 def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]) -> bool:
-    """Check the pages of column chunks; return whether any carries a checksum.
+    """Check the pages of column chunks; return whether any page has a checksum.
 
-    DatasetError where a page does not fit its checksum.
+    DatasetError if a page does not match its checksum.
     """
     has_checksum = False
     try:
@@ -98,7 +98,7 @@ def _crc(file: BinaryIO, start: int, length: int) -> int:
 
 
 def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, int | None]]:
-    """Yield where the data of each page begin, their length, and their checksum if there is one."""
+    """Yield the start and length of the data of each page, and their checksum, None without one."""
     end = start + size
     while start < end:
         header, length = _header(file, start)
@@ -110,7 +110,7 @@ def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, in
 
 
 def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
-    """Return the whole numbers of a page header by their field, and the length of the header."""
+    """Return the integers of a page header by their field, and the length of the header."""
     size = HEADER
     while True:
         file.seek(start)
@@ -125,14 +125,14 @@ def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
 
 
 class _Compact:
-    """Reads a struct of Thrift's compact protocol; IndexError if the data end before it."""
+    """A reader of Thrift's compact protocol; IndexError if the data end too early."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.place = 0
 
     def struct(self) -> dict[int, int]:
-        """Return the whole numbers among the fields; others are skipped."""
+        """Read a struct; return its integer fields by their numbers, and skip all others."""
         numbers: dict[int, int] = {}
         field = 0
         while kind := self._byte():

@@ -1,7 +1,7 @@
-"""Streams: connections of their own to one database, each worked by one thread.
+"""Streams: separate connections to one database, each used by one thread.
 
-Two single-threaded streams over independent parts beat one query with two threads, because what
-each part needs stays in the cache of its core.
+Two single-threaded streams over independent parts are faster than one query with two threads,
+because the data of each part stay in the cache of its core.
 """
 
 import threading
@@ -16,11 +16,11 @@ from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.threads import in_threads
 
-WHERE = "the workspace (remove it to start over)"  # what streams read, unless it is said
+WHERE = "the workspace (remove it to start over)"  # the source of streams, by default
 
 
 class Stream:
-    """One connection. Its temporary tables, macros and variables are its own."""
+    """One connection, with separate temporary tables, macros and variables."""
 
     def __init__(
         self,
@@ -37,11 +37,12 @@ class Stream:
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a small result.
 
-        For a statement that makes or fills a table, their number.
+        For a statement that creates or fills a table, this is one row: the number of its rows.
         """
         if threading.current_thread() is not threading.main_thread():
             return self._fetch(sql, parameters)
-        results: list[list[tuple[Any, ...]]] = []  # Ctrl-C is heard while another thread works
+        # The main thread receives Ctrl-C, so another thread runs the statement.
+        results: list[list[tuple[Any, ...]]] = []
         together([self], lambda _s: results.append(self._fetch(sql, parameters)), look=silent)
         return results[0]
 
@@ -52,32 +53,32 @@ class Stream:
             raise translated(e, self._where, self._settings, ours=True) from e
 
     def count(self, sql: str) -> int:
-        """Return the number of rows that a statement made."""
+        """Run a statement; return the number of rows that it wrote."""
         return int(self.rows(sql)[0][0])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all that is done inside, or nothing."""
+        """Commit all changes inside the context, or none of them."""
         self.rows("BEGIN")
         try:
             yield
             self.rows("COMMIT")
         except BaseException:
-            with suppress(duckdb.Error):  # the engine may have ended it already
+            with suppress(duckdb.Error):  # the engine may have ended the transaction already
                 self._cursor.rollback()
             raise
 
     def interrupt(self) -> None:
-        """Stop what runs now."""
+        """Stop the statement that runs now."""
         self._cursor.interrupt()
 
     def close(self) -> None:
-        """Close the connection: what is its own goes."""
+        """Close the connection; this drops its temporary tables."""
         self._cursor.close()
 
 
 def register(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, Any]) -> None:
-    """Let a connection read data frames under these names; each connection has its own."""
+    """Let a connection read data frames under these names; do this for each connection."""
     for name, frame in frames.items():
         connection.register(name, frame)
 
@@ -88,7 +89,7 @@ def together(
     *,
     look: Callable[[], None],
 ) -> None:
-    """Let every stream work in a thread of its own until all return.
+    """Run ``work`` on every stream, each in its own thread, until all return.
 
     ``look`` is called meanwhile. The first error, or Ctrl-C, stops all of them.
     """

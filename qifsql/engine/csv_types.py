@@ -1,8 +1,8 @@
-"""Check the types of CSV fields: a type must keep different fields apart.
+"""Check the types of CSV fields: a type must distinguish different fields.
 
 A field is text. Read as numbers, dates or times, different fields may be one value: ``1.5`` and
-``1.50`` are, and where a float rounds also ``9007199254740992`` and ``9007199254740993``. The
-first is said in a note; to prevent the second the column stays text.
+``1.50`` are one number, and so are ``9007199254740992`` and ``9007199254740993`` if they are
+rounded to a float. A note reports the first case. In the second case the column stays text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,20 @@ from qifsql.data.types import NUMBERS
 from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
 
-TOGETHER = 500  # columns that one statement looks at
-DIGITS = 15  # a float keeps so many digits of any number
+TOGETHER = 500  # columns that one statement checks
+DIGITS = 15  # decimal digits of any number that a float keeps
 FALSE = exp.false()
 
-# In these, ``field`` is the text of a cell, ``value`` what its type makes of it, ``canonical`` that
-# value as DuckDB writes it. Fields that are all canonical are never one value.
+# In these templates ``field`` is the text of a cell, ``value`` is the text converted to the type,
+# and ``canonical`` is this value as DuckDB writes it. Two different canonical fields are always
+# two values.
 UNUSUAL = "bool_or(coalesce(field <> canonical, field IS NOT NULL))"
 UNUSUAL_DOUBLE = """
     bool_or(
         coalesce(field NOT IN (canonical, rtrim(rtrim(canonical, '0'), '.')), field IS NOT NULL)
     )
     OR (bool_or(field = canonical AND ends_with(canonical, '.0')) AND bool_or(field <> canonical))
-"""  # 7 stands for 7.0, unless both occur
+"""  # 7 is accepted as 7.0, unless both occur
 GROUPS = """
     SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
         max(length(field)) AS longest,
@@ -55,7 +56,7 @@ ROUNDED_DOUBLE = r"""
     OR (regexp_matches(split_part(lower(field), 'e', 1), '[1-9]')
         AND NOT abs(cast_value) BETWEEN 1e-290 AND 1e290)
 """
-ROUNDED = {  # whether a field may have more digits than its type keeps
+ROUNDED = {  # conditions: a field may have more digits than its type keeps
     "DOUBLE": ROUNDED_DOUBLE,
     "TIME": r"regexp_matches(field, '\.[0-9]{7}')",
     "TIMESTAMP": r"regexp_matches(field, '\.[0-9]{7}')",
@@ -69,12 +70,11 @@ LONG = """
 def read_writings(
     engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]]
 ) -> tuple[Dataset, Mapping[str, Writing]]:
-    """Look how the fields of typed columns are written.
+    """Find the columns whose fields are not written as DuckDB writes their values.
 
     Returns:
-        The dataset, whose columns stay text where their type would round different fields to one
-        value, and how the other typed columns are written, where that is not as DuckDB writes their
-        values.
+        The dataset, in which columns stay text if their type would round different fields to one
+        value, and the irregular spellings of the other typed columns.
 
     """
     text = replace(dataset, all_varchar=True, wave=None)
@@ -104,14 +104,14 @@ def _unusual(name: str, type_: str) -> exp.Expr:
 def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
     """Return whether different fields of a column are one value, and whether digits are lost.
 
-    Digits are lost where fields of one value may have more than the type keeps, and where a whole
+    Digits are lost if fields of one value may have more digits than the type keeps, or if a whole
     number is too long for a float.
     """
     text = replace(dataset, all_varchar=True, wave=None)
     rows = {"rows": relation(text)}
     query = exp.select(*MERGED).from_(exp.Subquery(this=_about(GROUPS, name, type_, rows)))
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
-    if foreign_format and type_ in NUMBERS:  # DuckDB takes 0x7 for a DOUBLE and fails to read it
+    if foreign_format and type_ in NUMBERS:  # DuckDB detects 0x7 as DOUBLE, but cannot read it
         return False, True
     if foreign_format:  # dates in a format that CAST does not read
         merged = _distinct(engine, dataset, name) < _distinct(engine, text, name)
@@ -137,7 +137,7 @@ def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
 def _about(
     template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
 ) -> exp.Expr:
-    """Return a template with a column of text, its type and more in place of the words it uses."""
+    """Return a template with its words replaced by a column, casts to a type, and ``extras``."""
     field = exp.column(identifier(name))
     cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast
@@ -157,7 +157,7 @@ def _about(
 
 
 def remarks(engine: Engine) -> tuple[str, ...]:
-    """Return notes on columns in use whose different fields are one value, here or across files."""
+    """Return notes on columns whose different fields are one value, within or across files."""
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
         writings = {c: w for (d, c), w in engine.written.items() if d == dataset}

@@ -1,4 +1,4 @@
-"""DuckDB: runs SQL in a private in-memory database, within limits, and can be interrupted."""
+"""DuckDB as an engine: a private in-memory database with limits, which can be interrupted."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,18 +41,19 @@ T = TypeVar("T")
 BATCH = 100_000  # rows of a result that are read at a time
 LOOKING = "reading the columns"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # as DuckDB writes sizes
-PROBED = "probed"  # the catalog of a file that is looked at
+PROBED = "probed"  # the catalog of a file that is only inspected
 CHECKED: set[tuple[str, Identity]] = set()  # files whose checksums fit
-PASSING = 20_480  # rows in a row group of a file that is read again at once
+PASSING = 20_480  # rows in a row group of a temporary file, which is read again at once
 UNCOUNTED = 96 * 2**20  # bytes of the limit for memory that DuckDB does not count
 
 
 class DuckDB:
-    """One connection. Use as a context manager: temporary files go when it ends.
+    """One connection. Use it as a context manager: temporary files are removed when it ends.
 
-    It opens ``sources`` (datasets, and paths of DuckDB files that it keeps), what is written to
-    ``outputs`` and ``folders``, its temporary folder, and no other file, whatever a statement says.
-    ``ordered`` keeps rows in the order of the input, for results that have one row per record.
+    It opens ``sources`` (datasets, and paths of DuckDB files that it keeps), the files and folders
+    ``outputs`` and ``folders`` that it writes, and its temporary folder. It opens no other file,
+    even if a statement names one. ``ordered`` keeps rows in the order of the input, for results
+    that have one row per record.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class DuckDB:
         self.settings = settings or Settings()
         self.sources = tuple(sources)
         self.ordered = ordered
-        self.written: dict[tuple[str, str], Writing] = {}  # how fields in use are written, if oddly
+        self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings of fields in use
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)
         self._kinds = {p: d.format for d in datasets if d.frame is None for p in d.paths}
@@ -81,8 +82,8 @@ class DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
-            "allow_persistent_secrets": False,  # they lie in the home folder
-            "disabled_optimizers": "type_pushdown",  # it makes a CAST of a TRY_CAST over CSV
+            "allow_persistent_secrets": False,  # their files are in the home folder
+            "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
         }
         if self.settings.threads is not None:
             options["threads"] = self.settings.threads
@@ -95,12 +96,12 @@ class DuckDB:
             files = [self.partial(path) for path in outputs]
             self._connection.execute(setting("memory_limit", self._counted(writing=bool(files))))
             self._connection.execute("SET enable_progress_bar = true")
-            self._connection.execute("SET TimeZone = 'UTC'")  # not the machine's
+            self._connection.execute("SET TimeZone = 'UTC'")  # not that of the machine
             self._connection.execute("SET enable_progress_bar_print = false")
             for statement_ in lock(self.sources, files, [self.scratch, *folders]):
                 self._connection.execute(statement_)
             register(self._connection, self._frames)
-        except BaseException as e:  # an interruption, too, leaves nothing behind
+        except BaseException as e:  # an interruption must also remove the folder
             self._folder.remove()
             if not isinstance(e, duckdb.Error):
                 raise
@@ -112,7 +113,7 @@ class DuckDB:
             ) from e
 
     def _counted(self, *, writing: bool) -> exp.Literal:
-        """Return the part of the limit for what DuckDB counts: not what writers of files hold."""
+        """Return the limit for memory that DuckDB counts, without that of writers of files."""
         limit = min(self.memory, machine_memory() or self.memory)
         rest = min(limit // 3, UNCOUNTED) if writing else 0
         return exp.Literal.string(f"{(limit - rest) // 2**10}KiB")
@@ -146,7 +147,7 @@ class DuckDB:
         check_unchanged(self._inputs)
 
     def _check_checksums(self, path: str) -> None:
-        """Refuse an input that is damaged by its own checksums; each is read once in a process."""
+        """Refuse an input that does not match its checksums; check each once in a process."""
         kind = self._kinds[path]
         if kind == "duckdb" or (path, self._inputs[path]) in CHECKED:
             return
@@ -162,8 +163,8 @@ class DuckDB:
         """Close the connection and remove the temporary files."""
         try:
             self._connection.close()
-        except duckdb.Error:  # a statement that was interrupted has not ended yet
-            with suppress(duckdb.Error):  # or it has by now, and all is closed
+        except duckdb.Error:  # an interrupted statement has not ended yet
+            with suppress(duckdb.Error):  # it may have ended by now
                 self._connection.interrupt()
                 time.sleep(POLL)
                 self._connection.close()
@@ -171,23 +172,23 @@ class DuckDB:
             self._folder.remove()
 
     def partial(self, path: Path) -> Path:
-        """Return where an output is written before it is whole: beside it, under a private name."""
+        """Return the path of an output until it is complete: next to it, with a private name."""
         return path.with_name(f".{self.scratch.name}{path.suffix}")
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
-        """Return the rows of a plan's result: few, whatever the size of the data."""
+        """Return the result of a plan, which has few rows for data of any size."""
         return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
-        """Return the same as plain Python values, exact for any size of number."""
+        """Return the rows of a plan as Python values, exact for numbers of any size."""
         sql = statement(plan)
         return self._run(what, where, lambda: self._fetch(sql))
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
-        """Stream a plan's result to a Parquet file; a ``note`` is its metadata ``qifsql``.
+        """Stream the result of a plan to a Parquet file; return the number of rows.
 
-        A file in the temporary folder, which is read again at once, has small row groups: whoever
-        reads them holds few rows. Returns the number of rows.
+        A ``note`` becomes its metadata ``qifsql``. A file in the temporary folder has small row
+        groups, because it is read again at once: its reader then holds few rows in memory.
         """
         passing = path.parent == self.scratch
         sql = copying(plan, str(path), note, PASSING if passing else None)
@@ -196,16 +197,16 @@ class DuckDB:
         return int(rows)
 
     def open_kept(self, path: Path | None = None) -> set[str]:
-        """Open the catalog of steps that are kept as tables; the names of those there are.
+        """Open the catalog of steps that are kept as tables; return the names of its tables.
 
-        ``path`` is the file that holds them; without one they go when the engine is closed.
+        ``path`` is the file of the tables; without a file they are dropped when the engine closes.
         """
         attach = attaching(str(path) if path else ":memory:", STORE)
         where = path.name if path else "kept tables"
         try:
             self._guarded(where, lambda: self._fetch(attach))
             return self._tables(STORE, where) if path else set()
-        except InternalError as e:  # the engine takes the file for whole until it fails
+        except InternalError as e:  # DuckDB notices the damage of a file only here
             raise DatasetError(
                 f"{where} cannot be read: it is corrupt, truncated or of another format than "
                 "its name says",
@@ -213,7 +214,7 @@ class DuckDB:
             ) from e
 
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
-        """Return the tables in a file of kept tables, and why it cannot be opened, if it cannot."""
+        """Return the tables in a file of kept tables, and the error if it cannot be opened."""
         try:
             self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
         except QifError as e:
@@ -228,7 +229,7 @@ class DuckDB:
     def _tables(self, catalog: str, where: str) -> set[str]:
         """Return the names of the tables of a catalog; InputError if it holds more than tables.
 
-        A view, a macro or a trigger says what it likes: qifsql keeps none.
+        Views, macros and triggers can run any SQL; qifsql writes none of them.
         """
         inside = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
         tables = exp.select("table_name").from_("duckdb_tables()").where(inside)
@@ -242,7 +243,7 @@ class DuckDB:
         return {name for (name,) in self.query(tables, where)}
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> None:
-        """Keep the rows of a plan's result as a table that other plans can read."""
+        """Keep the result of a plan as a table that other plans can read."""
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
 
@@ -251,15 +252,15 @@ class DuckDB:
         self._fetch(dropping(f"{catalog}.main.{name}"))
 
     def stream(self, where: str = WHERE) -> Stream:
-        """Return a connection of its own to the same database, for one thread.
+        """Return a separate connection to the same database, for one thread.
 
-        ``where`` it reads.
+        ``where`` names the data that it reads, for errors.
         """
         return Stream(self._connection, self.settings, where, self._frames)
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:
-        """Statements use one thread each, and join tables as they are written."""
+        """Run statements with one thread, and join their tables in the written order."""
         ((threads, disabled),) = self._fetch(
             "SELECT current_setting('threads'), current_setting('disabled_optimizers')"
         )
@@ -276,7 +277,7 @@ class DuckDB:
     def together(
         self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
     ) -> None:
-        """Let every stream work in a thread of its own (see ``qifsql.engine.connections``)."""
+        """Run ``work`` on every stream in its own thread (see ``qifsql.engine.connections``)."""
         together(streams, work, look=look)
 
     @property
@@ -288,16 +289,16 @@ class DuckDB:
 
     @property
     def threads(self) -> int:
-        """Return how many threads statements use."""
+        """Return the number of threads of a statement."""
         return int(self._fetch("SELECT current_setting('threads')")[0][0])
 
     @property
     def scratch(self) -> Path:
-        """Return the private folder for temporary files; it goes when the engine is closed."""
+        """Return the private folder for temporary files; closing the engine removes it."""
         return self._folder.path
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
-        """Yield a plan's result in frames of at most that many rows, and at least one frame.
+        """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame.
 
         Whole numbers of any size stay exact.
         """
@@ -311,9 +312,9 @@ class DuckDB:
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
     def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
-        """Run what a person typed; the columns and rows of each result.
+        """Run the SQL that a person typed; yield the columns and rows of each result.
 
-        The person sees DuckDB's message where it fails, as in any prompt.
+        If the SQL fails, the person sees DuckDB's message, as at any prompt.
         """
         try:
             for one in self._connection.extract_statements(sql):
@@ -338,23 +339,23 @@ class DuckDB:
         return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
 
     def attach(self, dataset: Dataset | Collection) -> None:
-        """Open the files of DuckDB tables, read-only; nothing for other datasets."""
+        """Open the files of DuckDB tables, read-only; other datasets need no opening."""
         for sql in openings(dataset):
             if sql not in self._attached:
                 self._guarded(dataset.name, partial(self._fetch, sql))
                 self._attached.add(sql)
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
-        """Return the rows of a dataset in a table of the engine's own, to be read many times.
+        """Copy the rows of a dataset into a table of the engine, to read them many times.
 
-        Of a collection the columns that are ``used``, of each person.
+        The table of a collection has the ``used`` columns, with a row per person. Returns it.
         """
         loaded = loading(source, used, ordered=self.ordered)
         self._run("loading", source.name, lambda: self._fetch(loaded.statement))
         return loaded
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
-        """Return a small look-up."""
+        """Return the rows of a small query about the data or the engine."""
         return self._guarded(where, lambda: self._fetch(render(tree)))
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
@@ -364,7 +365,7 @@ class DuckDB:
         return self._run(LOOKING, where, call)
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:
-        """Run in a thread, so that progress is shown and Ctrl-C is heard while SQL runs."""
+        """Run a call in a thread, to show progress and react to Ctrl-C while SQL runs."""
         outcome: list[T] = []
 
         def look() -> None:

@@ -1,7 +1,7 @@
-"""DuckDB's errors as qifsql's: what, where, what to try. Never the words of DuckDB.
+"""Translation of DuckDB's errors to qifsql's: the error, its place, and what to try.
 
-DuckDB's messages quote values of cells, so they go into ``detail``, for ``--debug`` only. The
-one exception is the prompt of ``qifsql shell``, where a person types SQL and sees its errors.
+DuckDB's messages quote values of cells, so they are kept in ``detail``, only for ``--debug``. The
+one exception is the prompt of ``qifsql shell``: a person types SQL there and sees its errors.
 """
 
 import re
@@ -33,7 +33,7 @@ _ENGINE = (
     duckdb.ResourceInUseException,
     duckdb.TransactionException,
 )
-"""Errors of the engine itself, which say nothing of what is read."""
+"""Errors of the engine itself, not of the data."""
 _DATA = (
     duckdb.InvalidInputException,
     duckdb.OutOfRangeException,
@@ -44,10 +44,10 @@ _DATA = (
 def translated(
     error: BaseException, where: str, settings: Settings | None = None, *, ours: bool = False
 ) -> QifError:
-    """Return the error of the tree of ``qifsql.errors`` that says the same.
+    """Return the error of ``qifsql.errors`` that has the same meaning as an error of DuckDB.
 
-    ``ours``: the statement was made from columns and types that were looked up before, so it must
-    be understood; if not, the mistake is not the user's.
+    ``ours``: qifsql wrote the statement from columns and types that it had looked up. If DuckDB
+    does not understand the statement, the mistake is in qifsql.
     """
     misunderstood = duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
     if ours and isinstance(error, misunderstood):

@@ -1,4 +1,4 @@
-"""List the functions of an expression, and those that are allowed."""
+"""The functions of an expression, and the functions that are allowed."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -56,15 +56,16 @@ _NAMES = """
     sha1 sha256 typeof uuid_extract_timestamp uuid_extract_version
 """
 ALLOWED = frozenset(_NAMES.split())
-"""Functions that an expression may use: those that compute one value from the values of one row,
-the same value always, and know nothing of files, settings or the engine.
+"""Functions that an expression may use.
 
-Not ``list_aggregate`` and its kin: the name of their aggregate is a text, and some draw at random.
+They compute one value from the values of one row, always the same, and read no files, settings or
+state of the engine. ``list_aggregate`` and similar functions are not allowed: the name of their
+aggregate is a text, and some aggregates draw at random.
 """
 
 
 def functions_of(engine: Engine, expression: exp.Expr, what: str) -> list[str]:
-    """Return the functions that the engine's own parser finds in an expression."""
+    """Return the functions that the engine's parser finds in an expression."""
     query = exp.Literal.string(render(exp.select(expression.copy())))
     call = exp.select(exp.func("json_serialize_sql", query))
     text = engine.query(call, what)[0][0]
@@ -82,7 +83,7 @@ def _function_names(node: object) -> Iterator[str]:
         if node.get("class") == "FUNCTION":
             yield node["function_name"]
         if node.get("class") == "COLUMN_REF" and len(node["column_names"]) == 1:
-            yield node["column_names"][0]  # columns are qualified: this is a function like now
+            yield node["column_names"][0]  # columns are qualified, so this is a function like now
         for child in node.values():
             yield from _function_names(child)
     elif isinstance(node, list):

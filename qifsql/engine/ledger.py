@@ -1,8 +1,8 @@
-"""A ledger in a file of stored tables: how many rows each was given, and a digest of them.
+"""A ledger in a file of stored tables: the number of rows of each table, and a digest of them.
 
-What is stored is entered in the ledger in the same transaction, and compared with it before it is
-used again. DuckDB's own checksums of blocks do not tell that rows are missing or that two blocks
-have changed places; a digest of what the rows say does.
+Rows are entered in the ledger in the transaction that stores them, and compared with it before
+they are used again. DuckDB's checksums of blocks do not detect missing rows or two exchanged
+blocks; a digest of the contents of the rows does.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
 from qifsql.query.render import render
 
 LEDGER = "ledger"  # the table, in the file itself
-ENGINE = f"duckdb {version('duckdb')}"  # whose hash function makes the digests
+ENGINE = f"duckdb {version('duckdb')}"  # its hash function computes the digests
 _ROWS = "entered"  # the alias of the rows that are digested
 
 
 def begin(stream: Stream) -> None:
-    """Make the ledger of a new file."""
+    """Create the ledger of a new file."""
     columns = {"name": "VARCHAR", "rows": "BIGINT", "digest": "HUGEINT"}
     empty = [exp.alias_(exp.cast(exp.null(), type_), name) for name, type_ in columns.items()]
     query = exp.select(*empty).where(exp.false())
@@ -30,9 +30,9 @@ def begin(stream: Stream) -> None:
 
 
 def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False) -> None:
-    """Enter rows of a table, by default all that are there; ``gone``: they are about to go.
+    """Enter rows of a table, by default all; ``gone``: subtract rows that will be deleted.
 
-    Part of the transaction that stores the rows.
+    Call this in the transaction that stores or deletes the rows.
     """
     count, digest = _sums()
     if gone:
@@ -43,16 +43,16 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
 
 
 def strike(stream: Stream, name: str) -> None:
-    """Forget the entries of a table that is dropped; part of the transaction that drops it."""
+    """Remove the entries of a table, in the transaction that drops it."""
     condition = exp.EQ(this=exp.column("name"), expression=exp.Literal.string(name))
     stream.rows(render(exp.delete(_table(LEDGER), where=condition)))
 
 
 def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
-    """Compare all tables with the ledger; return the names of those that it has entries of.
+    """Compare all tables with the ledger; return the names of the tables that it lists.
 
-    Raises DatasetError with the message ``damaged`` where a table is missing, cannot be read, or
-    holds anything but what was stored.
+    Raises DatasetError with the message ``damaged`` if a table is missing, cannot be read, or
+    differs from what was stored.
     """
     if LEDGER not in tables:
         raise DatasetError(damaged)
@@ -69,7 +69,7 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
 
 @contextmanager
 def readable(damaged: str) -> Iterator[None]:
-    """Raise DatasetError with that message where anything inside cannot be read or understood."""
+    """Raise DatasetError with the message ``damaged`` if reading fails inside the context."""
     try:
         yield
     except (EngineError, Interrupted):
@@ -80,10 +80,10 @@ def readable(damaged: str) -> Iterator[None]:
 
 
 def _sums() -> tuple[exp.Expr, exp.Expr]:
-    """Return the number of rows and their digest, whatever their order.
+    """Return the number of rows and their digest, for rows in any order.
 
-    The types and names of the columns are part of it. Hashes are added, because rows that occur
-    twice would cancel each other in an exclusive or.
+    The digest includes the types and names of the columns. Hashes are added, because two equal
+    rows would cancel each other in an exclusive or.
     """
     row = exp.column(_ROWS)
     kind = exp.func("typeof", row.copy(), dialect="duckdb")

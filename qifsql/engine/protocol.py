@@ -1,6 +1,6 @@
-"""The engine as all other rooms see it: it opens sources, runs plans and keeps tables.
+"""The interface of engines for all other packages: open sources, run plans and keep tables.
 
-``open_engine`` gives the default one, DuckDB. Another engine is another class with these methods.
+``open_engine`` opens the default engine, DuckDB. Another engine is a class with these methods.
 """
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
@@ -21,9 +21,9 @@ from qifsql.query.plan import Plan
 
 
 class Engine(Protocol):
-    """An engine runs plans within the limits of its settings.
+    """An engine that runs plans within the limits of its settings.
 
-    ``what`` and ``where`` say what is being done, and on which data, for progress and errors.
+    For progress and errors, ``what`` names the current work and ``where`` names its data.
     """
 
     @property
@@ -32,11 +32,11 @@ class Engine(Protocol):
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Return what it may read: datasets, and paths of files of kept tables."""
+        """Return the sources it may read: datasets, and paths of files of kept tables."""
 
     @property
     def written(self) -> MutableMapping[tuple[str, str], Writing]:
-        """Return how the fields of a CSV column are written, by dataset and column, where oddly."""
+        """Return the irregular spellings of CSV fields, by dataset and column."""
 
     @property
     def memory(self) -> int:
@@ -44,41 +44,41 @@ class Engine(Protocol):
 
     @property
     def threads(self) -> int:
-        """Return how many threads statements use."""
+        """Return the number of threads of a statement."""
 
     @property
     def scratch(self) -> Path:
-        """Return the private folder for temporary files; it goes when the engine is closed."""
+        """Return the private folder for temporary files; closing the engine removes it."""
 
     def attach(self, dataset: Dataset | Collection) -> None:
-        """Open a dataset that is more than files of rows, read-only."""
+        """Open the files of database tables, read-only; other datasets need no opening."""
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
-        """Load the rows of a dataset into a table of the engine's own, to read them many times."""
+        """Copy the rows of a dataset into a table of the engine, to read them many times."""
 
     def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return names and types of the columns of a relation or query."""
+        """Return the names and types of the columns of a relation or query."""
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a small look-up."""
+        """Return the rows of a small query about the data or the engine."""
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a plan's result, which are few, exact for any size of number."""
+        """Return the rows of a plan as Python values, few, exact for numbers of any size."""
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
-        """Return a plan's result, which is small whatever the size of the data."""
+        """Return the result of a plan, which has few rows for data of any size."""
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
-        """Yield a plan's result in frames of at most that many rows, and at least one frame."""
+        """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
-        """Stream a plan's result to a Parquet file with a note inside; return its rows."""
+        """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
 
     def open_kept(self, path: Path | None = None) -> set[str]:
         """Open the catalog of kept tables, in a file or in memory; return their names."""
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = ...) -> None:
-        """Keep a plan's result as a table that other plans can read."""
+        """Keep the result of a plan as a table that other plans can read."""
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
@@ -87,28 +87,28 @@ class Engine(Protocol):
         """Refuse inputs that were replaced or changed since the engine was opened."""
 
     def partial(self, path: Path) -> Path:
-        """Return where an output is written before it is whole."""
+        """Return the path of an output until it is complete."""
 
 
 class LocalEngine(Engine, Protocol):
-    """An engine in this process, whose threads and statements can be steered one by one."""
+    """An engine in this process, with control over its threads and statements."""
 
     def stream(self, where: str = ...) -> Stream:
-        """Open a connection of its own to the same database, for one thread."""
+        """Open a separate connection to the same database, for one thread."""
 
     def together(
         self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
     ) -> None:
-        """Let every stream work in a thread of its own, and call ``look`` meanwhile."""
+        """Run ``work`` on every stream in its own thread, and call ``look`` meanwhile."""
 
     def single_threaded(self) -> AbstractContextManager[None]:
-        """Let statements use one thread each, and join tables as they are written."""
+        """Run statements with one thread, and join their tables in the written order."""
 
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
-        """Return the tables in a file of kept tables, and why it cannot be opened, if so."""
+        """Return the tables in a file of kept tables, and the error if it cannot be opened."""
 
     def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
-        """Run what a person typed; yield the columns and rows of each result."""
+        """Run the SQL that a person typed; yield the columns and rows of each result."""
 
 
 def open_engine(
@@ -119,7 +119,7 @@ def open_engine(
     folders: Iterable[Path] = (),
     ordered: bool = False,
 ) -> AbstractContextManager[LocalEngine]:
-    """Open the engine on sources; what it needs goes when the context ends.
+    """Open the engine on sources; its temporary files are removed when the context ends.
 
     Args:
         settings: Memory, threads, temporary folder, seed and progress.

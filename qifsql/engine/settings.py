@@ -13,34 +13,34 @@ from qifsql.errors import InputError
 
 
 class Progress(Protocol):
-    """Called now and then with what is being done, and the share of it that is done, 0 to 1.
+    """A function that shows progress: the current work, and the finished share of it, 0 to 1.
 
-    ``detail`` says more where there is more to say.
+    ``detail`` may add further words.
     """
 
     def __call__(self, what: str, share: float, detail: str = "", /) -> None:
-        """Show it."""
+        """Show the progress."""
 
 
-ENOUGH = 4 * 2**30  # bytes of memory beyond which an attack gets no faster
-PRIVATE = 0o077  # the umask of files that the user alone may read
-PER_CORE, ALWAYS = 8, 64  # threads that a core may be given at most, and that any machine may
+ENOUGH = 4 * 2**30  # bytes of memory; more makes no attack faster
+PRIVATE = 0o077  # the umask of files that only the user may read
+PER_CORE, ALWAYS = 8, 64  # most threads for each core; threads that any machine may use
 
 
 def silent(*_: object) -> None:
-    """Show nothing, whatever there is to say."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """Limits of one engine.
 
-    ``memory`` is a size such as ``8GB`` (default: half of the machine's, at most 4 GiB: more makes
-    grouping slower, because fresh memory costs more than cached files; never more than the machine
-    has), ``threads`` a number
-    (default: all cores; at most eight for each core, or 64), ``temp`` a folder for temporary files
-    (default: the system's). What is put there is readable by the user alone and is removed.
-    ``seed`` is for what draws at random and is kept in manifests; attacks draw nothing.
+    ``memory`` is a size such as ``8GB``. The default is half of the machine's memory, at most
+    4 GiB: more makes grouping slower, because fresh memory costs more than cached files. The limit
+    is never above the memory of the machine. ``threads`` is a number (default: all cores; at most
+    eight for each core, or 64). ``temp`` is a folder for temporary files (default: that of the
+    system). Only the user can read these files, and they are removed. ``seed`` is for commands
+    that draw at random, and is recorded in manifests; attacks draw nothing.
     """
 
     memory: str | None = None
@@ -50,7 +50,7 @@ class Settings:
     seed: int | None = None
 
     def check_threads(self) -> None:
-        """Raise InputError unless the number of threads is one that the machine can bear."""
+        """Raise InputError if the machine cannot run this number of threads."""
         cores = os.cpu_count() or 1
         most = max(ALWAYS, PER_CORE * cores)
         if self.threads is not None and not 1 <= self.threads <= most:
@@ -61,7 +61,7 @@ class Settings:
 
     @property
     def memory_limit(self) -> str | None:
-        """Return the limit to set; None leaves the engine's own default where nothing is known."""
+        """Return the limit to set; None (the engine's default) if the memory is not known."""
         if self.memory is not None:
             return self.memory
         if (machine := machine_memory()) is None:
@@ -70,7 +70,7 @@ class Settings:
 
 
 def machine_memory() -> int | None:
-    """Return the bytes of memory that the machine has; None if that is not known."""
+    """Return the memory of the machine in bytes; None if it is not known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -78,10 +78,7 @@ def machine_memory() -> int | None:
 
 
 def private_folder(parent: Path | None) -> PrivateFolder:
-    """Make a new folder that only the user can read; it goes when it is removed.
-
-    Raises InputError where there can be none.
-    """
+    """Create a new folder that only the user can read; InputError if this is not possible."""
     try:
         return PrivateFolder.make(parent)
     except OSError as e:
@@ -93,9 +90,9 @@ def private_folder(parent: Path | None) -> PrivateFolder:
 
 @contextmanager
 def masked(mask: int | None = PRIVATE) -> Iterator[int | None]:
-    """Make files with these permissions taken away, by default all but the user's own.
+    """Create files without these permissions, by default without those of other users.
 
-    Yields the mask of before, to be restored inside for a while; None changes nothing.
+    Yields the previous mask, which may be restored for a while inside. None changes nothing.
     """
     before = None if mask is None else os.umask(mask)
     try:

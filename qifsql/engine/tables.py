@@ -1,4 +1,4 @@
-"""Tables of the engine's own, made one from another by the files of ``sql/``."""
+"""Tables in the engine, computed one from another by the files of ``sql/``."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +13,11 @@ from qifsql.query.plan import Plan
 
 @dataclass
 class Tables:
-    """Create and drop tables of one engine; ``statements`` are those that created them.
+    """The tables of one engine; ``statements`` are those that created them.
 
-    ``what`` and ``where`` say what is being done, for progress and errors. Three stores are apart:
-    ``Counts``, whose tables may stay in a file and are made once, and ``Passes`` and the sweep's
-    ``Worker``, which send statements over one connection each.
+    For progress and errors, ``what`` names the current work and ``where`` names its data. Three
+    classes have other tables: ``Counts``, whose tables are computed once and may stay in a file,
+    and ``Passes`` and the sweep's ``Worker``, each of which uses one connection.
     """
 
     engine: Engine
@@ -26,34 +26,31 @@ class Tables:
     statements: list[str] = field(default_factory=list)
 
     def make(self, name: str, query: exp.Query | Plan, what: str = "") -> None:
-        """Make a table of the rows of a query or plan."""
+        """Create a table of the rows of a query or plan."""
         plan = _plan(query)
         self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
         self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
 
     def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
-        """Return the rows of a query or plan, which are few and no part of the answer."""
+        """Return the rows of a query or plan, which are few and not part of the answer."""
         return self.engine.rows(_plan(query), what or self.what, self.where)
 
     def answer(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
-        """Return the rows of a query or plan that are part of the answer.
-
-        Its statement is one, too.
-        """
+        """Return the rows of a query or plan that are part of the answer; record its statement."""
         self.statements.append(render.statement(_plan(query), pretty=True))
         return self.rows(query, what)
 
     def count(self, name: str) -> int:
-        """Return how many rows a table has."""
+        """Return the number of rows of a table."""
         return int(self.rows(exp.select("count(*)").from_(name))[0][0])
 
     def drop(self, *names: str) -> None:
-        """Drop tables that are not needed any longer."""
+        """Drop tables that are no longer needed."""
         for name in names:
             self.engine.drop(name, LOADED)
 
     def doing(self, what: str, where: str | None = None) -> "Tables":
-        """Return the same where something else is being done."""
+        """Return the same tables under another ``what`` and ``where``."""
         return Tables(self.engine, what, where or self.where, self.statements)
 
 

@@ -1,9 +1,9 @@
-"""Private files that live as long as their process, and what killed processes left of them.
+"""Private files that exist as long as their process, and removal of those of killed processes.
 
 A process holds a lock (``flock``) on a file in its folder for temporary files, and on each output
-that it has not finished. The system releases locks when a process ends, however it ends. So the
-next run of the same user finds what belongs to no living process, and removes it. Where there are
-no such locks nothing is removed.
+that it has not finished. The system releases the locks of a process even if it is killed. So the
+next run of the same user finds the files of ended processes, and removes them. On a system
+without such locks nothing is removed.
 """
 
 import os
@@ -16,22 +16,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PREFIX = "qifsql-run-"  # of folders; of unfinished outputs with a dot before
+PREFIX = "qifsql-run-"  # of folders; with a dot before it, of unfinished outputs
 LOCK = ".lock"  # in a folder
 MARK = "QIFSQL_FOLDER"  # a variable of the commands that a run starts: the folder of the run
-YOUNG = 60.0  # seconds: a folder without a lock may be one that is just being made
+YOUNG = 60.0  # seconds: a younger folder may not have its lock yet
 
 
 @dataclass(frozen=True)
 class PrivateFolder:
-    """A folder that only the user can read, and the lock that says that its process lives."""
+    """A folder that only the user can read, and its lock, held while its process runs."""
 
     path: Path
     handle: int | None
 
     @classmethod
     def make(cls, parent: Path | None) -> "PrivateFolder":
-        """Make a new folder, and remove those of processes that were killed."""
+        """Create a new folder, and remove those of processes that were killed."""
         _remove_folders(Path(parent or tempfile.gettempdir()))
         while True:
             path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
@@ -40,12 +40,12 @@ class PrivateFolder:
                 os.close(handle)
                 (path / LOCK).unlink(missing_ok=True)
                 return cls(path, None)
-            if _is(path / LOCK, handle):  # nobody took it for a dead one
+            if _is(path / LOCK, handle):  # no other process removed the folder before it had a lock
                 return cls(path, handle)
             os.close(handle)
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self.handle is not None:
             with suppress(OSError):  # it was removed before
@@ -54,9 +54,9 @@ class PrivateFolder:
 
 @contextmanager
 def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[Path]:
-    """Yield a new, private file next to an output, which goes unless it is moved away.
+    """Yield a new, private file next to an output; remove it at the end unless it was moved.
 
-    ``path`` is its name, where that is given. Raises OSError where it cannot be made.
+    ``path`` is its name (default: a random one). Raises OSError if it cannot be created.
     """
     remove_outputs(folder)
     while True:
@@ -87,7 +87,7 @@ def remove_outputs(folder: Path) -> None:
 
 
 def locked(handle: int, *, wait: bool = False) -> bool:
-    """Lock an open file; return whether it is locked now, by this handle."""
+    """Lock an open file; return whether this handle now holds the lock."""
     try:
         import fcntl
     except ImportError:
@@ -107,7 +107,7 @@ def _remove_folders(parent: Path) -> None:
 
 
 def _remove_folder(path: Path) -> None:
-    """Remove a folder whose process was killed, and end the commands that the process started."""
+    """Remove the folder of a killed process, and stop the commands that the process started."""
     status = path.lstat()
     if path.is_symlink() or not path.is_dir() or status.st_mode & 0o077:
         return
@@ -122,7 +122,7 @@ def _remove_folder(path: Path) -> None:
 
 
 def _list_entries(folder: Path, prefix: str) -> list[Path]:
-    """Return what the user has in a folder under names that begin so."""
+    """Return the user's entries in a folder whose names begin with a prefix."""
     user = os.geteuid() if hasattr(os, "geteuid") else None
     with os.scandir(folder) as entries:
         named = [entry for entry in entries if entry.name.startswith(prefix)]
@@ -135,7 +135,7 @@ def _list_entries(folder: Path, prefix: str) -> list[Path]:
 
 @contextmanager
 def _abandoned(path: Path) -> Iterator[bool]:
-    """Yield whether no living process holds the lock of a file; it is locked meanwhile."""
+    """Yield whether no running process holds the lock of a file; hold the lock meanwhile."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -148,7 +148,7 @@ def _abandoned(path: Path) -> Iterator[bool]:
 
 
 def _is(path: Path, handle: int) -> bool:
-    """Return whether an open file is still the one of that name."""
+    """Return whether a path still names this open file."""
     try:
         there = path.lstat()
     except OSError:
@@ -157,10 +157,10 @@ def _is(path: Path, handle: int) -> bool:
 
 
 def _end_commands(folder: Path) -> None:
-    """End what a dead run started: processes of the user that bear the name of its folder."""
+    """Stop the commands of a killed run: processes with its folder in their environment."""
     mark = f"{MARK}={folder.resolve()}".encode()
     for entry in Path("/proc").glob("[0-9]*") if hasattr(os, "pidfd_open") else ():
-        with suppress(OSError):  # it ended meanwhile, or is another user's
+        with suppress(OSError):  # it ended meanwhile, or belongs to another user
             process = os.pidfd_open(int(entry.name))
             try:
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
@@ -170,6 +170,6 @@ def _end_commands(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a DuckDB file, such as a workspace, and what the engine keeps next to it."""
+    """Remove a DuckDB file, such as a workspace, and its journal."""
     for file in (path, path.with_name(path.name + ".wal")):
         file.unlink(missing_ok=True)

@@ -1,11 +1,11 @@
-"""Calls in threads of their own, which Ctrl-C and the first error stop."""
+"""Calls in separate threads, which Ctrl-C and the first error stop."""
 
 import threading
 from collections.abc import Callable, Sequence
 
 from qifsql.errors import Interrupted
 
-POLL = 0.05  # seconds between looks at what runs
+POLL = 0.05  # seconds between two checks of the threads
 
 
 def in_threads(
@@ -15,15 +15,15 @@ def in_threads(
     look: Callable[[], None],
     words: str = "interrupted",
 ) -> None:
-    """Make every call in a thread of its own until all return.
+    """Run every call in its own thread until all return.
 
-    ``look`` is called meanwhile. The first error, or Ctrl-C, stops all of them: ``interrupt`` is
-    called until they have returned, and a call that is about to begin does not. So nothing runs
-    any more when this ends, whichever way it ends. Raises Interrupted with these ``words``.
+    ``look`` is called meanwhile. The first error, or Ctrl-C, stops all calls: ``interrupt`` is
+    called until they have returned, and no further call begins. So no call runs when this
+    function ends, even after an error. Ctrl-C raises Interrupted with these ``words``.
     """
     trouble: list[BaseException] = []
     stopped = threading.Event()
-    finished = [threading.Event() for _ in calls]  # not Thread.join: a signal may end it too early
+    finished = [threading.Event() for _ in calls]  # a signal may end Thread.join too early
 
     def run(call: Callable[[], object], done: threading.Event) -> None:
         try:
@@ -59,13 +59,13 @@ def _stop(
     finished: Sequence[threading.Event],
     interrupt: Callable[[], None],
 ) -> None:
-    """Interrupt until all that began have returned: a query that is about to begin forgets it."""
-    # One without a number has not begun, and finds that it is stopped where it still does.
+    """Interrupt until all threads return: an interrupt before a query begins has no effect."""
+    # A thread without a number has not begun; if it still begins, it finds ``stopped`` set.
     begun = [done for thread, done in zip(threads, finished, strict=True) if thread.ident]
     while True:
         try:
             while not all(done.wait(POLL) for done in begun):
                 interrupt()
             return
-        except KeyboardInterrupt:  # once more, while they are being stopped already
+        except KeyboardInterrupt:  # a second Ctrl-C, while the threads are stopping
             continue

@@ -16,9 +16,9 @@ WAVES = 100  # releases in one long table, at most
 
 
 def waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
-    """Return the records of a long table that share one value of a column, as datasets in order.
+    """Return one dataset per value of a column of a long table, in the order of the values.
 
-    And how many records have none.
+    Also return the number of records without a value.
     """
     catalog = Catalog(engine, dataset)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
@@ -26,7 +26,7 @@ def waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset],
     if nested(original.type):
         raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
     this: exp.Expr = exp.column(identifier(original.source_name))
-    text = exp.cast(this.copy(), "VARCHAR")  # which tells 0.0 from -0.0, as the waves will
+    text = exp.cast(this.copy(), "VARCHAR")  # distinguishes 0.0 and -0.0, as the waves do
     this = with_one_missing(this) if original.type in FLOATING else this
     missing = exp.paren(this).is_(exp.null())
     rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)

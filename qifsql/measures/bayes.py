@@ -1,8 +1,7 @@
-"""Deterministic and probabilistic success, and how much a release adds to them.
+"""Deterministic and probabilistic success, and the increase by a release.
 
-Every function is applied to the profile of a partition; the prior is the same function on the
-profile of no quasi-identifiers, which is one block. For one person it is the profile of that
-person's block alone.
+Every function takes the profile of a partition. For the prior it takes the profile without
+quasi-identifiers, which is one block; for one person, the profile of only that person's block.
 """
 
 import math
@@ -16,7 +15,7 @@ from qifsql.measures.profile import Profile
 
 @dataclass(frozen=True)
 class Success:
-    """An adversary's success: probabilities in [0, 1], exact but for ``worst_case``.
+    """An adversary's success: probabilities in [0, 1], exact except ``worst_case``.
 
     ``certain`` is the number of individuals whose secret is certain.
     """
@@ -27,16 +26,16 @@ class Success:
     certain: int
 
     def not_below(self, prior: "Success") -> "Success":
-        """Return this success, raised to the prior where rounding of floats put it below."""
+        """Return this success, set to the prior if they differ only by rounding of floats."""
         near = abs(self.probabilistic - prior.probabilistic) < prior.probabilistic / 10**15
         return replace(self, probabilistic=prior.probabilistic) if near else self
 
 
 def reidentification(profile: Profile) -> Success:
-    """Return success at telling whose record it is.
+    """Return the success at identifying the owner of a record.
 
-    Deterministic: weight of those alone in their block, over all weight (thesis Eqs. 4.1, 4.2,
-    C.1, C.2). Probabilistic: weight of the heaviest in each block, over all weight; without
+    Deterministic: weight of people alone in their block, over all weight (thesis Eqs. 4.1, 4.2,
+    C.1, C.2). Probabilistic: weight of the heaviest person in each block, over all weight; without
     weights blocks / N (thesis Eqs. 4.4, 4.5, C.4, C.5). Worst case: the largest max w / n_b.
     """
     return Success(
@@ -48,12 +47,12 @@ def reidentification(profile: Profile) -> Success:
 
 
 def inference(profile: Profile) -> Success:
-    """Return success at telling the value of a secret.
+    """Return the success at inferring the value of a secret.
 
     Deterministic: weight in blocks with one value, over all weight (thesis Eqs. 4.7-4.9, C.7,
     C.8). Probabilistic: weight of the most likely value in each block, over all weight, the
     Bayes vulnerability (thesis Eqs. 4.11, 4.12, C.10, C.11). Worst case: the largest m_b / n_b.
-    A missing value of the secret is a value of its own.
+    A missing value of the secret is a value.
     """
     return Success(
         profile.share("weight", pl.col("values") == 1),
@@ -74,21 +73,18 @@ def additive(prior: Fraction, posterior: Fraction) -> Fraction:
 def multiplicative(prior: Fraction, posterior: Fraction) -> Fraction:
     """Compute posterior over prior (thesis Eqs. 4.6, 4.13; Def. 7). The prior is above 0.
 
-    At least 1 over everybody; for one person it may be less: the crowd may mislead.
+    At least 1 over everybody; for one person it may be less, if other people in the block mislead.
     """
     return posterior / prior
 
 
 def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
-    """Compute the binary logarithm of posterior over prior, in bits (thesis Def. 5), 0 for none."""
+    """Compute log2 of posterior over prior, in bits (thesis Def. 5); 0 if nothing leaks."""
     return math.log2(multiplicative(prior, posterior))
 
 
 def row(before: Success, after: Success) -> dict[str, float | int | None]:
-    """Compute the numbers of one row of results.
-
-    Ratios are None (undefined) where the prior is 0.
-    """
+    """Compute the numbers of one row of results; ratios are None (undefined) if the prior is 0."""
     prior, posterior = before.probabilistic, after.probabilistic
     ratio = bool(prior)
     return {

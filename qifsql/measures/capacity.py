@@ -1,16 +1,17 @@
-"""Multiplicative Bayes capacity: the most that a release can leak, whatever the prior."""
+"""Multiplicative Bayes capacity: the largest leakage of a release over all priors."""
 
 import math
 from collections.abc import Iterable
 
 
 def capacity(shares: Iterable[tuple[int, int]]) -> float:
-    """Return sum_b max_v C(v, b), the most by which the success of any adversary is multiplied.
+    """Return sum_b max_v C(v, b), the largest factor by which any adversary's success can grow.
 
-    C(v, b) is the share of the people with the value v who stand in the block b, over values that
-    the prior allows. ``shares`` are the maxima, put together where their values are of as many
-    people: how many stand there, of how many. Sources: PoPETs sections 3 and 7; QIF book,
-    chapter 7. A ratio from 1 to the number of blocks and to that of values; it is never NULL.
+    C(v, b) is the share of the people with the value v who are in the block b, over values that the
+    prior allows. ``shares`` are the maxima as pairs: people in the block, people with the value;
+    maxima with the same second number may be added up in one pair. Sources: PoPETs sections 3 and
+    7; QIF book, chapter 7. The result is a ratio from 1 to the number of blocks or of values,
+    whichever is smaller; it is never NULL.
     """
     return math.fsum(sorted(people / everybody for people, everybody in shares))
 

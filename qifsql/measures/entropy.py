@@ -1,7 +1,7 @@
-"""Shannon's entropy and the number of guesses, of the owner of a record.
+"""Shannon entropy and the number of guesses, for the owner of a record.
 
-For secrets of attributes the sums are made in SQL (the view ``uncertainty``); whose record it is
-has one record for each value, so sizes of blocks are enough.
+For secrets that are attributes SQL computes the sums (the view ``uncertainty``); the owner as a
+secret has one record for each value, so sizes of blocks are enough.
 """
 
 import math
@@ -14,27 +14,23 @@ from qifsql.measures.profile import Profile
 
 
 def owner_entropy(profile: Profile) -> float:
-    """Compute Shannon entropy in bits of whose record it is.
+    """Compute the Shannon entropy of the owner of a record, in bits.
 
-    Sum_b n_b / N log2 n_b (thesis appendix B).
-
-    At most log2 N, before the release, where nothing is known; 0 where everybody is alone.
+    It is sum_b n_b / N log2 n_b (thesis appendix B): at most log2 N, without any
+    quasi-identifiers, and 0 if everybody is alone in a block.
     """
     total = profile.individuals
     return math.fsum(people / total * math.log2(size) for size, people in _sizes(profile))
 
 
 def owner_guessing(profile: Profile) -> Fraction:
-    """Compute the expected number of guesses until the record is found.
-
-    Sum_b n_b / N (n_b + 1) / 2.
-    """
+    """Compute the expected number of guesses to find the record: sum_b n_b / N (n_b + 1) / 2."""
     tries = sum(Fraction(people * (size + 1), 2) for size, people in _sizes(profile))
     return Fraction(tries, profile.individuals)
 
 
 def _sizes(profile: Profile) -> list[tuple[int, int]]:
-    """Compute sizes of blocks, in order, and how many people stand in blocks of each."""
+    """Return the sizes of blocks, in order, and the number of people in blocks of each size."""
     people = (pl.col("size") * pl.col("blocks")).sum()
     return profile.frame.group_by("size").agg(people=people).sort("size").rows()
 
@@ -42,7 +38,7 @@ def _sizes(profile: Profile) -> list[tuple[int, int]]:
 def entropy(frequencies: Iterable[tuple[int, int]]) -> float:
     """Compute Shannon entropy in bits, the sum of p log2(1/p), from pairs (records, values).
 
-    Source: thesis appendix B. Summed exactly and in one order, so it depends on nothing else.
+    Source: thesis appendix B. The sum is exact and in sorted order, so that it is reproducible.
     """
     pairs = sorted(frequencies)
     total = sum(n * v for n, v in pairs)

@@ -7,12 +7,12 @@ from qifsql.measures.profile import Profile
 
 
 def success(profile: Profile, secret: int, gain: int) -> Success:
-    """Return success of a question: its ``probabilistic`` part is the g-vulnerability.
+    """Return the success of a question: its ``probabilistic`` part is the g-vulnerability.
 
-    ``secret`` 0 is whose record it is, ``gain`` 0 is identity. Otherwise ``profile.mode`` holds
-    what the best guess of each block gains, times ``profile.scale``, summed over the block's
+    ``secret`` 0 is the owner of a record, ``gain`` 0 is identity. For other gains ``profile.mode``
+    has the gain of the best guess of each block, times ``profile.scale``, summed over the block's
     people. V_g = sum_b max_w sum_v p(v, b) g(w, v) (thesis Def. 6; PoPETs section 3), in the unit
-    of the gain; worst case: the largest gain expected of one person. What is certain does not
+    of the gain; worst case: the largest expected gain from one person. The certain people do not
     depend on the gain function.
     """
     plain = inference(profile) if secret else reidentification(profile)

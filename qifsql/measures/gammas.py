@@ -1,13 +1,13 @@
 """Sums and ratios of the gamma function over long ranges, without adding term by term.
 
 Asymptotic series from 20 on (Abramowitz and Stegun 6.1.41, 6.3.18), terms one by one below: exact
-to about 14 digits, also where both ends of a range are large and near one another; there the
-difference of two values of scipy's ``digamma`` keeps 7 digits.
+to about 14 digits, also if both ends of a range are large and close together; then the difference
+of two values of scipy's ``digamma`` keeps only 7 digits.
 """
 
 import math
 
-FROM = 20.0  # where the series is exact to double precision
+FROM = 20.0  # from here on the series is exact to double precision
 DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)  # B_2k / 2k, of x^-2k
 LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # B_2k / (2k (2k - 1)), of x^(1 - 2k)
 

@@ -1,9 +1,9 @@
 """Measures of links between a release and a register, from block sizes in both.
 
-f is the number of records of the release in a block, F that of the register, c how many people of
-the block are in both by the truth. A link is a record of the release with one of the register in
-its block; links are made one to one, so a block has min(f, F) of them. Sources: M58; the
-three adversaries of PoPETs section 2.1; k-map: Sweeney 2001; delta-presence: Nergiz et al. 2007.
+In a block, f is the number of records of the release, F that of the register, and c the number of
+people who are in both by the truth. A link joins a record of the release with one of the register
+in the same block; links are one to one, so a block has min(f, F) links. Sources: M58; the three
+adversaries of PoPETs section 2.1; k-map: Sweeney 2001; delta-presence: Nergiz et al. 2007.
 """
 
 import math
@@ -16,7 +16,7 @@ from qifsql.measures.disclosure import highest, marketer
 
 @dataclass(frozen=True)
 class Kind:
-    """So many blocks have f records of the release and F of the register; c over all of them."""
+    """Blocks with the same f and F: f, F, the number of these blocks, and their sum of c."""
 
     released: int
     registered: int
@@ -25,19 +25,19 @@ class Kind:
 
     @property
     def links(self) -> int:
-        """Compute the links of all these blocks."""
+        """Return the number of links in all these blocks."""
         return min(self.released, self.registered) * self.blocks
 
     @property
     def alike(self) -> int:
-        """Compute max(f, F): a link is right with a chance of at most one in that many."""
+        """Return max(f, F): a link is right with a chance of at most one in this number."""
         return max(self.released, self.registered)
 
 
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
-    """Return the numbers of register linking; ``records`` are those of the release.
+    """Return the measures of register linking; ``records`` is the number in the release.
 
-    NULL if nothing is compared, and without the ``truth`` what depends on it.
+    A measure is NULL if no blocks exist for it, or if it needs a ``truth`` that is not given.
     """
     in_release = [k for k in kinds if k.released]
     in_register = [k for k in kinds if k.registered]
@@ -68,10 +68,7 @@ def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, A
 
 
 def curve(kinds: Iterable[Kind], *, truth: bool) -> list[dict[str, Any]]:
-    """Return the confidence curve.
-
-    Links by their chance, the surest first, each with those before it.
-    """
+    """Return the confidence curve: links by their chance, the surest first, with running sums."""
     by_alike: dict[int, list[Kind]] = {}
     for kind in kinds:
         if kind.links:

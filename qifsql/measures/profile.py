@@ -1,6 +1,6 @@
-"""The profile: the one shape between SQL and the measures.
+"""The profile: the one form of data between SQL and the measures.
 
-A row says how many blocks are alike, and what they hold together:
+A row is about blocks that are alike: their number, and their totals:
 
 =============  ======================================================================
 ``size``       individuals in each such block (k_b; with weights, those of weight > 0)
@@ -46,7 +46,7 @@ class Profile:
 
     @classmethod
     def of_weights(cls, frame: pl.DataFrame) -> "Profile":
-        """Return from the totals of the view ``weighted/profile``."""
+        """Build a profile from the totals of the view ``weighted/profile``."""
         columns = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance")
         return cls(frame.select(*columns, owner="owner_chance"), _scale(frame))
 
@@ -67,7 +67,7 @@ class Profile:
 
     @property
     def certain(self) -> int:
-        """Return how many people are in a block where the secret has one value."""
+        """Return how many people are in blocks in which the secret has one value."""
         one = self.frame.filter(pl.col("values") == 1)
         return int((one["size"] * one["blocks"]).sum())
 
@@ -84,8 +84,5 @@ def _total(numbers: pl.Series) -> Fraction:
 
 
 def _scale(frame: pl.DataFrame) -> float:
-    """Compute the factor of gains in ``mode``, which is one for the whole profile.
-
-    1 where none is said.
-    """
+    """Return the factor of gains in ``mode``, one for the whole profile; by default 1."""
     return float(frame["scale"][0]) if "scale" in frame.columns and frame.height else 1

@@ -9,8 +9,8 @@ STEPS = 200
 def root(f: Callable[[float], float], low: float, high: float) -> float:
     """Compute a number between ``low`` and ``high`` at which ``f`` is 0, to double precision.
 
-    The signs at both ends must differ. Ridders's method: it halves the interval at least, and is
-    quick where the function is smooth.
+    The signs at both ends must differ. Ridders's method at least halves the interval in each step,
+    and is fast if the function is smooth.
     """
     at_low, at_high = f(low), f(high)
     for end, value in ((low, at_low), (high, at_high)):
@@ -21,7 +21,7 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2
         at_middle = f(middle)
         slope = math.sqrt(at_middle * at_middle - at_low * at_high)
-        if slope == 0:  # too small to be told from 0
+        if slope == 0:  # too small to be distinguished from 0
             return middle
         sign = 1 if at_low > at_high else -1
         before, estimate = estimate, middle + (middle - low) * sign * at_middle / slope

@@ -1,10 +1,10 @@
 """Syntactic levels of a partition: k, l, t and their relatives, exactly.
 
-A block is given by ``counts``, its people by value of the secret, and the release by ``totals``,
-everybody by value; missing is a value like any other. Levels are fractions, correctly rounded only
-when they are shown; those with a logarithm are worked out with 50 digits. ``qifsql levels`` has
-the whole numbers of each block counted by SQL (``sql/levels``) and reads them as a ``Level``; the
-functions below say the same of counts, as the sources define it.
+``counts`` are the numbers of people in a block by value of the secret, ``totals`` those in the
+release; a missing value is a value. Levels are fractions, correctly rounded only when they are
+shown; those with a logarithm are computed with 50 digits. ``qifsql levels`` computes the whole
+numbers of each block in SQL (``sql/levels``) and reads them as a ``Level``; the functions below
+compute the same from counts, as the sources define it.
 """
 
 import math
@@ -16,15 +16,12 @@ from fractions import Fraction
 
 Counts = Mapping[str, int]
 DIGITS = 50  # of logarithms
-BITS = 10_000_000  # up to so many bits, powers of counts are compared as whole numbers
+BITS = 10_000_000  # up to this many bits, powers of counts are compared as whole numbers
 
 
 @dataclass(frozen=True)
 class Level:
-    """An exact level: ``part / whole``, or the natural logarithm of that.
-
-    ``whole`` 0 is infinity.
-    """
+    """An exact level: ``part / whole``, or its natural logarithm; ``whole`` 0 is infinity."""
 
     part: int
     whole: int
@@ -32,7 +29,7 @@ class Level:
 
     @property
     def value(self) -> float:
-        """Compute the level as a number, correctly rounded; infinite where ``whole`` is 0."""
+        """Compute the level as a number, correctly rounded; infinite if ``whole`` is 0."""
         if self.whole == 0:
             return math.inf
         if self.logarithm:
@@ -40,7 +37,7 @@ class Level:
         return self.part / self.whole
 
     def beyond(self, threshold: Fraction) -> int:
-        """Compute 1 where the level is above what is wanted, 0 where it is that, else -1."""
+        """Return 1 if the level is above the threshold, 0 if it is equal to it, else -1."""
         if self.whole == 0:
             return 1
         value: Fraction | Decimal = Fraction(self.part, self.whole)
@@ -52,7 +49,7 @@ class Level:
         return (value > other) - (value < other)
 
     def order(self) -> Decimal:
-        """Return what levels are ordered by: different levels of a release never have the same."""
+        """Return the key for ordering levels; different levels of a release have different keys."""
         if self.whole == 0:
             return Decimal("Infinity")
         with localcontext(prec=2 * DIGITS):
@@ -64,12 +61,10 @@ class Level:
 
 
 def entropy_l(counts: Sequence[int]) -> float:
-    """Compute entropy l-diversity.
+    """Compute entropy l-diversity of a block: exp(H), with H = -sum q ln q for shares q of values.
 
-    Exp(H), H = -sum q ln q the entropy of the shares q of the values.
-
-    Of the counts of one block; 1 where one value occurs, the number of values where all are
-    alike. Correctly rounded. Source: Machanavajjhala et al. 2007, entropy l-diversity.
+    It is 1 if one value occurs, and the number of values if all have the same count. It is
+    correctly rounded. Source: Machanavajjhala et al. 2007, entropy l-diversity.
     """
     counts = [n for n in counts if n]
     if len(set(counts)) == 1:
@@ -83,8 +78,8 @@ def entropy_l(counts: Sequence[int]) -> float:
 def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
     """Return whether exp(H) is at least ``threshold`` in a block of these counts, exactly.
 
-    exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; in blocks whose
-    powers would be too long, numbers of 50 digits. Source: as ``entropy_l``.
+    exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; if the powers would
+    be too long, numbers of 50 digits are compared. Source: as ``entropy_l``.
     """
     divisor = math.gcd(*counts)
     parts = sorted(n // divisor for n in counts if n)
@@ -99,24 +94,22 @@ def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
 
 
 def recursive_ratio(counts: Counts, l: int) -> Level:  # noqa: E741 - the field's own letter
-    """Compute recursive (c, l)-diversity.
+    """Compute the ratio of recursive (c, l)-diversity of a block.
 
-    The c above which r_1 < c (r_l + ... + r_m) holds of the block.
-
-    r_1, r_2, ... are the counts of the values, the largest first; infinite where fewer than l
-    values occur. Source: Machanavajjhala et al. 2007, recursive (c, l)-diversity.
+    It is the c above which r_1 < c (r_l + ... + r_m) holds. r_1, r_2, ... are the counts of the
+    values, the largest first. It is infinite if fewer than l values occur. Source: Machanavajjhala
+    et al. 2007, recursive (c, l)-diversity.
     """
     ordered = sorted(counts.values(), reverse=True)
     return Level(ordered[0], sum(ordered[l - 1 :]))
 
 
 def variational(counts: Counts, totals: Counts) -> Fraction:
-    """Compute distance t with equal ground distance.
+    """Compute distance t with equal ground distance, in [0, 1].
 
-    Half the sum of |q - p| over the values, in [0, 1].
-
-    q and p are a value's shares in the block and in the release. Source: Li et al. 2007,
-    t-closeness with equal distance (earth mover's distance where all values are equally far apart).
+    It is half the sum of |q - p| over the values; q and p are a value's shares in the block and in
+    the release. Source: Li et al. 2007, t-closeness with equal distance (earth mover's distance if
+    all values are equally far apart).
     """
     size, everybody = sum(counts.values()), sum(totals.values())
     moved = sum(max(0, n * everybody - totals[v] * size) for v, n in counts.items())
@@ -126,7 +119,7 @@ def variational(counts: Counts, totals: Counts) -> Fraction:
 def ordered(counts: Counts, totals: Counts) -> Fraction:
     """Compute distance t with |i - j| / (m - 1) between the values number i and j, in [0, 1].
 
-    ``totals`` are in the order of the values; 0 where there is one value. Source: Li et al. 2007,
+    ``totals`` are in the order of the values; t is 0 for one value. Source: Li et al. 2007,
     t-closeness with ordered distance.
     """
     size, everybody = sum(counts.values()), sum(totals.values())
@@ -138,10 +131,9 @@ def ordered(counts: Counts, totals: Counts) -> Fraction:
 
 
 def hierarchical(counts: Counts, totals: Counts, levels: Sequence[Mapping[str, str]]) -> Fraction:
-    """Compute distance t through a hierarchy.
+    """Compute distance t with hierarchical ground distance, in [0, 1].
 
-    Values are as far apart as where they meet, in [0, 1].
-
+    The distance of two values depends on the level of the first node above both.
     ``levels`` map each value to its node, one for each level below the root and the values
     themselves; all leaves are equally deep. In such a tree Li et al.'s sum over the nodes is the
     mean of the variational distances between the nodes of a level, over all levels, the values
@@ -169,13 +161,11 @@ def basic_beta(counts: Counts, totals: Counts) -> Fraction:
 
 
 def enhanced_beta(counts: Counts, totals: Counts) -> float:
-    """Compute enhanced beta-likeness.
+    """Compute enhanced beta-likeness: the largest gain (q - p) / p, at most -ln p of the rarest.
 
-    The largest gain (q - p) / p, at most -ln p of the rarest value.
-
-    What pyCANON reports: above that no gain is kept anyway. But a block in which the gain of a
-    value is beyond -ln p of that very value keeps no beta at all. Source: Cao and
-    Karras 2012, enhanced beta-likeness.
+    The limit is that of pyCANON: a larger gain never satisfies the definition. But if the gain of a
+    value is above -ln p of the same value, the block satisfies the definition for no beta. Source:
+    Cao and Karras 2012, enhanced beta-likeness.
     """
     rarest = Level(sum(totals.values()), min(totals.values()), logarithm=True)
     return min(float(basic_beta(counts, totals)), rarest.value)
@@ -184,9 +174,8 @@ def enhanced_beta(counts: Counts, totals: Counts) -> float:
 def delta_disclosure(counts: Counts, totals: Counts) -> float:
     """Compute delta-disclosure: the largest |ln(q / p)| over the values in the block, from 0.
 
-    Values that do not occur are left out, as in pyCANON; by the letter of the definition they
-    would make it infinite. Source: Brickell and Shmatikov 2008,
-    delta-disclosure privacy.
+    Values that do not occur are left out, as in pyCANON; by the exact definition they would make it
+    infinite. Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
     """
     factors = _factors(counts, totals).values()
     most = max(*factors, 1 / min(factors))

@@ -2,8 +2,8 @@
 
 Sources: Zayatz 1991; Hoshino 2001 (Pitman's model); Chen and Keller-McNulty 1998 (slide negative
 binomial); Haas and Stokes 1998 (number of classes); Dankar, El Emam, Neisa and Roffey 2012 (which
-of them to take); Skinner and Elliot 2002 (chance of a unique match). All take the sample as drawn
-at random, each person with the same chance.
+of them to take); Skinner and Elliot 2002 (chance of a unique match). All assume a random sample
+that contains each person with the same chance.
 """
 
 import math
@@ -16,9 +16,9 @@ from qifsql.measures.gammas import harmonic, log_rising
 from qifsql.measures.roots import root
 
 SMALL = Fraction(1, 10)  # Dankar's rule: up to this fraction Pitman's model
-FEW = 64  # factors that are multiplied one by one
-LEAST, NEAR = 1e-6, 1e-9  # how near to 0, unless it is 0, and to 1 alpha may come
-GRID = 400  # points at which a change of sign is looked for
+FEW = 64  # most factors that are multiplied one by one
+LEAST, NEAR = 1e-6, 1e-9  # smallest distances of alpha from 0, unless it is 0, and from 1
+GRID = 400  # steps of the search for a change of sign
 
 
 REMARKS = {
@@ -29,12 +29,12 @@ REMARKS = {
     "too_many": "it expects more blocks than there are people",
     "no_fit": "no parameters give so many blocks of one and of two",
 }
-"""Why a method has no answer, and what to know of one."""
+"""Reasons why a method has no answer, and remarks on answers."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A sample: how many blocks have each size, and the share of the population that it is.
+    """A sample: the number of blocks of each size, and the sampled share of the population.
 
     ``fraction`` is in (0, 1].
     """
@@ -44,27 +44,27 @@ class Sizes:
 
     @cached_property
     def records(self) -> int:
-        """Compute people in the sample."""
+        """Return the number of people in the sample."""
         return sum(size * n for size, n in self.blocks.items())
 
     @cached_property
     def distinct(self) -> int:
-        """Compute blocks in the sample."""
+        """Return the number of blocks in the sample."""
         return sum(self.blocks.values())
 
     @property
     def alone(self) -> int:
-        """Compute people of the sample who are unique in it."""
+        """Return the number of people of the sample who are unique in it."""
         return self.blocks.get(1, 0)
 
     @property
     def pairs(self) -> int:
-        """Compute blocks of two."""
+        """Return the number of blocks of two people."""
         return self.blocks.get(2, 0)
 
     @cached_property
     def population(self) -> int:
-        """Compute people in the population, to the nearest whole number."""
+        """Return the number of people in the population, to the nearest whole number."""
         return max(round(self.records / self.fraction), self.records)
 
 
@@ -72,8 +72,8 @@ class Sizes:
 class Uniques:
     """The estimate of one method: the number of people who are unique in the population.
 
-    ``number`` is None if the method has no answer; then ``problem`` says why. ``takes`` is the
-    method that a rule chose, ``parameters`` what was fitted, ``remark`` what to know of it.
+    ``number`` is None if the method has no answer; then ``problem`` is the reason. ``takes`` is the
+    method that a rule chose, ``parameters`` are the fitted ones, ``remark`` is about the answer.
     """
 
     method: str
@@ -85,11 +85,12 @@ class Uniques:
 
 
 def zayatz(sample: Sizes) -> Uniques:
-    """Return Zayatz's estimate: those unique in sample and population, over the fraction.
+    """Return Zayatz's estimate: people unique in sample and population, over the fraction.
 
     P(F = 1 | f = 1) = p_1 h(1) / sum_j p_j h(j), where h(j) is the hypergeometric chance that one
-    of j people is in the sample, and p_j is the share of blocks of size j in the sample, taken for
-    that in the population. There it is smaller for small j, so the estimate is usually too high.
+    of j people is in the sample, and p_j is the share of blocks of size j in the sample, used as
+    that in the population. The population's share is smaller for small j, so the estimate is
+    usually too high.
     """
     outside = sample.population - sample.records
     likely = math.fsum(
@@ -112,13 +113,13 @@ def _left_out(others: int, outside: int, people: int) -> float:
 
 
 def pitman(sample: Sizes) -> Uniques:
-    """Return Pitman's model with its likeliest parameters, 0 <= alpha < 1 and theta > -alpha.
+    """Return the estimate of Pitman's model with the likeliest 0 <= alpha < 1 and theta > -alpha.
 
-    The sizes of blocks in any sample of it have the chance n! prod_(i<u) (theta + i alpha) /
-    prod_(i<n) (theta + i) prod_j (prod_(i<j) (i - alpha) / j!)^s_j / s_j!, products from 1 (Hoshino
-    2001). Of N people are expected to be unique N Gamma(theta + 1) Gamma(theta + alpha + N - 1) /
-    (Gamma(theta + alpha) Gamma(theta + N)), to which the usual N^alpha Gamma(theta + 1) /
-    Gamma(theta + alpha) comes near.
+    In this model the sizes of blocks in a sample have the probability n! prod_(i<u) (theta +
+    i alpha) / prod_(i<n) (theta + i) prod_j (prod_(i<j) (i - alpha) / j!)^s_j / s_j!, products from
+    1 (Hoshino 2001). The expected number of unique people among N is N Gamma(theta + 1)
+    Gamma(theta + alpha + N - 1) / (Gamma(theta + alpha) Gamma(theta + N)), which is close to the
+    usual N^alpha Gamma(theta + 1) / Gamma(theta + alpha).
     """
     u, n = sample.distinct, sample.records
     if not sample.alone:
@@ -137,14 +138,14 @@ def pitman(sample: Sizes) -> Uniques:
 
 
 def _alpha(sample: Sizes) -> float:
-    """Compute the likeliest alpha, each with the theta that suits it best."""
+    """Compute the likeliest alpha, with the likeliest theta for each alpha."""
     if _slope(sample, LEAST) <= 0:
         return LEAST
     return root(lambda alpha: _slope(sample, alpha), LEAST, 1 - NEAR)
 
 
 def _beyond(alpha: float, u: int, n: int) -> float:
-    """Compute Theta + alpha, theta being the likeliest for this alpha; 2 <= u < n."""
+    """Compute theta + alpha with the likeliest theta for this alpha; 2 <= u < n."""
 
     def slope(log: float) -> float:
         beyond = math.exp(log)
@@ -162,7 +163,7 @@ def _rarities(alpha: float, beyond: float, u: int) -> float:
 
 
 def _slope(sample: Sizes, alpha: float) -> float:
-    """Return how the log likelihood grows with alpha, theta being the likeliest."""
+    """Compute the slope of the log likelihood in alpha, with the likeliest theta."""
     u = sample.distinct
     beyond = _beyond(alpha, u, sample.records)
     new = u * (u - 1) / (2 * beyond)
@@ -175,11 +176,12 @@ def _slope(sample: Sizes, alpha: float) -> float:
 
 
 def snb(sample: Sizes) -> Uniques:
-    """Return the slide negative binomial model: blocks of 1 + a negative binomial number of people.
+    """Return the estimate of the slide negative binomial model.
 
-    P(F = j) = C(alpha + j - 2, j - 1) beta^alpha (1 - beta)^(j - 1), so that K beta^alpha of K
-    blocks have one person. K is Shlosser's estimate as modified by Haas and Stokes; alpha and beta
-    give the sample as many blocks of one and of two as it has. There may be no such alpha and beta.
+    The size of a block is 1 + a negative binomial number: P(F = j) = C(alpha + j - 2, j - 1)
+    beta^alpha (1 - beta)^(j - 1), so that K beta^alpha of K blocks have one person. K is Shlosser's
+    estimate as modified by Haas and Stokes; alpha and beta are fitted to the sample's numbers of
+    blocks of one and of two. Such alpha and beta need not exist.
     """
     if not sample.alone:
         return Uniques("snb", 0.0)
@@ -205,10 +207,7 @@ def snb(sample: Sizes) -> Uniques:
 
 
 def _gap(sample: Sizes, classes: float, rest: float) -> float:
-    """Log of the uniques that the sample is expected to have, over those that it has.
-
-    ``rest`` is 1 - beta.
-    """
+    """Compute the log of expected over observed uniques in the sample; ``rest`` is 1 - beta."""
     alpha, share = _shape(sample, rest), float(sample.fraction)
     unseen = rest * (1 - share)
     return (
@@ -219,10 +218,7 @@ def _gap(sample: Sizes, classes: float, rest: float) -> float:
 
 
 def _shape(sample: Sizes, rest: float) -> float:
-    """Compute the alpha that gives the sample its blocks of two for each block of one.
-
-    A quadratic root.
-    """
+    """Compute alpha from the sample's ratio of blocks of two to blocks of one, a quadratic root."""
     share = float(sample.fraction)
     unseen = rest * (1 - share)
     ratio = 2 * sample.pairs / (share * sample.alone)
@@ -234,12 +230,11 @@ def _shape(sample: Sizes, rest: float) -> float:
 
 
 def blocks_there(sample: Sizes) -> float:
-    """Return how many blocks the population has.
-
-    Shlosser's estimate as Haas and Stokes modified it.
+    """Return the number of blocks in the population, estimated by Shlosser's modified method.
 
     With q the fraction: u + s_1 (sum i q^2 (1 - q^2)^(i-1) s_i / sum (1-q)^i ((1+q)^i - 1) s_i)
-    (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (their D_Sh3). It needs a unique of the sample.
+    (sum (1-q)^i s_i / sum i q (1-q)^(i-1) s_i)^2 (D_Sh3 of Haas and Stokes). The sample must have a
+    unique person.
     """
     q = float(sample.fraction)
     if q == 1:
@@ -254,9 +249,10 @@ def blocks_there(sample: Sizes) -> float:
 
 
 def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
-    """Return the rule of Dankar et al.: up to a tenth Pitman's, else the lower of SNB and Zayatz.
+    """Return the estimate that the rule of Dankar et al. chooses.
 
-    Where the model that it names has no answer it takes Zayatz's.
+    It is Pitman's for a fraction up to a tenth, else the lower of SNB's and Zayatz's. If the chosen
+    model has no answer, it is Zayatz's.
     """
     if fraction <= SMALL:
         names = ["pitman"]
@@ -269,9 +265,9 @@ def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
 def unique_match(sample: Sizes) -> float | None:
     """Compute the chance that a unique match with the sample is right (data intrusion simulation).
 
-    Whoever looks a person of the population up and finds exactly one record has the right one with
-    probability q s_1 / (q s_1 + 2 (1 - q) s_2), estimated by taking records out and copying others
-    (Skinner and Elliot 2002); None if the sample has no blocks of one and two.
+    If an adversary finds exactly one record for a person of the population, it is the right one
+    with probability q s_1 / (q s_1 + 2 (1 - q) s_2), estimated by removing records and copying
+    others (Skinner and Elliot 2002); None if the sample has no blocks of one and two.
     """
     q = sample.fraction
     alone, other = q * sample.alone, 2 * (1 - q) * sample.pairs

@@ -1,7 +1,7 @@
 """Utility of a sanitised column compared with the original: pure functions of counts.
 
-A cell that stands for several values is taken to be each of them alike: its records are spread
-evenly over the different values of the original that it contains.
+The records of a cell with several values are spread evenly over the different values of the
+original that the cell contains.
 """
 
 import math
@@ -9,12 +9,15 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-PARTS = 2**48  # parts of a record where exact ones would be too many
-MOST = 2**72  # parts that whole numbers of the engine hold, for 2^50 records
+PARTS = 2**48  # parts of a record if exact parts would be too many
+MOST = 2**72  # most parts that fit the engine's whole numbers, for 2^50 records
 
 
 class Mass(NamedTuple):
-    """So many ``values`` have that many records in the original, and such a mass in the release."""
+    """A number of ``values`` with equal records in the original and equal mass in the release.
+
+    Each of them has ``people`` records and the mass ``mass``.
+    """
 
     people: int
     mass: int
@@ -31,7 +34,7 @@ class Distances(NamedTuple):
 def parts(widths: Sequence[int]) -> int:
     """Compute the number of parts of a record that divides evenly among all its cells.
 
-    Where that would be too many, ``PARTS``: each cell is then wrong by less than its width in
+    If that would be too many, it is ``PARTS``: each cell is then wrong by less than its width in
     2^-48 records.
     """
     multiple = 1
@@ -47,9 +50,9 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
 
     With p(v) the share of the ``original`` records that have v, and q(v) that of the mass of the
     ``release`` (its ``parts``, over all its records): total variation is half the sum of
-    |p(v) - q(v)|, in [0, 1], mass on no value of the original counting as well; the divergence is
-    the sum of p(v) log2(p(v)/q(v)), in bits: infinite where the release excludes a value that
-    the original has (Cover and Thomas, Elements of Information Theory, sections 2.3 and 11.6).
+    |p(v) - q(v)|, in [0, 1], including mass on no value of the original; the divergence is the sum
+    of p(v) log2(p(v)/q(v)), in bits, and infinite if the release excludes a value of the
+    original (Cover and Thomas, Elements of Information Theory, sections 2.3 and 11.6).
     """
     whole = release * parts
     difference = inside = 0
@@ -68,7 +71,7 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
             terms.append(people * values / original * math.log2(one / other))
     outside = (whole - inside) * original
     total = Fraction(difference + max(outside, 0), 2 * whole * original)
-    # Rounded parts of the release may sum to a little less than all: no more than rounding.
+    # Rounded parts may sum to slightly less than the whole, so a negative sum is a rounding error.
     divergence = math.inf if endless else max(0.0, math.fsum(terms))
     return Distances(float(total), divergence)
 
@@ -76,11 +79,12 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
 def penalty(lost: int, whole: int, *, suppressed: int, records: int) -> Fraction:
     """Compute the normalised certainty penalty of a column, in [0, 1] (Xu et al. 2006, section 3).
 
-    The mean over the records of the share of the values that a cell contains: 0 for one of them, 1
-    where nothing is told. Of numbers, dates and times it is how far the least and the greatest
-    value in it are apart, over all; of other columns, and of those with a hierarchy, the number of
-    its values over all. ``lost``: the sum of these, over the records that are not ``suppressed``,
-    in units of which there are ``whole``.
+    It is the mean over the records of the share of the column that the cell covers: 0 for one
+    value, 1 for a cell that reveals nothing. For numbers, dates and times the share is the distance
+    from the smallest to the greatest value in the cell, over that in the column; for other columns,
+    and those with a hierarchy, it is the number of values in the cell, over that in the column.
+    ``lost`` is the sum of these distances or numbers over the records that are not ``suppressed``,
+    ``whole`` the distance or number for the whole column.
     """
     if not records:
         return Fraction(0)

@@ -1,1 +1,1 @@
-"""Options that several commands share, their types, limits and output."""
+"""Options that several commands share, with their types, limits and output."""

@@ -1,7 +1,7 @@
 """Groups of options as parameters of a command, for typer to read.
 
-A group is a dataclass of what only the command line has, or the ``TypedDict`` of the options of a
-function (``qifsql.data.option``), which the command gets as the arguments of that function.
+A group is a dataclass of options that only the command line has, or the ``TypedDict`` of the
+options of a function (``qifsql.data.option``). The command passes the latter to that function.
 """
 
 import functools
@@ -16,17 +16,24 @@ from typing import Annotated, Any, get_args, get_origin, is_typeddict
 import typer
 
 from qifsql.data.option import (
+    ATTACK,
     CHANCE,
     COUNTS,
+    DATA,
+    DETAILS,
     FILE,
     FLAG,
     FLOAT,
     GROUPS,
     HIERARCHIES,
+    LIMITS,
+    LINKS,
     NAME,
     NAMES,
     NUMBER,
     NUMBERS,
+    OPTIONS,
+    RUN,
     SECONDS,
     SHARE,
     SIZES,
@@ -69,6 +76,10 @@ VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list
 """The word for the value of an option in help texts, by its type."""
 
 
+PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
+"""The order of panels in help texts: arguments, the question, panels of one command, the rest."""
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its groups as parameters, for typer to read."""
     parameters: list[inspect.Parameter] = []
@@ -85,7 +96,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
-    parameters = [p.replace(annotation=_shown(p.annotation)) for p in parameters]
+    parameters = [p.replace(annotation=_shown(p.annotation)) for p in sorted(parameters, key=_rank)]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -99,10 +110,17 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
+    """Return the place of a parameter in help texts: by panel, and required ones first."""
+    options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
+    panel = next((option.rich_help_panel or OPTIONS for option in options), None)
+    return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
+
+
 def _shown(annotation: Any) -> Any:
-    """Return what help texts say of a parameter: in the current language, its value in a word."""
+    """Return a parameter with its help text translated, and one word for its value."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    notes = [copy(note) for note in notes]  # they are shared, and written once
+    notes = [copy(note) for note in notes]  # commands share them, so they must not change
     for note in notes:
         if isinstance(note, typer.models.ParameterInfo):
             note.help, note.rich_help_panel = (
@@ -132,7 +150,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 
 
 def _described(name: str, option: Option) -> Any:
-    """Return what the command line says of an option."""
+    """Return an option as typer declares it, with its flags and help text."""
     flags = option.flags or (f"--{name.replace('_', '-')}",)
     return typer.Option(
         *flags,
@@ -144,12 +162,12 @@ def _described(name: str, option: Option) -> Any:
 
 
 def described(options: type, name: str) -> Any:
-    """Return what the command line says of a declared option, for a command that takes it alone."""
+    """Return one declared option for typer, for a command without the rest of its group."""
     return _described(name, declared(options)[name])
 
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
-    """Return what was typed as arguments of the function that declares the options."""
+    """Return typed values as arguments of the function that declares the options."""
     arguments = {
         name: value if (form := options[name].form).choices else TYPED[form][1](value)
         for name, value in typed.items()

@@ -1,7 +1,7 @@
-"""The options that commands share: groups of them, each said once.
+"""Groups of options that commands share, each defined once.
 
-A command takes a whole group as one parameter (``data: Data``); ``grouping`` turns the fields of
-the group into options of the command line and puts what was given back together.
+A command takes a whole group as one parameter (``data: Data``). ``grouping`` turns the fields of
+the group into options of the command line, and builds the group from the given values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ class Data:
         return [self.file, *typed, *(["--all-varchar"] if self.all_varchar else [])]
 
     def dataset(self, file: str | None = None) -> Dataset:
-        """Return the named dataset, or another one, read the same way if it is CSV."""
+        """Return the named dataset, or that of ``file``, read with the same options if CSV."""
         if file is not None and Dataset.open(file).format != "csv":
             return Dataset.open(file)
         return Dataset.open(

@@ -1,4 +1,4 @@
-"""Further groups of options: charts, and summaries of releases that are written."""
+"""Further groups of options: charts, and summaries of written releases."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,18 +25,18 @@ class Charts:
     )
 
     def check(self) -> None:
-        """Refuse what could not be drawn or written, before any work is done."""
+        """Refuse charts that cannot be drawn or written, before any work."""
         if self.charts is not None:
             from qifsql.presentation import figures
 
             figures.check(self.charts, self.chart_format)
 
     def histogram(self, has_histogram: bool) -> bool:
-        """Return whether histograms are counted: for charts they are, too."""
+        """Return whether histograms are counted: on request, and for charts."""
         return has_histogram or self.charts is not None
 
     def draw(self, command: str, result: Any, *, quiet: bool) -> None:
-        """Draw the charts of a result, by ``charts`` in the room of the command."""
+        """Draw the charts of a result with the module ``charts`` of the command."""
         if self.charts is None:
             return
         from qifsql.presentation import figures
@@ -51,7 +51,7 @@ class Charts:
 Out = Annotated[
     Path, typer.Option("--out", "-o", help="Write the release to a .parquet, .csv or .csv.gz file.")
 ]
-"""The release of a command that writes one."""
+"""The option for the file of a release, for commands that write one."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Summary:
     ] = None
 
     def output(self, out: Path, *inputs: str) -> Output:
-        """Return the same as of other commands.
+        """Return the options of the output that other commands have.
 
-        OutputError where it would overwrite another file.
+        OutputError if the summary would overwrite another file.
         """
         from qifsql.options import show
         from qifsql.results.storage import check_place

@@ -1,4 +1,4 @@
-"""Around every command: limits, progress, remarks, errors and exit codes."""
+"""The frame of every command: limits, progress, remarks, errors and exit codes."""
 
 import errno
 import os
@@ -26,13 +26,13 @@ from qifsql.errors import (
 )
 
 LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
-PER_CORE = 2**27  # and for the threads of each further core
+PER_CORE = 2**27  # bytes of address space for the threads of each further core
 AFTER = 2.0  # seconds of work before progress is shown
 
 
 @contextmanager
 def progress(is_visible: bool | None) -> Iterator[Progress]:
-    """Show a bar on stderr, if wanted (by default on a terminal)."""
+    """Show a progress bar on stderr if it is required (default: on a terminal)."""
     if not (sys.stderr.isatty() if is_visible is None else is_visible):
         yield silent
         return
@@ -46,14 +46,14 @@ def progress(is_visible: bool | None) -> Iterator[Progress]:
     try:
         yield _late(bar.start, bar.add_task, bar.update)
     finally:
-        if bar.tasks:  # it was started
+        if bar.tasks:  # the bar was started
             bar.stop()
 
 
 def _late(
     start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
 ) -> Progress:
-    """Return progress that stays silent until the work has taken two seconds."""
+    """Return a progress that shows nothing for the first two seconds."""
     began = time.monotonic()
     tasks: dict[str, object] = {}
 
@@ -79,7 +79,7 @@ def remarks(notes: Sequence[str], *, quiet: bool) -> None:
 
 @contextmanager
 def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
-    """Say of a store that is made inside that it holds values of cells."""
+    """Print a note if a file is created inside the context: it holds values of cells."""
     new = path is not None and not Path(path).exists()
     yield
     if new:
@@ -88,13 +88,13 @@ def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
 
 
 def talk(text: str) -> None:
-    """Write one line to the person, on stderr; no name in it may steer the terminal."""
-    with suppress(OSError, ValueError):  # nobody may be listening
+    """Write one line for the user to stderr, without characters that control the terminal."""
+    with suppress(OSError, ValueError):  # stderr may be closed
         sys.stderr.write(printable(text, "\n") + "\n")
 
 
 def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
-    """Run a command; whatever goes wrong becomes one line and an exit code."""
+    """Run a command; print any error as one line, and return the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     try:
         return command() or 0
@@ -107,7 +107,7 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
         talk(f"error: {INTERRUPTED}")
         return Interrupted.exit_code
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
-        return 0  # the reader has seen enough
+        return 0  # the reader needs no more output
     except OSError as e:
         talk(f"error: {unwritable(e.filename or 'the result', e)}")
         return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
@@ -125,9 +125,9 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
 
 
 def check_address_space() -> None:
-    """Raise EngineError where the shell gives the process less memory than the libraries need.
+    """Raise EngineError if the shell gives the process less memory than the libraries need.
 
-    They end the process without a word to us when they get none for a thread.
+    A library that gets no memory for a thread ends the process without an error in Python.
     """
     try:
         import resource

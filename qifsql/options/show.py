@@ -15,9 +15,9 @@ FORMATS = ("table", "json", "csv", "markdown")
 
 
 def check(output: Output, **others: str | Path | None) -> None:
-    """Refuse what cannot be written, before any work is done.
+    """Refuse an output that cannot be written, before any work.
 
-    ``others`` are further files of the same command by their options: each has its own place.
+    ``others`` are further files of the same command, by their options: all files must differ.
     """
     if output.format_ is not None and output.format_ not in FORMATS:
         raise InputError(f'there is no format "{output.format_}"; use one of {", ".join(FORMATS)}')
@@ -29,7 +29,7 @@ def check(output: Output, **others: str | Path | None) -> None:
 
 
 def differ(path: Path, option: str, other: str | Path | None, another: str) -> None:
-    """Refuse two options that name one file: the one would be written over the other."""
+    """Refuse two options that name the same file: one output would overwrite the other."""
     if other is not None and os.path.realpath(path) == os.path.realpath(other):
         raise OutputError(f"{option} and {another} both name {path}; name two files")
 
@@ -40,7 +40,8 @@ def show(shown: Shown, output: Output) -> None:
         save(shown, output.out)
         if output.format_ is None and not sys.stdout.isatty():
             return
-    chosen = output.format_ or ("table" if sys.stdout.isatty() else "csv")
+    readable = sys.stdout.isatty() or shown.prose
+    chosen = output.format_ or ("table" if readable else "csv")
     if chosen == "table":
         from qifsql.presentation import terminal
 
@@ -51,5 +52,5 @@ def show(shown: Shown, output: Output) -> None:
 
 
 def write(data: str) -> None:
-    """Write data to stdout as they are, or to a terminal without what would steer it."""
+    """Write data to stdout; for a terminal, replace characters that control it."""
     sys.stdout.write(printable(data, "\n\t") if sys.stdout.isatty() else data)

@@ -8,18 +8,18 @@ from qifsql.data.option import csv_row
 from qifsql.errors import InputError, quoted
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
-PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, in place of a value
-QUOTED = r'"((?:[^"]|"")*)"'  # a name, as a row of CSV has it
+PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, instead of =VALUE
+QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
 
 
 def single(value: str | None) -> str | None:
-    """Return a name that stands in double quotes, as in a row of CSV, without them."""
+    """Return a name without the double quotes that it has in a row of CSV."""
     fields = csv_row(value) if value and value[0] == value[-1] == '"' else []
     return fields[0] if len(fields) == 1 else value
 
 
 def one_column(values: Sequence[str] | None) -> str | None:
-    """Return the one column of groups; InputError if there are several."""
+    """Return the only column of groups, None without one; InputError if there are several."""
     if values and len(values) > 1:
         raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
     return single(values[0]) if values else None
@@ -38,7 +38,7 @@ def seconds(text: str | None) -> float | None:
 def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
     """Return the name and the value of ``NAME=VALUE``; None if there is no equals sign.
 
-    A name that holds an equals sign stands in double quotes, or is one of ``columns``.
+    A name that contains an equals sign must be in double quotes, or be one of ``columns``.
     """
     for name in sorted(columns, key=len, reverse=True):
         if text.startswith(f"{name}="):
@@ -50,7 +50,7 @@ def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
 
 
 def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str | None]:
-    """Return the target from ``column=value`` and ``column is null``, each given once.
+    """Return the target from ``column=value`` and ``column is null``, each column once.
 
     ``qids`` are the quasi-identifiers as they were typed: their names may contain ``=``.
     """
@@ -83,7 +83,7 @@ def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return ``1,2,3`` as numbers; InputError if they are none."""
+    """Return the numbers of ``1,2,3``; InputError if a part is not a whole number."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -91,7 +91,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
-    """Return COLUMN=FILE, where the name of a column may hold an equals sign."""
+    """Return files by column from COLUMN=FILE; names of columns may contain equals signs."""
     files: dict[str, str] = {}
     for text in texts:
         name, path = assigned(text, qids) or ("", "")

@@ -1,1 +1,1 @@
-"""Show any result: parts, words, languages, pages."""
+"""Display of any result: parts, words, languages, pages."""

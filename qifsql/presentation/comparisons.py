@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def named(row: Row) -> str:
-    """Return the release that a row is about: the file, or what is changed, in words."""
+    """Return the name of the release of a row: its file, or its changes in words."""
     if "changes" not in row:
         return escaping.cell(row["release"])
     if row["release"] == "before":
@@ -32,7 +32,7 @@ def risks(
     """Return a table for re-identification, and one for each secret."""
     guessed = [said("certain"), said("best guess")]
     before = [row["crs_prior_probabilistic"] for row in first]
-    differ = len(set(before)) > 1  # releases of other sizes: to each its own prior
+    differ = len(set(before)) > 1  # releases of different sizes have different priors
     heads = [head, said("records"), said("blocks"), "k", *guessed, *[said("without it")] * differ]
     table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
     for row, prior in zip(first, before, strict=True):
@@ -81,7 +81,7 @@ def _success(row: Row, model: str) -> tuple[str, str]:
 
 
 def loss_cells(row: Row) -> tuple[str, ...]:
-    """Return what a release, or a column of it, has lost: the cells of a row of a table."""
+    """Return the information loss of a release or of one of its columns, as cells of a row."""
     shares = (
         words.percent(row[name]) for name in ("generalised", "certainty_penalty", "total_variation")
     )

@@ -1,4 +1,4 @@
-"""Under each result: measures, and the tables of details that belong to it."""
+"""Measures and tables of details, shown below each result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Paragraph, Part, Table
 
 BAR = 40  # characters of the longest bar of a histogram
-WIDE = 10  # percent that a bar stands for
+WIDE = 10  # percent per bar
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
-    """Return the measures of a row next to success, where there are any."""
+    """Return the table of the measures of a row besides success, if it has any."""
     heads = ["", said("before"), said("after"), said("difference")]
     table = Table.of(heads, right=(1, 2, 3))
     if "prior_entropy" in row:
@@ -48,7 +48,7 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
 
 
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return a bar for every ten percent of success; the last holds 100 alone."""
+    """Return a bar for every ten percent of success; the last bar is only for 100."""
     bands = (
         detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
     )

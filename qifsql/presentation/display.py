@@ -1,6 +1,7 @@
-"""A result as a notebook or an interactive prompt shows it, and as it is saved.
+"""Display of a result in a notebook or at an interactive prompt, and its files.
 
-``Result`` reaches this by name, as it reaches the views of the rooms: results lie below.
+``Result`` imports this module by name, as it does the views of commands, because results must not
+depend on presentation.
 """
 
 from importlib import import_module
@@ -15,11 +16,11 @@ from qifsql.results.result import Result
 from qifsql.results.storage import check_ending, check_place
 
 WIDTH = 120
-"""Columns of a result as text."""
+"""Width of a result as text, in characters."""
 
 
 def text(result: Result) -> str:
-    """Return what the terminal shows of a result, and its notes, without colours."""
+    """Return the text that the terminal shows for a result, and its notes, without colours."""
     from rich.console import Console
 
     from qifsql.presentation.terminal import write
@@ -32,7 +33,7 @@ def text(result: Result) -> str:
 
 
 def html(result: Result) -> str:
-    """Return the same as a fragment of HTML, with the first chart where charts can be drawn."""
+    """Return a result as a fragment of HTML, with the first chart if charts can be drawn."""
     from qifsql.presentation import html as pages
 
     notes = [Paragraph(note) for note in result.notes]
@@ -41,7 +42,7 @@ def html(result: Result) -> str:
 
 
 def charts(result: Result) -> dict[str, Chart]:
-    """Return the charts of a result by name; none if its kind has no charts."""
+    """Return the charts of a result by name; an empty dictionary if its kind has no charts."""
     try:
         room = import_module(f"qifsql.commands.{result.kind.replace('-', '_')}.charts")
     except ModuleNotFoundError:
@@ -61,7 +62,7 @@ def chart(result: Result, name: str | None) -> Chart:
 
 
 def save(result: Result, path: str | Path) -> Path:
-    """Write a result to a file, whose ending says how; return its path."""
+    """Write a result to a file in the format of its ending; return its path."""
     path = Path(path)
     check_ending(path)
     path = check_place(path, result.origin.paths)

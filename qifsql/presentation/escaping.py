@@ -1,4 +1,4 @@
-"""Cells of tables: names and values are text, never markup."""
+"""Cells of tables, with names and values as text, never as markup."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ SHOWN = 5  # values of a list that are shown in a cell
 
 
 def cell(value: Any) -> str:
-    """Return a value as it is shown: on one line, without control characters."""
+    """Return a value for display: on one line, without control characters."""
     if value is None:
         return words.missing()
     if isinstance(value, bool):
@@ -29,7 +29,7 @@ def _left_out(n: int) -> str:
 
 
 def _counted(value: Any) -> str:
-    """Return a value of the secret with its records: ``yes (3)``."""
+    """Return a value of the secret with the number of its records: ``yes (3)``."""
     if isinstance(value, Mapping):
         return f"{cell(value['value'])} ({words.count(value['records'])})"
     return cell(value)

@@ -1,4 +1,4 @@
-"""Charts among the parts of a page, and as files: HTML without a network, PNG, SVG, Vega-Lite."""
+"""Charts in a page, and as files: HTML that needs no network, PNG, SVG, Vega-Lite."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def check(folder: Path, kind: str) -> None:
-    """Refuse what could not be drawn or written, before any work is done."""
+    """Refuse charts that cannot be drawn or written, before any work."""
     if f".{kind}" not in ENDINGS:
         endings = ", ".join(ending[1:] for ending in ENDINGS)
         raise OutputError(f"charts are written as {endings}, not as {kind}")
@@ -41,7 +41,7 @@ def check(folder: Path, kind: str) -> None:
 
 
 def write(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:
-    """Draw charts as files in a folder; the files that were written."""
+    """Draw charts as files in a folder; return the paths of the files."""
     paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
     for path, chart in paths.items():
         save(chart, path, origin)
@@ -49,7 +49,7 @@ def write(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Origin) 
 
 
 def save(chart: Chart, path: Path, origin: Origin) -> None:
-    """Write a chart: HTML that works without a network, PNG, SVG, or its Vega-Lite as JSON."""
+    """Write a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
     check_ending(path, ENDINGS)
     _, converter = extra()
     spec, ending = chart.to_dict(), path.suffix.casefold()
@@ -75,13 +75,13 @@ def vector(spec: dict[str, Any]) -> str:
 
 
 def digests(scripts: Iterable[str]) -> str:
-    """Return the scripts that a page may run, for its policy."""
+    """Return the digests of the scripts that a page may run, for its security policy."""
     each = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in each)
 
 
 def can_draw() -> bool:
-    """Return whether the extra that draws charts is there."""
+    """Return whether the extra that draws charts is installed."""
     try:
         extra()
     except InputError:
@@ -90,7 +90,7 @@ def can_draw() -> bool:
 
 
 def drawn(name: str, draw: Callable[[], Chart]) -> list[Part]:
-    """Return a chart, where the extra that draws it is there and there is something to draw."""
+    """Return a chart as a part, or nothing without the extra for charts or without data."""
     try:
         return [Figure(name, draw())] if can_draw() else []
     except InputError:  # nothing to draw
@@ -98,9 +98,9 @@ def drawn(name: str, draw: Callable[[], Chart]) -> list[Part]:
 
 
 def _page(spec: dict[str, Any], library: str) -> str:
-    """Return a page that loads nothing.
+    """Return a page that loads no other file.
 
-    The browser is told to refuse all but the two scripts in it.
+    Its security policy lets the browser run only the two scripts in it.
     """
     text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
     call = f'vegaEmbed("#chart", {text}, {json.dumps(OPTIONS)});'

@@ -1,7 +1,7 @@
-"""Documents as one HTML file each: nothing is loaded, names and values are text, never markup.
+"""Documents as single HTML files that load nothing; names and values are text, never markup.
 
-Charts stand in the page as pictures; where scripts run, they can be hovered over. The browser is
-told to run the scripts of the page and no others.
+The page contains charts as pictures. If scripts run, charts show details under the pointer. The
+security policy of the page lets the browser run only the page's scripts.
 """
 
 import json
@@ -39,7 +39,7 @@ PAGE = Path(__file__).resolve().parent / "page"
 def of_result(title: str, parts: list[Part], origin: Origin) -> str:
     """Return the page of one result.
 
-    What the terminal shows, its remarks, and the SQL behind it.
+    It shows the same parts as the terminal, the remarks, and the SQL that ran.
     """
     method: list[Part] = [Heading(said("Remarks"))] if origin.notes else []
     method += [Paragraph(note) for note in origin.notes]
@@ -49,15 +49,15 @@ def of_result(title: str, parts: list[Part], origin: Origin) -> str:
 
 
 def imprint(when: str) -> str:
-    """Return by whom and when the results were made."""
+    """Return the line with the version of qifsql and the date of the results."""
     message = "Made with qifsql {version} from results of {when}."
     return said(message, version=__version__, when=when)
 
 
 def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
-    """Return the parts for a page of somebody else, such as a notebook.
+    """Return the parts as HTML for another page, such as a notebook.
 
-    Its colours, and no scripts.
+    They take the colours of that page and have no scripts.
     """
     macros: Any = _macros(_environment())
     drawn = [
@@ -87,7 +87,7 @@ def _environment() -> Environment:
 
 
 def _macros(environment: Environment) -> Any:
-    """Return what draws parts."""
+    """Return the macros that draw the parts."""
     template = environment.get_template("parts.html")
     return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
 
@@ -103,7 +103,7 @@ def page(document: Document) -> str:
     def drawn(part: Part) -> Markup:
         macro = getattr(macros, type(part).__name__.casefold())
         if isinstance(part, Figure):
-            return Markup(macro(part, _drawing(part, numbers[id(part)])))  # noqa: S704 - its own
+            return Markup(macro(part, _drawing(part, numbers[id(part)])))  # noqa: S704 - escaped by the template
         if hasattr(part, "rows"):
             return Markup(macro(part, said("Table")))  # noqa: S704 - escaped by the template
         return Markup(macro(part))  # noqa: S704 - escaped by the template
@@ -113,16 +113,16 @@ def page(document: Document) -> str:
         language=spoken().code,
         said=said,
         drawn=drawn,
-        style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - our own
+        style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - a file of qifsql
         scripts=scripts,
-        digests=Markup(digests(scripts) or "'none'"),  # noqa: S704 - our own
+        digests=Markup(digests(scripts) or "'none'"),  # noqa: S704 - computed here
     )
 
 
 def _shown(value: Any) -> Any:
-    """Return what is put into a page.
+    """Return a value for a page, without control characters and marks of text direction.
 
-    No mark in a name may turn the direction of the text around it.
+    Such a mark in a name would change the direction of the text after it.
     """
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value, "\n\t")
@@ -130,11 +130,11 @@ def _shown(value: Any) -> Any:
 
 
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:
-    """Return a chart as a picture, as a specification, and in words."""
+    """Return a chart as a picture, a specification, and words."""
     specification = figure.chart.to_dict()
     specification["config"] |= {"background": None}
     _, converter = extra()
-    compiled = converter.vegalite_to_vega(specification)  # browsers have less to do, or to warn of
+    compiled = converter.vegalite_to_vega(specification)  # less work and fewer warnings in browsers
     picks = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
     text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")
     return {

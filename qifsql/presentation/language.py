@@ -1,8 +1,8 @@
-"""The language of the reader: message catalogues of gettext, and how numbers are written.
+"""The language of the reader: message catalogues of gettext, and formats of numbers.
 
-A message is written in English where it is used, ``said("{n} people", n=count(5))``, and looked
-up in the catalogue of the language that is spoken: ``qifsql/locale``. Values go in after that, so
-that no name of a column can be read as part of a message.
+The code contains messages in English, ``said("{n} people", n=count(5))``, and looks them up in the
+catalogue of the current language: ``qifsql/locale``. Values are inserted after that, so that no
+name of a column can be read as part of a message.
 """
 
 import os
@@ -17,14 +17,14 @@ from pathlib import Path
 from qifsql.errors import InputError
 
 LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""The variables of the environment that name the locale, the first that is set."""
+"""The variables of the environment that name the locale; the first that is set counts."""
 
 LOCALE = Path(__file__).resolve().parent / "locale"
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its code, its name, what stands in its numbers, and what people are called."""
+    """A language: its code, its name, the separators in its numbers, and the word for people."""
 
     code: str
     name: str
@@ -45,7 +45,7 @@ def spoken() -> Language:
 
 @contextmanager
 def speaking(code: str, people: str = "") -> Iterator[Language]:
-    """Speak a language, such as ``pt-BR``, of ``people``, such as pupils, until this ends.
+    """Use a language, such as ``pt-BR``, inside the context; ``people`` may be called pupils.
 
     Raises InputError for unknown languages.
     """
@@ -66,7 +66,7 @@ def said(message: str, **values: object) -> str:
 
 
 def translated(text: str) -> str:
-    """Return a text without values in the current language, or as it is."""
+    """Return a text without values in the current language, unchanged if it has no translation."""
     return _catalogue(spoken().code).gettext(text) if text else text
 
 
@@ -78,26 +78,26 @@ def of_locale() -> str:
 
 
 def bind_locale() -> None:
-    """Let the command line's own words (Usage, Options) be looked up in the catalogues, too."""
+    """Let the command line also look up its fixed words (Usage, Options) in the catalogues."""
     bindtextdomain("qifsql", str(LOCALE))
     textdomain("qifsql")
 
 
 def counted(one: str, many: str, n: int, **values: object) -> str:
-    """Return a message about ``n`` things, which stands in it as ``{n}``."""
+    """Return a message about ``n`` things, in which ``{n}`` is replaced by the number."""
     message = _catalogue(spoken().code).ngettext(one, many, n)
     return message.format(n=number(f"{n:,}"), **values)
 
 
 def number(text: str) -> str:
-    """Return a number as Python writes it, ``1,234.5``, as the language does: ``1.234,5``."""
+    """Return a number in Python's format, ``1,234.5``, in that of the language: ``1.234,5``."""
     language = spoken()
     return text.translate({ord(","): language.group, ord("."): language.decimal})
 
 
 @cache
 def _catalogue(code: str) -> NullTranslations:
-    if code == ENGLISH.code:  # messages are written in it
+    if code == ENGLISH.code:  # the messages in the code are English
         return NullTranslations()
     path = LOCALE / code.replace("-", "_") / "LC_MESSAGES" / "qifsql.mo"
     with path.open("rb") as file:

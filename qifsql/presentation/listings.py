@@ -1,4 +1,4 @@
-"""Lists as people read them: any table, the blocks of a partition, the columns of a dataset."""
+"""Lists for people: any table, the blocks of a partition, the columns of a dataset."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ def frame(data: pl.DataFrame) -> Table:
 
 
 def rows(names: Sequence[str], values: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> Table:
-    """Return any rows under their names."""
+    """Return any rows as a table with the names of their columns."""
     table = Table.of(names, right)
     for row in values:
         table.add_row(*map(escaping.cell, row))

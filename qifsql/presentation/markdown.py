@@ -1,4 +1,4 @@
-"""Tables and parts in Markdown; what could be read as markup is escaped."""
+"""Tables and parts in Markdown, with all characters of markup escaped."""
 
 import re
 from collections.abc import Sequence
@@ -30,18 +30,18 @@ def table(data: pl.DataFrame) -> str:
 
 
 def rows(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return rows under their names."""
+    """Return rows as a table with the names of their columns."""
     written = [_line(heads), f"| {' | '.join(['---'] * len(heads))} |", *map(_line, lines)]
     return "\n".join(written) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Return text of which no character is markup."""
+    """Return a text with its characters of markup escaped."""
     return printable(text, "\n\r").translate(MARKS)
 
 
 def document(whole: Document) -> str:
-    """Return a report: headings, sentences and tables; charts are in words."""
+    """Return a report: headings, sentences and tables; words instead of charts."""
     lines = [f"# {escaped(whole.title)}"]
     if whole.confidential:
         lines.append(f"**{escaped(said('Confidential: shows values of people'))}**")

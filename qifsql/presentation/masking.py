@@ -1,11 +1,10 @@
-"""Hide small groups in a report for others, and those from which their numbers would follow.
+"""Suppression of small groups in a report for others, and of groups that would reveal them.
 
-A group of fewer people than the minimum is hidden. So are further groups, the smallest first,
-until at least two are hidden in each table, with the minimum of people together and several
-possible sizes: a single hidden group would be the difference between a total and the groups that
-are shown (complementary suppression).
-Groups of one size are hidden together, and a group that is hidden in one table is hidden in all
-tables of the same columns.
+A group with fewer people than the minimum is hidden. Then further groups are hidden, the smallest
+first, until each table has at least two hidden groups, which together have the minimum of people
+and several possible sizes. A single hidden group would be the difference between a total and the
+groups that are shown (complementary suppression). Groups of the same size are hidden together. A
+group that is hidden in one table is hidden in all tables of the same columns.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -17,9 +16,9 @@ from qifsql.presentation.language import counted, said
 
 Columns: TypeAlias = frozenset[str]
 Sizes: TypeAlias = Mapping[str | None, int]
-"""Groups of one table by name, and how many people are in each."""
-IDS = ("name", "attack_id", "rule", "model", "secret", "measure")  # of what one table is about
-MINIMUM = 10  # people in a group that is shown, unless something else is asked for
+"""The number of people in each group of one table, by the name of the group."""
+IDS = ("name", "attack_id", "rule", "model", "secret", "measure")  # columns that identify a table
+MINIMUM = 10  # people in a group that is shown, by default
 SUMMED = ("individuals", "singled_out", "individuals_certain")
 
 
@@ -30,7 +29,7 @@ def is_grouped(table: pl.DataFrame) -> bool:
 
 def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
     """Return the column of the groups of each question, and their sizes."""
-    if "individuals" not in table.columns:  # made by an earlier version
+    if "individuals" not in table.columns:  # written by an earlier version
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
@@ -42,7 +41,7 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
 
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
-    """Return the groups to be hidden in all tables of the same columns."""
+    """Return the groups to hide in all tables of the same columns."""
     each = list(tables)
     groups = {group for table in each for group, n in table.items() if n < minimum}
     while more := {group for table in each for group in _complement(table, groups, minimum)}:
@@ -51,7 +50,7 @@ def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
 
 
 def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str | None]:
-    """Return the groups to be hidden next, all of one size; none if enough are hidden."""
+    """Return the groups to hide next, all of one size; an empty set if enough are hidden."""
     inside = [n for group, n in table.items() if group in hidden]
     outside = {group: n for group, n in table.items() if group not in hidden}
     if not inside or not outside or _is_ambiguous(inside, minimum):
@@ -61,9 +60,9 @@ def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str 
 
 
 def _is_ambiguous(sizes: Sequence[int], minimum: int) -> bool:
-    """Return whether several sizes of these groups have the same sum, which can be computed.
+    """Return whether other sizes of the hidden groups have the same sum, which readers can compute.
 
-    Groups that are all as small as can be, or all just below the minimum, have one.
+    There are no others if all groups have one person, or all have one less than the minimum.
     """
     if len(sizes) < 2 or sum(sizes) < minimum:
         return False
@@ -76,10 +75,10 @@ def masked(
     minimum: int,
     unnamed: Set[str] = frozenset(),
 ) -> pl.DataFrame:
-    """Return the table where hidden groups are one line for each question, with sums alone.
+    """Return the table with one line for the hidden groups of each question, with only their sums.
 
-    Groups by ``unnamed`` columns have a number for a name. Levels of a policy keep a line each,
-    which says whether the level is met and nothing else.
+    Groups by ``unnamed`` columns get a number as their name. Levels of a policy keep one line each,
+    which only states whether the level is met.
     """
     rows = table.with_row_index("place")
     has_sizes = "individuals" in table.columns
@@ -96,7 +95,7 @@ def masked(
 
 
 def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
-    """Return the table where groups ``by`` such columns have a number for a name."""
+    """Return the table with numbers as the names of groups by these columns."""
     number = pl.col("group").rank("dense").over("by").cast(pl.String)
     before, _, after = said("group {n}", n="\0").partition("\0")
     name = pl.concat_str(pl.lit(before), number, pl.lit(after), ignore_nulls=False)
@@ -105,14 +104,14 @@ def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
 
 
 def _without_numbers(rows: pl.DataFrame, but: tuple[str, ...], name: str) -> pl.DataFrame:
-    """Return the rows under one name, without their numbers."""
+    """Return the rows with one name and without numbers, except in the columns ``but``."""
     numbers = [c for c, t in rows.schema.items() if t.is_numeric() and c not in ("place", *but)]
     nothing = (pl.lit(None, rows.schema[c]).alias(c) for c in numbers)
     return rows.with_columns(*nothing, group=pl.lit(name))
 
 
 def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return one line for the groups of each question: how many they are, and their sums."""
+    """Return one line for the groups of each question, with their number and their sums."""
     ids = [name for name in (*IDS, "by") if name in rows.columns]
     lines = []
     for _, part in rows.group_by(ids, maintain_order=True):
@@ -127,7 +126,7 @@ def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
 
 
 def _with_gaps(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with gaps between the groups that are shown; others tell of the hidden."""
+    """Return the table with gaps between the shown groups: other gaps reveal hidden groups."""
     if not {"gap", "attack_id", "posterior_probabilistic"} <= set(table.columns):
         return table
     success = pl.col("posterior_probabilistic")

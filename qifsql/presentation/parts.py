@@ -1,7 +1,7 @@
-"""Parts of a view, for every surface: headings, paragraphs, tables, charts, fine print.
+"""Parts of a view for every output: headings, paragraphs, tables, charts, text that folds.
 
-The terminal, HTML and Markdown draw the same parts, so that no two of them disagree. All of it is
-text, never markup.
+The terminal, HTML and Markdown draw the same parts, so that they always agree. All parts are text,
+never markup.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ from qifsql.presentation.theme import Chart
 
 
 class Bad(str):
-    """A cell that says what is not as it should be; it stands out."""
+    """A cell that reports a problem and is emphasised."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A line above what follows; ``level`` 1 is a part of a section, 2 a part of that."""
+    """A heading; ``level`` 1 is for a part of a section, 2 for a part of that part."""
 
     text: str
     level: int = 1
@@ -29,7 +29,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few sentences; ``strong`` ones are what a reader in a hurry should read."""
+    """A few sentences; ``strong`` ones are the most important for the reader."""
 
     text: str
     strong: bool = False
@@ -37,9 +37,10 @@ class Paragraph:
 
 @dataclass
 class Table:
-    """Rows under names; the columns in ``right`` are numbers. ``title`` says what is in it.
+    """Rows with the names of their columns; ``title`` describes them.
 
-    Columns in ``whole`` stay on one line and are never shortened, on however narrow a terminal.
+    The columns in ``right`` are numbers, aligned to the right. Those in ``whole`` stay on one line
+    and are never shortened, however narrow the terminal.
     """
 
     heads: tuple[str, ...]
@@ -60,7 +61,7 @@ class Table:
         return cls(tuple(heads), frozenset(right), title, whole=frozenset(whole))
 
     def add_row(self, *cells: str) -> None:
-        """Add a row; cells that are left out at its end are empty."""
+        """Add a row; missing cells at its end are empty."""
         left_out = len(self.heads) - len(cells)
         self.rows.append((*cells, *[""] * left_out))
 
@@ -82,7 +83,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Fold:
-    """Text as it is, such as SQL, that is shown when it is asked for."""
+    """Unformatted text, such as SQL, that is shown on request."""
 
     title: str
     text: str
@@ -90,7 +91,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Light:
-    """The verdict on the user's own policy, with what it does not cover."""
+    """The verdict on the user's policy, with caveats on what the policy does not cover."""
 
     text: str
     met: bool
@@ -135,9 +136,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A report. ``confidential``: it shows values of people. ``imprint`` says what it was made of.
+    """A report; if it is ``confidential``, it shows values of people.
 
-    ``withheld`` says what it leaves out, and why.
+    ``imprint`` names the version and date of its results. ``withheld`` states what it leaves out,
+    and why.
     """
 
     title: str
@@ -148,7 +150,7 @@ class Document:
 
     @property
     def figures(self) -> list[Figure]:
-        """Return all charts, in their order; each under a name of its own."""
+        """Return all charts in order, with distinct names."""
         figures: dict[str, Figure] = {}
         for section in self.sections:
             for part in section.parts:

@@ -1,4 +1,4 @@
-"""Charts of people: how many are at which risk, and which groups carry it."""
+"""Charts of people: the number of people at each risk, and the risk of groups."""
 
 from collections.abc import Mapping
 from textwrap import wrap
@@ -24,16 +24,16 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import digits, listed, percent
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
-GROUPS = 30  # groups whose bars are drawn, those with most risk
+GROUPS = 30  # groups with bars, those with the highest risk
 QUESTION = ["model", "secret", "datasets", "qids"]
 
 
 def histograms(frame: pl.DataFrame) -> Chart:
     """Return the share of the people by the success on them in percent (thesis, Fig. 4.6).
 
-    ``frame`` has ``model``, ``secret``, ``datasets``, ``qids``, ``bin`` and ``individuals``, and
-    makes a panel for each question, number of datasets and subset. Bins are percentages rounded
-    half to even, 0 to 100.
+    ``frame`` has ``model``, ``secret``, ``datasets``, ``qids``, ``bin`` and ``individuals``. The
+    chart has a panel for each question, number of datasets and subset. Bins are percentages
+    rounded half to even, 0 to 100.
     """
     alt, _ = extra()
     people, keys = pl.col("individuals"), ["order", "question", "datasets", "qids"]
@@ -94,9 +94,7 @@ def thresholds(frame: pl.DataFrame) -> Chart:
 
 
 def groups(frame: pl.DataFrame) -> Chart:
-    """Return success on the people of each group, next to what it was before.
-
-    Bars for each question.
+    """Return the success on the people of each group, before and after, as bars by question.
 
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
@@ -144,7 +142,7 @@ def with_questions(
 ) -> pl.DataFrame:
     """Return a table of details with its questions.
 
-    Of the last number of datasets, but for histograms.
+    Except for histograms, it has only the questions with the largest number of datasets.
     """
     if name not in tables or frame.is_empty():
         return pl.DataFrame()

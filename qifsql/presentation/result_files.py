@@ -1,4 +1,4 @@
-"""Results as files and texts: the tables of a result in every form, each with its details."""
+"""Results as files and texts, with tables of details, in every format."""
 
 import json
 import math
@@ -21,13 +21,13 @@ from qifsql.results.storage import Content, Origin, inert, write
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A result in all its forms.
+    """A result in all its formats.
 
-    Its ``details`` stand under their names in JSON, each after an empty line in CSV and Markdown on
-    stdout, in a file of its own next to Parquet and CSV (``out.histogram.parquet``). Those named
-    ``aside`` nobody asked for: CSV and Markdown leave them out; of those named ``not_in_csv`` only
-    CSV on stdout does. ``more`` are further entries of JSON. ``view`` draws it for people, where
-    that is not the view of its kind.
+    JSON has each table of ``details`` under its name. CSV and Markdown on stdout have them after
+    empty lines. For Parquet and CSV files, each is a separate file (``out.histogram.parquet``).
+    Nobody asked for those named ``aside``: CSV and Markdown leave them out. Only CSV on stdout
+    leaves out those named ``not_in_csv``. ``more`` are further entries of JSON. ``view`` draws the
+    result for people (default: the view of its kind). ``prose``: it is text, on a pipe too.
     """
 
     result: Result
@@ -36,30 +36,28 @@ class Shown:
     not_in_csv: Collection[str] = ()
     more: Mapping[str, object] = field(default_factory=dict)
     view: View | None = None
+    prose: bool = False
 
     @property
     def origin(self) -> Origin:
-        """Return where it comes from, with its remarks."""
+        """Return the origin of the result, with its remarks."""
         return replace(self.result.origin, notes=self.result.notes)
 
     @property
     def parts(self) -> list[Part]:
-        """Return what people are shown of it."""
+        """Return the parts of the result that people are shown."""
         result = self.result
         view: View = self.view or getattr(view_of(result.kind), "parts")  # noqa: B009 - of any room
         return view(result.frame, result.details, result.spec)
 
 
 def save(shown: Shown, out: Path) -> None:
-    """Write a result to files whose ending says how, all or none."""
+    """Write a result to files in the format of their ending, all or none."""
     write(contents(shown, out), shown.origin)
 
 
 def contents(shown: Shown, out: Path) -> dict[Path, Content]:
-    """Return what stands in the files of a result, by their paths.
-
-    The ending of ``out`` says how.
-    """
+    """Return the contents of the files of a result, by path, in the format of ``out``'s ending."""
     ending = out.suffix.casefold()
     if ending == ".html":
         from qifsql.presentation import html
@@ -105,15 +103,12 @@ def text(shown: Shown, kind: str) -> str:
 
 
 def comma_separated(frame: pl.DataFrame) -> str:
-    """Return the frame as CSV, without lists and without anything that a spreadsheet would run."""
+    """Return the frame as CSV, without lists and without formulas that a spreadsheet would run."""
     return inert(flattened(frame).lazy()).collect().write_csv()
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame without lists: names are joined by ``+``, counts become texts.
-
-    Records``.
-    """
+    """Return the frame without lists: names are joined by ``+``, counts become texts."""
     columns: list[pl.Expr | pl.Series] = []
     for name, dtype in frame.schema.items():
         if dtype == pl.List(pl.String):
@@ -126,7 +121,7 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON in which control characters and marks of direction are escaped."""
+    """Return JSON with control characters and marks of text direction escaped."""
     hidden = {c for c in set(text) if not c.isprintable()}
     return text.translate({ord(c): json.dumps(c)[1:-1] for c in hidden})
 
@@ -136,7 +131,7 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON can hold it: it has no infinity, and whole numbers of any size."""
+    """Return a value for JSON: infinity becomes a text, a whole decimal an integer."""
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         return int(value)
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

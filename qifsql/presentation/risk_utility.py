@@ -29,10 +29,10 @@ def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Char
 
 
 def risk_utility(frame: pl.DataFrame) -> Chart:
-    """Return success against what was lost, a panel for each question and measure of success.
+    """Return the chart of success against loss, by question and measure of success.
 
     ``frame`` has the columns of ``qifsql.counting.risks.PARTITION``, ``secret`` and
-    ``certainty_penalty``; its first row is of the original.
+    ``certainty_penalty``; its first row is the original.
     """
     alt, _ = extra()
     names = [named(row) for row in frame.iter_rows(named=True)]

@@ -1,4 +1,4 @@
-"""Results as Excel workbooks: a sheet for each table, texts as texts."""
+"""Results as Excel workbooks, with a sheet for each table, and no formulas or links."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,13 +12,13 @@ from polars.selectors import integer
 from qifsql.errors import OutputError, large
 
 ROWS, NAME = 1_048_575, 31
-"""Rows below the names of columns, and characters of a name, that a sheet can have."""
+"""The most rows below the names of columns, and characters of a name, of a sheet."""
 
 EXACT = 10**15
-"""Whole numbers from here on would lose digits: a sheet keeps 15."""
+"""The smallest whole number that would lose digits: a sheet keeps 15."""
 
 FORMATS: dict[Any, str] = {pl.Float64: "General"}
-"""Of numbers: as many digits as there are."""
+"""The format of numbers, which shows all their digits."""
 
 OPTIONS = {
     **{"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
@@ -29,8 +29,8 @@ OPTIONS = {
 def workbook(tables: Mapping[str, pl.DataFrame], timestamp: datetime) -> bytes:
     """Return a workbook with a sheet for each table, the same for the same tables and time.
 
-    No text is taken for a formula or a link. Numbers that a sheet cannot hold (whole numbers of
-    more than 15 digits, infinity) stand there as text.
+    No text becomes a formula or a link. Numbers that a sheet cannot hold (whole numbers of
+    more than 15 digits, infinity) become text.
 
     Raises:
         OutputError: A table has more rows than a sheet holds.
@@ -52,7 +52,7 @@ def workbook(tables: Mapping[str, pl.DataFrame], timestamp: datetime) -> bytes:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table whose numbers a sheet can hold; the others are text."""
+    """Return the table with the numbers that a sheet cannot hold as text."""
     kinds = frame.schema
     inexact = [
         name

@@ -1,5 +1,6 @@
-"""Parts on the terminal, by rich."""
+"""Parts on the terminal, drawn by Rich."""
 
+import os
 import sys
 from collections.abc import Iterable
 
@@ -13,17 +14,24 @@ from rich.text import Text
 from qifsql.errors import printable
 from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Table
 
+WIDTH = 160
+"""Characters of a line where there is no terminal."""
+
 
 def draw(parts: Iterable[Part]) -> None:
-    """Print to stdout: as wide as the terminal, or wide enough where there is none."""
-    width = None if sys.stdout.isatty() else 160
-    write(Console(width=width, highlight=False, markup=False), parts)
+    """Print to stdout, as wide as the terminal or COLUMNS says; without either, wide enough."""
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDTH
+    console = Console(width=width, highlight=False, markup=False)
+    with console.capture() as drawing:
+        write(console, parts)
+    lines = drawing.get().removesuffix("\n").split("\n")
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
 def write(console: Console, parts: Iterable[Part]) -> None:
-    """Print headings, paragraphs, tables and commands; charts and fine print stay away.
+    """Print headings, paragraphs, tables and commands; all other parts are left out.
 
-    What must stay on one line makes the console wider, for itself alone.
+    A part that must stay on one line makes the console wider, for this part alone.
     """
     width = console.width
     for part in parts:
@@ -74,5 +82,5 @@ def _table(part: Table) -> Drawn:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text as rich draws it; no name or value may steer the terminal."""
+    """Return text for Rich, without characters that control the terminal."""
     return Text(printable(text, "\n"), style=style)

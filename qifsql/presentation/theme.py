@@ -1,6 +1,6 @@
-"""The theme of all charts, and how tables and names enter them.
+"""The theme of all charts, and the conversion of tables and names to their data.
 
-Names go in as data, and every field is named here, so that no name of a column can be read as
+Names are passed as data, and qifsql names every field, so that no name of a column can be read as
 part of a specification.
 """
 
@@ -15,17 +15,17 @@ import polars as pl
 from qifsql.errors import InputError, quoted
 from qifsql.presentation.language import said, spoken
 
-Chart = Any  # of altair, which is imported only where a chart is drawn
+Chart = Any  # of Altair, which is imported only if a chart is drawn
 
 NAME = 48  # characters of a name that are shown
-BLUE, SKY, ORANGE = "#0072B2", "#56B4E9", "#D55E00"  # of Okabe and Ito: told apart by everybody
+BLUE, SKY, ORANGE = "#0072B2", "#56B4E9", "#D55E00"  # of Okabe and Ito, for colour-blind readers
 MEASURES = ("deterministic", "probabilistic")
 LINES = r"split(replace(datum.value, /^(\S+ (?:of|de)) /, '$1\n'), '\n')"
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 
 
 def extra() -> tuple[ModuleType, ModuleType]:
-    """Return Altair, and what turns its charts into pictures."""
+    """Return Altair, and the library that converts its charts to pictures."""
     try:
         import altair
         import vl_convert
@@ -54,14 +54,14 @@ def _question(model: str, secret: str | None) -> str:
 
 
 def measures() -> dict[str, str]:
-    """Return what the two measures of success are called in charts."""
+    """Return the names of the two measures of success in charts."""
     sure = said("Deterministic: known with certainty")
     best = said("Probabilistic: right at the best guess")
     return dict(zip(MEASURES, (sure, best), strict=True))
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
-    """Return names as they are shown: on one line, not too long, and still distinct."""
+    """Return names for display: on one line, not too long, and still distinct."""
     unique_names = list(dict.fromkeys(names))
     shown = (quoted(name)[1:-1] for name in unique_names)
     cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in shown)
@@ -69,7 +69,7 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """Return the texts, numbered where they were met before."""
+    """Return the texts, with numbers added to repeated ones."""
     seen: dict[str, None] = {}
     for text in texts:
         again = (f"{text} ({i})" for i in range(2, len(seen) + 3))
@@ -78,15 +78,15 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 
 def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
-    """Return rows as plain data, without what is missing."""
+    """Return rows as plain data, without missing values."""
     rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
     return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
 
 
 def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
-    """Return what is told of the dot or bar under the pointer: fields, and what they are called.
+    """Return the fields, with their titles, that are shown for the dot or bar under the pointer.
 
-    Numbers are shares, in percent, but where the field is of people: ``individuals``.
+    Numbers are shares in percent, except ``individuals``, a number of people.
     """
     return [
         alt.Tooltip(name, title=title, format=",d" if name == "individuals:Q" else alt.Undefined)
@@ -102,7 +102,7 @@ def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
 
 
 def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
-    """Return the chart with its title, its description in words and one look."""
+    """Return the chart with its title, its description in words, and the common theme."""
     black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
     large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
     chart = chart.properties(title={"text": title, "subtitle": wrap(below, 95)})

@@ -1,4 +1,4 @@
-"""Columns of a file that no rule covers, as people read of them: in a verdict and in a report."""
+"""Columns of a file that no rule covers, in words for verdicts and reports."""
 
 import re
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from qifsql.presentation.parts import Spec, Table
 from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS
 from qifsql.results.stored import Stored
 
-MOST = 5  # columns whose numbers stand in a sentence
+MOST = 5  # columns whose numbers a sentence gives
 
 Columns = Sequence[ColumnRoles]
 
 
 def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
-    """Return what a verdict does not say: which columns no rule covers, whom they single out.
+    """Return the caveats of a verdict: columns that no rule covers, and people they single out.
 
     ``columns`` and ``frame`` (``qifsql.results.coverage.SCHEMA``) are None if they were not
     stored.
@@ -56,7 +56,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:
-    """Return which columns of a file no result considers, without a policy."""
+    """Return a sentence on the columns of a file that no result considers, without a policy."""
     rest = [_with_role(c.name, c.role) for c in columns if not c.covered]
     if not rest:
         return []
@@ -66,7 +66,10 @@ def unconsidered(dataset: str, columns: Columns) -> list[str]:
 
 
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
-    """Return all columns of a file with their roles, and whom the uncovered ones single out."""
+    """Return all columns of a file with their roles, and the people that uncovered ones single out.
+
+    The numbers are left out if they were not stored.
+    """
     measured = {} if frame is None else {r["column"]: r for r in frame.iter_rows(named=True)}
     heads = [said("column"), said("role")]
     if measured:
@@ -118,9 +121,9 @@ def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[
 
 
 def _measured(frame: pl.DataFrame) -> list[str]:
-    """Return whom the columns single out, together and each alone.
+    """Return sentences on the people whom the columns single out, together and each alone.
 
-    What is not measured, and why.
+    Further sentences name the columns that are not measured, and the reasons.
     """
     each = frame.filter(pl.col("column").is_not_null())
     measured = each.filter(pl.col("people").is_not_null()).height
@@ -182,7 +185,7 @@ def _most(additions: pl.DataFrame) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Return names in a sentence; of very many the first, and how many more there are."""
+    """Return names for a sentence; of very many, only the first and the number of the rest."""
     shown = [escaping.cell(name) for name in names[: roles.NAMED]]
     return ", ".join(shown) + _left_out(len(names) - roles.NAMED)
 

@@ -1,7 +1,7 @@
 """Numbers as sentences in natural frequencies: 1 in 2.6, 60 of 100.
 
 Rounding never turns a chance into certainty or into impossibility. The words are those of the
-language that is spoken (``language``).
+current language (``language``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,7 @@ Row = Mapping[str, Any]
 
 
 def chance(p: float) -> str:
-    """Return a probability as people say it.
-
-    ``1 in 32,561``, ``97.6 of 100``, ``always``, ``never``.
-    """
+    """Return a probability in words: ``1 in 32,561``, ``97.6 of 100``, ``always``, ``never``."""
     if p <= 0:
         return said("never")
     if p >= 1:
@@ -38,7 +35,7 @@ def compared(p: float, q: float) -> tuple[str, str]:
 def frequency(p: float) -> str:
     """Return a share of people in natural frequencies: ``82 of every 100``, ``1 of every 19,000``.
 
-    Halves are rounded to even; of small shares two digits are said.
+    Halves are rounded to even. Small shares are rounded to two digits.
     """
     if p <= 0:
         return said("0 of every 100")
@@ -60,6 +57,16 @@ def percent(p: float) -> str:
     return number(f"{100 * p:.2f} %")
 
 
+def rise(p: float) -> str:
+    """Return a difference of probabilities, for tables: ``+ 26.27 pp``, percentage points."""
+    return said("+ {points} pp", points=percent(p).removesuffix(" %"))
+
+
+def points(p: float) -> str:
+    """Return a difference of probabilities, for sentences: ``26.27 percentage points``."""
+    return said("{points} percentage points", points=percent(p).removesuffix(" %"))
+
+
 def factor(x: float) -> str:
     """Return a ratio: ``x 12,510``, ``x 1.02``."""
     return f"x {digits(x)}" if x < 100 else number(f"x {x:,.0f}")
@@ -77,34 +84,34 @@ def count(n: int) -> str:
 
 
 def fixed(x: float, places: int) -> str:
-    """Return a number with that many decimals: ``0.5000``."""
+    """Return a number with this number of decimals: ``0.5000``."""
     return number(f"{x:,.{places}f}")
 
 
 def persons(n: int) -> str:
-    """Say how many people: ``1 person``, ``2,000 people``, ``30 pupils``."""
+    """Return a number of people in words: ``1 person``, ``2,000 people``, ``30 pupils``."""
     if n != 1 and spoken().people:
         return f"{count(n)} {spoken().people}"
     return counted("{n} person", "{n} people", n)
 
 
 def records(n: int) -> str:
-    """Return how many records: ``1 record``, ``2,000 records``."""
+    """Return a number of records in words: ``1 record``, ``2,000 records``."""
     return counted("{n} record", "{n} records", n)
 
 
 def blocks(n: int) -> str:
-    """Return how many blocks: ``1 block``, ``2,000 blocks``."""
+    """Return a number of blocks in words: ``1 block``, ``2,000 blocks``."""
     return counted("{n} block", "{n} blocks", n)
 
 
 def releases(n: int) -> str:
-    """Return how many releases: ``1 release``, ``2 releases``."""
+    """Return a number of releases in words: ``1 release``, ``2 releases``."""
     return counted("{n} release", "{n} releases", n)
 
 
 def sentence(row: Row) -> str:
-    """Return what a row of results says, in one sentence."""
+    """Return one sentence that states the result of a row."""
     if not is_chance(row):
         return _gained(row)
     before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
@@ -115,7 +122,7 @@ def sentence(row: Row) -> str:
 
 
 def sure(row: Row) -> str:
-    """Return how many people are singled out, or their secret known with certainty."""
+    """Return a sentence on the people who are singled out, or whose secret is known for certain."""
     values = {"records": count(row["records"]), "people": people()}
     if row["secret"] is None:
         one = "{n} of {records} {people} is singled out."
@@ -127,10 +134,7 @@ def sure(row: Row) -> str:
 
 
 def base_rate(row: Row) -> str:
-    """Say that a high success mostly comes from what could be guessed without the release.
-
-    Or nothing.
-    """
+    """Return a sentence if most of a high success needs no release, else an empty text."""
     base = row["prior_probabilistic"]
     if row["secret"] is None or not 0.5 <= base < 1 or row["posterior_probabilistic"] >= 1.1 * base:
         return ""
@@ -138,7 +142,7 @@ def base_rate(row: Row) -> str:
 
 
 def goal(row: Row) -> str:
-    """Return what the adversary wants: ``Re-identification``, ``Inference of income``."""
+    """Return the adversary's goal: ``Re-identification``, ``Inference of income``."""
     if row["model"][1] == "M":
         return said("Membership")
     if row["secret"] is None:
@@ -147,9 +151,9 @@ def goal(row: Row) -> str:
 
 
 def heading(row: Row) -> str:
-    """Return what the adversary wants and knows.
+    """Return the adversary's goal and knowledge.
 
-    ``Re-identification (CRS), knowing age and sex``.
+    An example is ``Re-identification (CRS), knowing age and sex``.
     """
     message = "{goal} ({model}), knowing {qids}"
     text = said(message, goal=goal(row), model=row["model"], qids=listed(row["qids"]))
@@ -159,7 +163,7 @@ def heading(row: Row) -> str:
 
 
 def is_chance(row: Row) -> bool:
-    """Return whether the gain of a row is the chance to be right, and not an amount."""
+    """Return whether the gain of a row is the chance of a right guess, not an amount."""
     kind = (row.get("gain") or "identity").partition(":")[0]
     return kind in ("identity", "tries", "tolerance")
 
@@ -175,9 +179,9 @@ def success(row: Row, x: float) -> str:
 
 
 def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
-    """Return who carries the risk: the group with the highest success next to that with the lowest.
+    """Return a sentence on the groups with the highest and the lowest success, and their gap.
 
-    ``hidden``: there are groups that are not shown, of which nothing is said.
+    ``hidden``: there are groups that are not shown. The sentence then is only about shown groups.
     """
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
@@ -187,10 +191,8 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
             text = "No group of {by} that is shown has a higher risk than another."
         return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
-    most, least, between = (
-        success(row, x)
-        for x in (worst["posterior_probabilistic"], best["posterior_probabilistic"], worst["gap"])
-    )
+    most, least = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
+    between = points(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
     text = (
         "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
         "({least}): a gap of {between}."
@@ -208,24 +210,24 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
 
 
 def people() -> str:
-    """Return what the people are called: ``people``, ``pupils``."""
+    """Return the word for the people: ``people``, ``pupils``."""
     return spoken().people or said("people")
 
 
 def missing() -> str:
-    """Return what stands for a missing value."""
+    """Return the text shown for a missing value."""
     return said("(missing)")
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in a sentence: ``age, sex and race``."""
+    """Return names for a sentence: ``age, sex and race``."""
     if len(names) == 1:
         return names[0]
     return said("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
 def digits(x: float) -> str:
-    """Return two significant digits behind small numbers, none behind large ones."""
+    """Return a number with two decimals below 10, one below 1,000, and none from there on."""
     if x >= 999.95:
         return number(f"{x:,.0f}")
     if x >= 9.995:
@@ -234,14 +236,14 @@ def digits(x: float) -> str:
 
 
 def _of_hundred(p: float) -> str:
-    """Return a chance as a number of a hundred, which is a hundred only where it is certain."""
+    """Return a chance as a number out of a hundred, which is a hundred only if it is certain."""
     if 0.9995 <= p < 1:
         return number("99.99" if p >= 0.9999 else f"{100 * p:.2f}")
     return digits(100 * p)
 
 
 def _rounded(x: float) -> int:
-    """Return a whole number with two digits that count."""
+    """Return a number rounded to two significant digits."""
     return int(round(x, -max(0, len(str(int(x))) - 2)))
 
 

@@ -1,1 +1,1 @@
-"""From a bound attack to SQL: the files of ``sql/``, plans, steps, text."""
+"""Translation of a bound attack to SQL: the files of ``sql/``, plans, steps, text."""

@@ -1,4 +1,4 @@
-"""Columns of answers: under the names of the user, in types that every format can show."""
+"""Columns of answers, with the names of the user, in types that every format can show."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -19,17 +19,17 @@ STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", 
 
 
 def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
-    """Return a value as it can be shown or written; what is not ``native`` there becomes text."""
+    """Return a value in a type that can be shown or written: text if it is not ``native``."""
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 
 
 def native_types(path: Path | None) -> tuple[str, ...]:
-    """Return the types that a file holds unchanged, or what is shown where there is none."""
+    """Return the types that a file stores unchanged, or that can be shown without a file."""
     return STORABLE if path is not None and path.suffix.casefold() == ".parquet" else SHOWABLE
 
 
 def number(value: int) -> exp.Expr:
-    """Return a whole number as a literal of its own size: a literal of SQL has 64 bits."""
+    """Return a whole number of any size as a literal: a number in SQL has only 64 bits."""
     literal: exp.Expr = exp.Literal.number(abs(value))
     if abs(value) >= 2**63:
         literal = exp.cast(exp.Literal.string(str(abs(value))), "HUGEINT", dialect="duckdb")
@@ -37,12 +37,12 @@ def number(value: int) -> exp.Expr:
 
 
 def double(value: float) -> exp.Expr:
-    """Return a floating number, infinite or not, with all its digits."""
+    """Return a floating-point number with all its digits; it may be infinite."""
     return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
 
 
 def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:
-    """Return the condition that two values are there and equal."""
+    """Return the condition that two values are equal and not missing."""
     return exp.EQ(this=one, expression=other)
 
 
@@ -52,13 +52,13 @@ def same(one: exp.Expr, other: exp.Expr) -> exp.NullSafeEQ:
 
 
 def same_block(left: str, right: str, width: int) -> exp.Expr:
-    """Return the condition of a join: rows of both tables are about the same block."""
+    """Return the condition of a join: the rows of both tables belong to the same block."""
     names = [f"qid_{i}" for i in range(1, width + 1)]
     return exp.and_(*(same(exp.column(name, left), exp.column(name, right)) for name in names))
 
 
 def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
-    """Return columns under the user's names; a name that is taken gets a number."""
+    """Return columns with the user's names; a name that already occurs gets a number."""
     names = unique([name for _, name in columns])
     return [
         exp.Alias(this=tree, alias=identifier(name))
@@ -67,7 +67,7 @@ def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return the names, told apart without regard to case: ``size``, ``size_2``."""
+    """Return distinct names, ignoring case: ``size``, ``size_2``."""
     taken: set[str] = set()
     result = []
     for name in names:

@@ -1,12 +1,12 @@
-"""An attack becomes a plan: one generated step, the rest from ``sql/``.
+"""Plans of attacks: one generated step, and steps from ``sql/``.
 
 The generated step is ``microdata``: one row per individual with ``qid_1 .. qid_k``,
-``secret_1 ..``, and ``weight`` where people have weights. The user's names stand only there,
-so no name of a column can break or inject anything.
+``secret_1 ..``, and ``weight`` if people have weights. The user's names occur only there,
+so no name of a column can break other steps or inject SQL.
 
-The files of ``sql/`` say ``qid`` for the whole tuple of quasi-identifiers and ``secret`` for
-one secret; here they are spliced into the numbered columns, in the parsed tree. A file serves
-several secrets by being spliced once for each: the steps ``cells_1``, ``cells_2``, ...
+The files of ``sql/`` write ``qid`` for the whole tuple of quasi-identifiers and ``secret`` for
+one secret. Splicing replaces these words by the numbered columns, in the parsed tree. A file is
+spliced once for each secret, which gives the steps ``cells_1``, ``cells_2``, ...
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Question = tuple[int, int]  # the number of a secret, and of a gain function
 def questions(attack: BoundAttack) -> list[Question]:
     """Return the questions of the models: each secret with each gain function.
 
-    Secret 0 is whose record it is.
+    Secret 0 is the owner of the record.
     """
     secrets = {j for m in attack.models for j in numbers(attack.microdata, m)}
     return [(j, g) for j in sorted(secrets) for g in attack.asked_gains]
@@ -41,9 +41,9 @@ def profile_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return the profiles that answer the questions, numbered by secret and gain function.
+    """Return the plan of the profiles that answer the questions, by secret and gain function.
 
-    ``prior`` leaves out the quasi-identifiers: one block, and everybody even if there is a
+    ``prior`` leaves out the quasi-identifiers: there is one block of all people, even with a
     target. ``catalogs`` and ``values``: see ``Steps``.
     """
     steps = Steps(attack, catalogs=catalogs, values=values)
@@ -68,7 +68,7 @@ def step_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return all rows of one step for each question, numbered by secret and gain function."""
+    """Return the plan of all rows of one step for each question, by secret and gain function."""
     steps = Steps(attack, key=key, catalogs=catalogs, values=values)
     rows = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
@@ -87,14 +87,14 @@ def kept_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> tuple[str, Plan]:
-    """Return the rows of one step as they are, and its name, to be kept as a table of that name."""
+    """Return the name of a step and the plan of its rows, to keep them as a table of that name."""
     steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))
 
 
 def everyone_plan(attack: BoundAttack) -> Plan:
-    """Return one row: how many groups there are when people of weight 0 are counted, too."""
+    """Return the plan of one row: the number of groups, including people of weight 0."""
     steps = Steps(replace(attack.on(replace(attack.microdata, weight=None)), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
     counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
@@ -102,7 +102,7 @@ def everyone_plan(attack: BoundAttack) -> Plan:
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
-    """Return the success before and after, divided in SQL too: what people paste into a prompt."""
+    """Return the plan of the success before and after, computed in SQL alone, for a prompt."""
     steps = Steps(attack)
     rows: list[exp.Select] = []
     for m in attack.models:
@@ -120,9 +120,9 @@ def answer_plan(attack: BoundAttack) -> Plan:
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
-    """Return the best guess about the target.
+    """Return the plan of the best guess about the target.
 
-    Of each secret, and (0) of the owner if there is a key.
+    It has a row for each secret, and for the owner (0) if there is a key.
     """
     steps = Steps(attack, key=attack.microdata.key is not None)
     secrets = list(range(1, len(attack.microdata.secrets) + 1)) + (
@@ -134,13 +134,13 @@ def guess_plan(attack: BoundAttack) -> Plan:
 
 
 def numbers(microdata: Microdata, model: Model) -> list[int]:
-    """Return the secrets that a model asks about, by number; 0 is whose record it is."""
+    """Return the numbers of the secrets of a model; 0 is the owner of the record."""
     of_owner = model.goal == "re-identification"
     return [0] if of_owner else list(range(1, len(microdata.secrets) + 1))
 
 
 def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
-    """Return a SELECT of the numbers of a secret and of a gain function, and more columns."""
+    """Return a SELECT of the numbers of a secret and a gain function, and of more columns."""
     return exp.select(
         exp.alias_(exp.Literal.number(j), "secret"),
         exp.alias_(exp.Literal.number(g), "gain"),

@@ -1,7 +1,7 @@
-"""The one generated step: ``microdata``, a row per individual under names of our own.
+"""The one generated step: ``microdata``, a row per individual with names chosen by qifsql.
 
-``qid_1 .. qid_k``, ``secret_1 ..`` and, where people have weights, ``weight``. The user's
-names and expressions stand only here, so no name of a column can break or inject anything.
+They are ``qid_1 .. qid_k``, ``secret_1 ..`` and, if people have weights, ``weight``. The user's
+names and expressions occur only here, so no name of a column can break other steps or inject SQL.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ RECORD = "record"  # the position of a record in the input, from 1
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
-    """Return the generated step: one row per individual, everything under names of our own.
+    """Return the generated step: one row per individual, with names chosen by qifsql.
 
-    NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: a floating weight is
-    multiplied by a power of two that makes every one of them whole. ``key`` is added on request.
+    NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: floating weights are
+    multiplied by a power of two that makes all of them whole. ``key`` is added on request.
     """
     columns = [
         exp.alias_(normal(a), f"{role}_{i}")
@@ -49,7 +49,7 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 
 
 def everybody(microdata: Microdata) -> Step:
-    """Return one row per record, those of weight 0 too (``counts`` is false for them)."""
+    """Return the step of one row per record, including weight 0 (``counts`` is then false)."""
     counts = exp.true() if microdata.weight is None else _weighs(microdata.weight)
     conditions = [microdata.where.copy()] if microdata.where is not None else []
     conditions += nothing_missing(microdata) if microdata.null == "drop" else []
@@ -69,9 +69,9 @@ def everybody(microdata: Microdata) -> Step:
 
 
 def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
-    """Return the attribute, not evaluated on records that the filter leaves out.
+    """Return the attribute, evaluated only on records that the filter keeps.
 
-    It may fail there.
+    Its expression may fail on the other records.
     """
     tree = normal(attribute)
     if microdata.where is None or isinstance(attribute.expression, exp.Column):
@@ -80,10 +80,10 @@ def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
 
 
 def normal(attribute: Attribute) -> exp.Expr:
-    """Return the attribute with one value for missing (NaN is NULL) and one zero.
+    """Return the attribute with one missing value (NaN becomes NULL) and one zero.
 
-    Where a person who is absent is told from a value that is missing, a value of a person who is
-    there is a list of one.
+    If absent people are distinguished from missing values, the value of a person who is present
+    becomes a list of one element.
     """
     value = _value(attribute)
     if attribute.there is None:
@@ -97,7 +97,7 @@ def _value(attribute: Attribute) -> exp.Expr:
 
 
 def _weighs(weight: Attribute) -> exp.Expr:
-    """Return whether the weight of a record is above 0."""
+    """Return the condition that the weight of a record is above 0."""
     return exp.GT(this=_wrapped(weight.expression.copy()), expression=exp.Literal.number(0))
 
 
@@ -106,9 +106,9 @@ def _wrapped(tree: exp.Expr) -> exp.Expr:
 
 
 def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:
-    """Return the power of two that makes every weight a whole number.
+    """Return the step of the power of two that makes every weight a whole number.
 
-    53 bits below the least one.
+    The smallest weight keeps its 53 bits.
     """
     log = exp.Anonymous(this="log2", expressions=[exp.Min(this=weight.copy())])
     power = exp.Sub(this=exp.Literal.number(53), expression=exp.func("floor", log))
@@ -125,10 +125,10 @@ def _from_source(
     people: bool = False,
     filtered: bool = True,
 ) -> exp.Select:
-    """Return a SELECT from the dataset under the user's filter.
+    """Return a SELECT from the dataset with the user's filter.
 
-    ``people`` keeps only records that count: of positive weight, and without missing
-    quasi-identifiers and secrets where these are dropped.
+    ``people`` keeps only records that count: those of positive weight, and without missing
+    quasi-identifiers and secrets if the attack drops missing values.
     """
     query = exp.select(*columns)
     if filtered and microdata.where is not None:
@@ -142,7 +142,10 @@ def _from_source(
 
 
 def complete(microdata: Microdata) -> Microdata:
-    """Return the same attack on records that miss nothing, whatever quasi-identifiers it keeps."""
+    """Return the same microdata with its rule for missing values as part of the filter.
+
+    So the records stay the same if quasi-identifiers are left out later.
+    """
     if microdata.null != "drop":
         return microdata
     conditions = [exp.paren(microdata.where.copy())] if microdata.where is not None else []
@@ -152,7 +155,7 @@ def complete(microdata: Microdata) -> Microdata:
 
 
 def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
-    """Return the condition that no quasi-identifier and no secret is missing, absence aside."""
+    """Return the conditions that no quasi-identifier or secret is missing; absence is allowed."""
     conditions: list[exp.Expr] = []
     for attribute in (*microdata.qids, *microdata.secrets):
         there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
@@ -163,14 +166,14 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
 
 
 def candidates(attack: BoundAttack) -> Step:
-    """Return the look-alikes of the target."""
+    """Return the step of the look-alikes of the target."""
     query = exp.select("*").from_("microdata").where(*_agreeing(attack))
     doc = "One row per individual whom the adversary cannot tell from the target."
     return Step("candidates", doc, query)
 
 
 def agreement(attack: BoundAttack) -> Step:
-    """Return in which quasi-identifiers each individual agrees with the target, as bits."""
+    """Return the step of the quasi-identifiers that each individual shares with the target."""
     bits = [
         exp.Case().when(same, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, same in enumerate(_agreeing(attack))
@@ -184,7 +187,7 @@ def agreement(attack: BoundAttack) -> Step:
 
 
 def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
-    """Return for each quasi-identifier whether it equals the target's."""
+    """Return the condition for each quasi-identifier that it equals the target's value."""
     same: list[exp.Expr] = []
     for i, qid in enumerate(attack.microdata.qids, 1):
         text = attack.target[qid.name]
@@ -199,9 +202,10 @@ def _agreeing(attack: BoundAttack) -> list[exp.Expr]:
 
 
 def weights_plan(microdata: Microdata) -> Plan:
-    """Return one row about the weights.
+    """Return the plan of one row about the weights.
 
-    Records, how many are unusable, the least above 0, the most.
+    It holds the numbers of records and of unusable weights, the smallest weight above 0, and the
+    largest weight.
     """
     assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
     w = _wrapped(microdata.weight.expression.copy())
@@ -223,12 +227,12 @@ def weights_plan(microdata: Microdata) -> Plan:
 
 
 def records_plan(microdata: Microdata, *, people: bool = False) -> Plan:
-    """Return how many records the dataset has; ``people``: how many count as individuals."""
+    """Return the plan that counts the records; ``people``: only those that count as people."""
     counted = exp.alias_(exp.Count(this=exp.Star()), "records")
     return plan(microdata, (), _from_source(microdata, [counted], people=people))
 
 
 def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan:
-    """Return the steps and their result, with what must be opened first."""
+    """Return the plan of steps and their result, with statements that open the files first."""
     zone = ["SET TimeZone = 'UTC'"] if microdata.zoned else []
     return Plan(tuple(steps), result, (*openings(microdata.dataset), *zone))

@@ -1,8 +1,8 @@
-"""The steps that hold what was asked: one is generated for each gain function and belief.
+"""Steps with the parameters of an attack, generated for each gain function and belief.
 
-``asked`` is one row with the numbers of a gain function and the thresholds and quantiles wanted;
-``listed`` and ``beliefs`` are the user's files; ``pairs`` says what each guess gains from each
-value; ``numbers`` are the values of a secret as numbers. Everything else is in ``sql/``.
+``asked`` is one row with the numbers of a gain function and the required thresholds and quantiles.
+``listed`` and ``beliefs`` are the user's files. ``pairs`` has the gain of each guess for each
+value. ``numbers`` are the values of a secret as numbers. All other steps are in ``sql/``.
 """
 
 from fractions import Fraction
@@ -20,9 +20,9 @@ PAIRS = "One row per guess and value of the secret: what the guess gains."
 
 
 def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
-    """Return the generated step of that name for one secret and gain function; None for files.
+    """Return the generated step ``name`` for one secret and gain function; None if it is a file.
 
-    Tables without a schema are steps that it reads, under the names of their files.
+    Tables without a schema are steps that it reads, with the names of their files.
     """
     if name == "asked":
         return Step(name, "One row: what was asked for.", _request(attack, secret, gain))
@@ -67,7 +67,7 @@ def _request(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
 
 
 def _decimal(number: Fraction) -> exp.Expr:
-    """Return a number with at most 9 decimals as it is written."""
+    """Return a number with at most 9 decimals as an exact literal."""
     digits = f"{int(number * 10**9):010d}"
     return exp.cast(exp.Literal.number(f"{digits[:-9]}.{digits[-9:]}"), "DECIMAL(20, 9)")
 
@@ -91,13 +91,13 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
 
 
 def _named(guess: str) -> exp.Select:
-    """Return the gains of the values that lines of a file name."""
+    """Return the gains of the values that are named in a file."""
     query = exp.select(guess, "secret_values.code", "listed.gain").from_("listed AS listed")
     return query.join("secret_values AS secret_values", on=_same())
 
 
 def _same() -> exp.Expr:
-    """Return whether a line of a file names a value; what is not a value of the type names none."""
+    """Return the condition that a line of a file names a value; a text of another type does not."""
     value = exp.column("value", "listed")
     unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
     same = exp.NullSafeEQ(this=value.copy(), expression=exp.column("value", "secret_values"))
@@ -105,9 +105,9 @@ def _same() -> exp.Expr:
 
 
 def _rest() -> exp.Select:
-    """Return the worth of the values that no line names: that of the line ``*``.
+    """Return the worth of the values that no line names, which is that of the line ``*``.
 
-    A line that names a value ``*`` of the secret is no such line.
+    If ``*`` is a value of the secret, the line names only this value.
     """
     listed, values = "listed AS listed", "secret_values AS secret_values"
     star = exp.EQ(this=exp.column("raw", "listed"), expression=exp.Literal.string(REST))
@@ -120,7 +120,7 @@ def _rest() -> exp.Select:
 
 
 def _computed(expression: exp.Expr) -> exp.Select:
-    """Return every guess with every value of the secret; a guess is a value, under its number."""
+    """Return the gain of every guess for every value of the secret; a guess is a value's code."""
     columns = ("guesses.code AS guess_code", "guesses.value AS guess", "secrets.code")
     both = exp.select(*columns, "secrets.value AS secret").from_("secret_values AS guesses")
     both = both.join("secret_values AS secrets", join_type="cross")

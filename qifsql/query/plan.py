@@ -7,7 +7,7 @@ from sqlglot import exp
 
 @dataclass(frozen=True)
 class Step:
-    """One named SELECT. ``doc`` says what a row is."""
+    """One named SELECT. ``doc`` describes a row of it."""
 
     name: str
     doc: str
@@ -17,10 +17,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Named steps, each reading only those before it, and the query that gives the result.
+    """Named steps, each of which reads only earlier ones, and the query of the result.
 
-    ``setup`` are statements to run first (opening a DuckDB file); usually none. ``keeps`` is the
-    table that the rows are kept in for later plans, as (catalog, name).
+    ``setup`` are statements to run first, such as those that open a DuckDB file; it is usually
+    empty. ``keeps`` is the table that stores the rows for later plans, as (catalog, name).
     """
 
     steps: tuple[Step, ...]

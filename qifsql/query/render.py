@@ -13,9 +13,9 @@ DUCKDB = "duckdb"
 
 
 def render(tree: exp.Expr, *, pretty: bool = False) -> str:
-    """Return one tree as SQL text. What the dialect cannot say raises instead of being left out.
+    """Return one tree as SQL text; raise an error if the dialect has no words for a part of it.
 
-    InputError where a name or a text in it has bytes that are no characters.
+    InputError if a name or a text in the tree has bytes that are not characters.
     """
     text = tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
     try:
@@ -26,7 +26,7 @@ def render(tree: exp.Expr, *, pretty: bool = False) -> str:
 
 
 def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
-    """Return what the attributes are made of that are no columns as they are, by name."""
+    """Return the expressions of attributes that are not plain columns, by name."""
     return {a.name: render(a.expression) for a in attributes if a.name != a.expression.name}
 
 
@@ -36,16 +36,14 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
-    """Return the statement that writes a plan's rows to a Parquet file.
+    """Return the statement that writes the rows of a plan to a Parquet file.
 
-    A note is metadata ``qifsql``.
-
-    ``group`` is the number of rows in a row group.
+    A ``note`` becomes its metadata ``qifsql``; ``group`` is the number of rows in a row group.
     """
     options: dict[str, exp.Expr] = {
         "FORMAT": exp.Var(this="PARQUET"),
         "COMPRESSION": exp.Var(this="ZSTD"),
-        "USE_TMP_FILE": exp.false(),  # the file is a temporary one already
+        "USE_TMP_FILE": exp.false(),  # the file already is a temporary one
     }
     if group is not None:
         options["ROW_GROUP_SIZE"] = exp.Literal.number(group)
@@ -64,9 +62,9 @@ def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> 
 
 
 def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
-    """Return the statement that keeps a plan's rows as a table.
+    """Return the statement that keeps the rows of a plan as a table.
 
-    ``again``: in place of an older one.
+    ``again`` replaces an older table.
     """
     table = exp.table_(name, db="main", catalog=catalog)
     create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
@@ -74,12 +72,12 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:
-    """Return the statement that adds a plan's rows to a table."""
+    """Return the statement that adds the rows of a plan to a table."""
     return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
 
 
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
-    """Return the statement that makes the rows of a query a table, in place of one of that name."""
+    """Return the statement that stores the rows of a query as a table, and replaces an old one."""
     create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)
     if temporary:
         create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
@@ -87,14 +85,14 @@ def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
 
 
 def viewing(name: str, query: exp.Query) -> str:
-    """Return the statement that makes a query a temporary view."""
+    """Return the statement that creates a temporary view of a query."""
     create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
     create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
     return render(create)
 
 
 def dropping(table: str) -> str:
-    """Return the statement that drops a table if it is there."""
+    """Return the statement that drops a table if it exists."""
     return render(exp.Drop(kind="TABLE", tables=[exp.to_table(table)], exists=True))
 
 
@@ -122,7 +120,7 @@ def _whole(plan: Plan) -> exp.Query:
 def script(plan: Plan, step: str | None = None) -> str:
     """Return a plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
 
-    Comments say what a row of each step is.
+    Comments describe the rows of each step.
     """
     steps = plan.steps
     result: exp.Query = plan.result

@@ -1,28 +1,27 @@
-"""The placeholders of ``sql/`` become columns, tables and numbers, in the parsed tree.
+"""Replacement of the placeholders of ``sql/`` by columns, tables and numbers, in the parsed tree.
 
-An item is what stands between two commas of SELECT, GROUP BY, ORDER BY, PARTITION BY, USING or a
-list ``[...]``. The item of a placeholder that stands for several columns is repeated, once for each
-of them; in SELECT that is the item of its name (``min(place) AS place``, but not ``place + 1 AS
-x``), elsewhere every item that names it.
+An item is the text between two commas of SELECT, GROUP BY, ORDER BY, PARTITION BY, USING or a
+list ``[...]``. If a placeholder means several columns, its item is repeated, once for each of them.
+In SELECT this is the item with its name (``min(place) AS place``, but not ``place + 1 AS x``),
+elsewhere every item that contains it.
 
-- ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may stand alone as an item, but not in a
-  list or in USING, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere else the view
-  is refused, because a tuple is not a column there.
-- ``place``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... of each i of the
+- ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may be a whole item, but not in a list or
+  in USING, and it may occur in a join as ``a.qid IS NOT DISTINCT FROM b.qid``. In any other place
+  the view is refused, because a tuple is not a column.
+- ``place``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... for each i of the
   quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
-- ``number``, in an item of these, becomes i. It must not stand in ``x[number]``: list_extract says
-  the same.
-- ``each(condition)`` becomes the condition for each of them, joined by AND.
+- ``number``, in an item of these, becomes i. It must not occur in ``x[number]``: use list_extract.
+- ``each(condition)`` becomes the condition for each of ``places``, joined by AND.
 - ``secrets`` becomes ``secrets_1 .. secrets_m``, in items.
-- ``tally`` becomes ``tally_j_c`` of each counted value c of each secret j, in items; where it is
-  defined, ``secret``, ``secret_values`` and the ``code`` of the definition become those of j and c.
-- ``word``, the counters of a block packed in a number, becomes ``word_1 .. word_w`` in items; in an
-  expression it is the first of them.
+- ``tally`` becomes ``tally_j_c`` for each counted value c of each secret j, in items. In the item
+  that defines it, ``secret``, ``secret_values`` and ``code`` become those of j and c.
+- ``word``, a number that packs the counters of a block, becomes ``word_1 .. word_w`` in items; in
+  an expression it becomes ``word_1``.
 - ``secret`` becomes ``secret_j``.
-- ``added([...])`` becomes the sum of the elements, ``comparable(x)`` becomes ``x`` in the type in
-  which values are compared.
-- A column, a whole number or a table can stand in for any name (``wanted_k``), and the values of a
-  table of one row for its columns, without the join.
+- ``added([...])`` becomes the sum of the elements, ``comparable(x)`` becomes ``x`` cast to the type
+  in which values are compared.
+- A column, a whole number or a table can replace any name (``wanted_k``). The values of a table of
+  one row can replace its columns, without the join.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +38,7 @@ from qifsql.query.templates import Template, load
 
 Tally = tuple[int, int]  # number of the secret, number of its value
 Numbers = Mapping[str, int | Sequence[int]]
-Row = Mapping[str, exp.Expr]  # one row of what is asked: its values by column
+Row = Mapping[str, exp.Expr]  # one row of parameters: its values by column
 
 PLACES = ("place", "low", "least", "top", "high")
 EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
@@ -47,7 +46,7 @@ EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
 
 @dataclass(frozen=True, kw_only=True)
 class _Copy:
-    """One of the items that an item becomes: the ending of its names, and what else differs."""
+    """One copy of an item: the ending of its names, its numbers, and its tally."""
 
     ending: str
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -63,7 +62,7 @@ class _Family:
 
     @staticmethod
     def of(name: str, n: int) -> "_Family":
-        """Return one placeholder that stands for the columns 1 to n."""
+        """Return the family of one placeholder that means the columns 1 to n."""
         return _Family((name,), [_Copy(ending=f"_{i}") for i in range(1, n + 1)])
 
 
@@ -143,7 +142,7 @@ def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
 
 
 def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat ``each(...)``, and comparisons of tuples in a join."""
+    """Repeat the conditions of ``each(...)``, and comparisons of tuples in a join."""
     family = next((families[name] for name in PLACES if name in families), None)
     for node in list(query.find_all(exp.Anonymous)) if family else ():
         if node.name.casefold() == "each" and family:
@@ -177,7 +176,7 @@ def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
     for window in query.find_all(exp.Window):
         if by := window.args.get("partition_by"):
             window.set("partition_by", _items(window, by, families))
-    # Lists before what holds them: their items are told apart then.
+    # Inner lists first: each copy of an outer item renames the placeholders in its lists.
     for holder in sorted(query.find_all(*EVERYWHERE), key=lambda node: -node.depth):
         before = holder.expressions
         holder.set("expressions", _items(holder, before, families))
@@ -186,7 +185,7 @@ def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
 
 
 def _empty(holder: exp.Expr) -> None:
-    """Leave out what would group or order by nothing."""
+    """Remove a GROUP BY or ORDER BY without items."""
     if isinstance(holder, exp.Order) and holder.this:  # of an aggregate: list(x ORDER BY qid)
         holder.replace(holder.this)
     elif isinstance(holder, exp.Group | exp.Order):
@@ -207,7 +206,7 @@ def _items(
 
 
 def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Family]) -> str | None:
-    """Return the placeholder that an item belongs to."""
+    """Return the placeholder that repeats an item, None without one."""
     if _is_qid(item.this if isinstance(item, exp.Ordered) else item):
         return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
     if isinstance(holder, exp.Select):
@@ -218,7 +217,7 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _one(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return an item as that of one column."""
+    """Return the copy of an item for one column."""
     around = exp.paren(item.copy())
     for column in list(around.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
@@ -237,7 +236,7 @@ def _one(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
 
 
 def _functions(query: exp.Select, domain: Domain | None) -> None:
-    """Replace what looks like a function: ``added`` and ``comparable``."""
+    """Replace the placeholders that look like functions: ``added`` and ``comparable``."""
     for node in list(query.find_all(exp.Anonymous)):
         name = node.name.casefold()
         if name == "added":

@@ -1,9 +1,9 @@
-"""The steps of a plan, made when they are needed: a step brings along all that it reads.
+"""The steps of a plan, created when they are needed, each with all the steps that it reads.
 
-A file of ``sql/`` says what it reads by its FROM clauses. ``Steps.need`` splices it for one
-secret and one gain function, and first needs each table that stands there. Names are numbered:
-``cells_2`` are those of the second secret, ``profile_2_1`` is that of its first gain function
-next to identity; 0 is the secret whose record it is. ``prior_`` stands before the same without
+A file of ``sql/`` names the tables that it reads in its FROM clauses. ``Steps.need`` splices it for
+one secret and one gain function, after the steps of these tables. Names are numbered: ``cells_2``
+are those of the second secret, ``profile_2_1`` is that of its first gain function besides
+identity. Secret 0 is the owner of the record. The prefix ``prior_`` marks steps without
 quasi-identifiers.
 """
 
@@ -33,13 +33,13 @@ WEIGHTED = (
     "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",
     "owner_members", "people", "profile", "uncertainty",
 )  # fmt: skip
-OF_OWNERS = {  # the files that make these steps when the secret is whose record it is
+OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
     "cells": "people",
     "guesses": "owner_guesses",
     "members": "owner_members",
 }
-BEFORE_BELIEF = (  # they read the cells and members as they are counted
+BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs change them
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
 MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
@@ -55,10 +55,10 @@ class About:
 
 
 class Steps:
-    """The steps of a plan as they come.
+    """The steps of a plan, in order.
 
-    ``catalogs`` are those of the engine's tables that hold steps already, by their names;
-    ``values`` are the numbers of values of the secrets that are counted by tallies.
+    ``catalogs`` are those of the engine's tables that already hold steps, by the names of the
+    steps. ``values`` are the numbers of values of the secrets that are counted by tallies.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class Steps:
         self.steps: list[Step] = []
 
     def need(self, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False) -> str:
-        """Have a step and all that it reads; the step's name."""
+        """Add a step and all steps that it reads; return its name."""
         return self._need(name, About(secret, gain, prior))
 
     def push(self, step: Step) -> str:
-        """Add a step that is made elsewhere, unless it is there already."""
+        """Add a finished step unless it is already in the plan; return its name."""
         if all(s.name != step.name for s in self.steps):
             self.steps.append(step)
         return step.name
@@ -106,7 +106,7 @@ class Steps:
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
         """Return a generated query with the names of the steps that it reads.
 
-        Files have a schema.
+        A table with a schema is not a step but a table of the user's.
         """
         query = query.copy()
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
@@ -115,7 +115,7 @@ class Steps:
         return query
 
     def _people(self, about: About) -> str:
-        """Return everybody, or the look-alikes of the target."""
+        """Add the step of all people, or of the look-alikes of the target; return its name."""
         for step in microdata_steps.steps(self.attack.microdata, key=self.key):
             self.push(step)
         if not self.attack.target or about.prior:
@@ -134,7 +134,7 @@ class Steps:
         )
 
     def _file(self, name: str, about: About) -> str:
-        """Return which file of ``sql/`` makes a step."""
+        """Return the file of ``sql/`` that defines a step."""
         owners = about.secret == 0
         tallied = about.secret in self.values and not about.prior and not about.gain
         if name == "gained":
@@ -169,7 +169,7 @@ class Steps:
         )
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """Return the step that a file means by a name in its FROM clause."""
+        """Add the step that a name in the FROM clause of a file means; return its name."""
         if reader == "tallies" and table == "secret_values":
             for j in self.values:
                 self._need("secret_values", About(j))
@@ -186,7 +186,7 @@ class Steps:
 
 
 def _actual(name: str, about: About) -> str:
-    """Return the name of a step: with the numbers of the secret and the gain, where they matter."""
+    """Return the name of a step, with the numbers of its secret and gain if it depends on them."""
     if name in SHARED or name == "microdata":
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
@@ -200,6 +200,9 @@ def _read_table(name: str, catalog: str) -> Step:
 
 
 def revealed_tables(steps: Steps) -> list[str]:
-    """Have what each block reveals; the tables that say it, the first of them of the owner, too."""
+    """Add the steps of what each block reveals; return their names.
+
+    Without secrets, or with beliefs, the first is that of the owner.
+    """
     tables = [steps.need("revealed", j) for j in range(1, len(steps.attack.microdata.secrets) + 1)]
     return tables if tables and not steps.attack.beliefs else [steps.need("crowds", 0), *tables]

@@ -1,10 +1,10 @@
-"""The views of ``sql/``: one question each, parsed when it is asked.
+"""The views of ``sql/``, parsed when they are used.
 
-A file of ``sql/`` tells one question from top to bottom, in several views. Each is ``CREATE OR
-REPLACE VIEW name AS SELECT ...`` under a comment that says what a row is, and blank lines stand
-between them. A view is named by its folder or file and its own name: ``dit/bits`` is in
-``sql/dit/``, ``link/alike`` in ``sql/link.sql``. The views of an attack, which other commands build
-on, have their own names alone: ``profile``.
+A file of ``sql/`` answers one question, in several views from top to bottom. Each is ``CREATE OR
+REPLACE VIEW name AS SELECT ...`` under a comment that describes a row, and blank lines separate
+the views. The full name of a view has its folder or file first: ``dit/bits`` is in ``sql/dit/``,
+``link/alike`` in ``sql/link.sql``. The views of an attack, which other commands use, have only
+their short names: ``profile``.
 """
 
 import re
@@ -19,13 +19,13 @@ from qifsql.data.bundled import bundled
 from qifsql.errors import InternalError
 
 OF_ATTACKS = ("attack", "blocks", "hyper", "describe", "refines", "population")
-"""Folders and files whose views are read from one another, under their own names."""
+"""Folders and files whose views read one another by their short names."""
 VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)"? AS$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Template:
-    """One file: its view's name, its documentation, its query, its text."""
+    """One view: its name, its documentation, its query, its text."""
 
     name: str
     doc: str
@@ -58,7 +58,7 @@ def text(name: str) -> str:
 
 
 def exists(name: str) -> bool:
-    """Return whether there is such a view."""
+    """Return whether a view exists."""
     home, _, view = name.rpartition("/")
     return view in views(home)
 
@@ -80,7 +80,7 @@ def views(home: str) -> dict[str, str]:
 
 
 def files(home: str) -> list[Path]:
-    """Return the files of ``sql/`` that hold the views of a home."""
+    """Return the files of ``sql/`` with the views of a folder or file, or of attacks (empty)."""
     paths: list[Path] = []
     for name in [home] if home else OF_ATTACKS:
         alone = folder() / f"{name}.sql"
@@ -89,7 +89,7 @@ def files(home: str) -> list[Path]:
 
 
 def script(name: str) -> list[str]:
-    """Return the statements of a file of ``sql/`` that makes more than views."""
+    """Return the statements of a file of ``sql/`` that has more than views."""
     code = (folder() / f"{name}.sql").read_text(encoding="utf-8")
     lines = "\n".join(line for line in code.splitlines() if not line.startswith("--"))
     return [part.strip() for part in lines.split(";") if part.strip()]
@@ -98,7 +98,7 @@ def script(name: str) -> list[str]:
 def _exact(query: exp.Select) -> exp.Select:
     """Return the query with ``log2(x)`` as it is written.
 
-    ``LOG(2, x)`` differs in the last digit.
+    The parser turns it into ``LOG(2, x)``, which differs in the last digit.
     """
     for log in list(query.find_all(exp.Log)):
         if log.expression and log.this == exp.Literal.number(2):

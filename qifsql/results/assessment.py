@@ -1,4 +1,4 @@
-"""The columns of the result of an attack, of its further measures and of its details."""
+"""The columns of the result of an attack, of further measures and of tables of details."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,12 +31,12 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """The columns of a result, one row per model, set of quasi-identifiers and secret.
 
-``datasets`` is how many the adversary knows: 1, or those of a collection. Counts are of records
-of the focal dataset; ``prior_*``, ``posterior_*`` and ``worst_case`` are probabilities in
-[0, 1]; ``degradation_deterministic`` and ``leakage_additive`` are posterior minus prior,
-``degradation_probabilistic`` is posterior over prior, ``min_entropy_leakage`` its binary
-logarithm (bits). ``secret`` is NULL for re-identification. ``seconds`` is the time of the
-whole pass that the row comes from.
+``datasets`` is the number of datasets that the adversary knows: 1, or those of a collection. Counts
+are of records of the focal dataset. ``prior_*``, ``posterior_*`` and ``worst_case`` are
+probabilities in [0, 1]. ``degradation_deterministic`` and ``leakage_additive`` are posterior minus
+prior, ``degradation_probabilistic`` is posterior divided by prior, and ``min_entropy_leakage`` is
+its binary logarithm (bits). ``secret`` is NULL for re-identification. ``seconds`` is the time of
+the whole pass that computed the row.
 """
 
 INDIVIDUAL: dict[str, pl.DataType] = {
@@ -44,17 +44,17 @@ INDIVIDUAL: dict[str, pl.DataType] = {
     "matches": pl.Int64(),
     "best_guess": pl.String(),
 }
-"""Further columns of individual models: who was attacked, how many look alike, the best guess.
+"""Further columns of individual models: the target, the number of look-alikes, the best guess.
 
-``best_guess`` is NULL when the most likely value is a missing one, for re-identification where no
-key was named, and for gain functions other than identity."""
+``best_guess`` is NULL if the most likely value is a missing one, for re-identification without a
+key, and for gain functions other than identity."""
 
 GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
-"""Further columns where gain functions are named: one row for each.
+"""Further columns if gain functions are named, with one row for each.
 
 ``prior_probabilistic``, ``posterior_probabilistic``, ``leakage_additive`` and ``worst_case`` are
-then expected gains in the unit of the gain function, and the two ratios are NULL where the prior
-gain is 0: they are undefined."""
+then expected gains in the unit of the gain function. The two ratios are NULL (undefined) if the
+prior gain is 0."""
 
 MEASURES: dict[str, dict[str, pl.DataType]] = {
     "shannon": {
@@ -70,11 +70,11 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
         "marketer_risk": pl.Float64(),
     },
 }
-"""Further columns of measures beside ``bayes``, by the name they are asked for with.
+"""Further columns of measures other than ``bayes``, by the name of the measure.
 
-Entropies and mutual information are in bits; ``*_guessing`` is the expected number of guesses, at
-least 1; ``capacity`` is the most that any prior and any gain function without losses can leak
-multiplicatively, at least 1, NULL for one target; the three risks are of re-identification alone,
+Entropies and mutual information are in bits. ``*_guessing`` is the expected number of guesses, at
+least 1. ``capacity`` is the largest multiplicative leakage for any prior and any gain function
+without losses, at least 1, NULL for one target. The three risks are only of re-identification;
 ``journalist_risk`` is NULL without a population."""
 
 DETAILS: dict[str, dict[str, pl.DataType]] = {
@@ -105,13 +105,12 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
 """Tables of details, joined to the results by ``attack_id``.
 
 ``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100. The
-percent is a double precision number: with fractional weights a chance within 1e-13 of an exact half
-may fall to either side.
-``thresholds``: individuals whose success is at least the threshold. ``quantiles``: the least
-success that this share of the individuals do not exceed. ``groups``: the same numbers within the
-individuals of each value of another column (NULL: missing); ``guessed_right`` is the share of them
-whose own value is the best guess (NULL for re-identification and other gains than identity),
-``gap`` how far the group's posterior is above the lowest of all groups."""
+percentage is a double-precision number: with fractional weights, a chance within 1e-13 of an exact
+half may be rounded up or down. ``thresholds``: individuals whose success is at least the threshold.
+``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:
+the same numbers for the individuals of each value of another column (NULL: missing).
+``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification
+and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups."""
 
 
 ALL = ("bayes", *MEASURES)
@@ -119,7 +118,7 @@ OF_RECORDS = ("shannon", "guessing")
 
 
 def together(parts: Sequence[Result]) -> Result:
-    """Return the rows and details of several attacks of one question, in their order."""
+    """Return one result with the rows and details of several attacks, in their order."""
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
@@ -133,10 +132,7 @@ def together(parts: Sequence[Result]) -> Result:
 
 
 def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the measures that one record can have.
-
-    The others are refused, unless all were asked for.
-    """
+    """Return the measures that one record can have; refuse others unless all were requested."""
     names = chosen(measures)
     text = measures if isinstance(measures, str) else ",".join(measures)
     others = [name for name in names if name not in OF_RECORDS]

@@ -1,4 +1,4 @@
-"""Columns that no rule covers: their table, and the reason why one is not measured."""
+"""Columns that no rule covers: their table, and the reasons why some are not measured."""
 
 import polars as pl
 
@@ -13,11 +13,10 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """One row for all uncovered columns together (``column`` is NULL), then one for each of them.
 
-``singled_out`` of the ``people`` are alone in their block for who knows the named
-quasi-identifiers and the column, or all columns; ``share`` is that in [0, 1], ``added`` are those
-whom the named quasi-identifiers alone do not single out. ``reason`` says why a column is not
-measured; its numbers are then NULL, and it is left out of the first row. A missing value is a
-value."""
+An adversary who knows the named quasi-identifiers and the column (first row: all columns) singles
+out ``singled_out`` of the ``people``; ``share`` is their share in [0, 1]. ``added`` are those whom
+the named quasi-identifiers alone do not single out. ``reason`` states why a column is not measured.
+Its numbers are then NULL, and the first row does not include it. A missing value is a value."""
 
 
 IGNORED = "ignored by the policy"

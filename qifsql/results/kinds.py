@@ -1,7 +1,7 @@
-"""Kinds of results: each command whose results are stored says in its room what they hold.
+"""Kinds of results: each command with stored results declares their contents.
 
-A room registers its results by ``KIND`` in its ``view.py``, which is looked up by the command's
-name when a stored result is read. No room is imported from here before that.
+The package of a command registers its results with ``KIND`` in its ``view.py``, which is imported
+by the command's name when a stored result is read, and not before.
 """
 
 import re
@@ -19,10 +19,10 @@ import polars as pl
 class Kind:
     """The content of a stored result of a command.
 
-    ``columns`` are those by which a table about everybody is known: other tables show values of
-    people. ``shared`` are tables of details without values of people, which others may see.
-    ``types`` are those of columns that JSON may leave without a value. A result that is
-    ``essential`` is read for more than its table, so that one without the columns is refused.
+    ``columns`` identify a table about everybody: a table without them shows values of people.
+    ``shared`` are tables of details without values of people, which others may see. ``types`` are
+    those of columns that may have no value in JSON. An ``essential`` result is read for more than
+    its table, so it is refused without these columns.
     """
 
     columns: tuple[str, ...]
@@ -33,7 +33,7 @@ class Kind:
 
 @cache
 def view_of(name: str) -> ModuleType | None:
-    """Return the view of a command by the name of its results (``what-if``), None of unknown."""
+    """Return the view of a command by the name of its results (``what-if``), None if unknown."""
     room = name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", room) or find_spec("qifsql.commands") is None:
         return None
@@ -46,6 +46,6 @@ def view_of(name: str) -> ModuleType | None:
 
 
 def kind_of(name: str) -> Kind | None:
-    """Return what results of that name hold; None if no room has registered them."""
+    """Return the kind of the results of a name; None if no command has registered it."""
     kind: Kind | None = getattr(view_of(name), "KIND", None)
     return kind

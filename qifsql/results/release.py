@@ -1,7 +1,7 @@
-"""A release as a file: records under the names that their columns have, whatever these are.
+"""A release as a file, with the original names of its columns, including names SQL cannot use.
 
-SQL does not tell ``ID`` from ``id``, and knows no columns without a name. Where a file has such
-names, DuckDB writes the rows under names of ours, and the names are put back while they are copied.
+SQL does not distinguish ``ID`` and ``id``, and has no columns without a name. If a file has such
+names, DuckDB writes the rows with other names, and a copy of the file restores the original ones.
 """
 
 import csv
@@ -25,12 +25,12 @@ from qifsql.query.plan import Plan
 from qifsql.results.storage import Origin, whole, write_manifest
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
-# What DuckDB 2.0.0 writes to Parquet as something else: floats, milliseconds, structures.
+# Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
 _LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM)\b")
 
 
 def ending(path: Path) -> str:
-    """Return which of ``ENDINGS`` a file has; OutputError if it has none of them."""
+    """Return the one of ``ENDINGS`` that a file has; OutputError if it has another ending."""
     name = path.name.casefold()
     suffix = next((e for e in ENDINGS if name.endswith(e)), None)
     if suffix is None:
@@ -39,14 +39,14 @@ def ending(path: Path) -> str:
 
 
 def as_text(type_: str, kind: str) -> bool:
-    """Return whether values of a type must be written as text to stay what they are."""
+    """Return whether values of a type must be written as text to stay unchanged."""
     if kind == ".parquet":
         return _LOSSY.search(type_) is not None
     return family(type_) not in SHOWABLE
 
 
 def changed(columns: Sequence[Column]) -> list[str]:
-    """Return remarks on columns that are written to Parquet as text."""
+    """Return remarks on the columns that are written to Parquet as text."""
     return [
         f"column {quoted(c.name)} is written as text, because Parquet would change its values "
         f"({family(c.type)})"
@@ -56,10 +56,7 @@ def changed(columns: Sequence[Column]) -> list[str]:
 
 
 def aliases(names: Sequence[str]) -> list[str]:
-    """Return what the columns are called in SQL.
-
-    Their names, or others where SQL cannot use these.
-    """
+    """Return the names of the columns in SQL: the original ones, unless SQL cannot use them."""
     plain = all(names) and len({name.casefold() for name in names}) == len(names)
     return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
 
@@ -67,11 +64,11 @@ def aliases(names: Sequence[str]) -> list[str]:
 def write(
     engine: Engine, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
 ) -> None:
-    """Write all rows of a plan, that many, in their order, whole or not at all.
+    """Write all ``rows`` rows of a plan in order, completely or not at all.
 
-    The plan's columns are called ``aliases(names)``. The manifest stands next to the file and not
-    in it: a release is for others, its seed and the path of its source are not. CSV is made from
-    Parquet: Engine 2.0.0 may wait forever when writing it fails.
+    The names of the plan's columns are ``aliases(names)``. The manifest is next to the file and not
+    in it: others get the release, but not its seed and the path of its source. CSV is converted
+    from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
     with whole(path, origin, engine.partial) as temporary:
@@ -84,7 +81,7 @@ def write(
 def put(
     engine: Engine, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
 ) -> int:
-    """Write the rows of a plan to a file of that ending, without a manifest; how many there are."""
+    """Write the rows of a plan to a file of a kind, without a manifest; return their number."""
     direct = kind == ".parquet" and aliases(names) == list(names)
     target = path if direct else engine.scratch / "rows.parquet"
     written = engine.copy(plan, target, what="writing records", where=where)
@@ -96,7 +93,7 @@ def put(
 
 
 def _rename(source: Path, target: Path, names: Sequence[str]) -> None:
-    """Copy a Parquet file, some rows at a time, with other names of its columns."""
+    """Copy a Parquet file with other names for its columns, some rows at a time."""
     with pq.ParquetFile(source) as file:
         original = file.schema_arrow
         fields = [field.with_name(name) for field, name in zip(original, names, strict=True)]
@@ -107,7 +104,7 @@ def _rename(source: Path, target: Path, names: Sequence[str]) -> None:
 
 
 def _write_csv(source: Path, target: Path, names: Sequence[str], *, zipped: bool) -> None:
-    """Write the rows of a Parquet file as CSV under a line of names; the line is zipped apart."""
+    """Write the rows of a Parquet file as CSV below a line of names, which is zipped separately."""
     line = StringIO()
     csv.writer(line, lineterminator="\n").writerow(names)
     head = line.getvalue().encode()

@@ -14,15 +14,15 @@ from qifsql.results.storage import Origin
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """The result of a command; a command that has more to say adds to it in its ``result.py``.
+    """The result of a command; some commands extend this class in their ``result.py``.
 
     Attributes:
-        frame: The table of results. Its columns are said by the command.
-        origin: What was asked for, the SQL that ran, the files that were read.
+        frame: The table of results. The command documents its columns.
+        origin: The request, the SQL that ran, the files that were read.
         details: Further tables, by their names in JSON and in names of files.
-        notes: Remarks for the reader, which stay with what is stored.
-        met: Whether what was required holds; None if nothing was required.
-        written: How many rows were written to a file of records.
+        notes: Remarks for the reader, which are stored with the result.
+        met: True if the required levels hold, else False; None if nothing was required.
+        written: The number of rows that were written to a file of records.
 
     """
 
@@ -34,7 +34,7 @@ class Result:
     written: int = 0
 
     def __repr__(self) -> str:
-        """Return kind, dataset and size in three lines, without any value."""
+        """Return kind, dataset and size in three lines, without values of cells."""
         tables = [f"{name} ({table.height} rows)" for name, table in self.details.items()]
         lines = [
             f"<qifsql {self.kind} of {self.spec.get('dataset') or 'data'}: "
@@ -45,18 +45,18 @@ class Result:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        """Return what the terminal shows."""
+        """Return the text that the terminal shows."""
         shown: str = _display().text(self)
         return shown
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the tables of the terminal and the first chart."""
+        """Return the HTML that a notebook shows: the tables of the terminal and the first chart."""
         shown: str = _display().html(self)
         return shown
 
     @property
     def sql(self) -> str:
-        """Return the SQL that ran, statement by statement."""
+        """Return the SQL that ran, one statement after another."""
         return self.origin.sql
 
     def chart(self, name: str | None = None) -> Any:
@@ -73,7 +73,7 @@ class Result:
         return _display().chart(self, name)
 
     def save(self, path: str | Path) -> Path:
-        """Write the result to a file with its manifest; return where it is.
+        """Write the result to a file with its manifest; return the path of the file.
 
         Args:
             path: Ends in .parquet, .csv, .json, .md, .html or .xlsx. Parquet and CSV have a file
@@ -87,12 +87,12 @@ class Result:
         return written
 
     def __bool__(self) -> bool:
-        """Return False where something was required and does not hold."""
+        """Return False if a required level does not hold, else True."""
         return self.met is not False
 
     @property
     def kind(self) -> str:
-        """Return the command that made the result."""
+        """Return the name of the command that computed the result."""
         return self.origin.kind
 
     @property
@@ -102,7 +102,7 @@ class Result:
 
     @property
     def parts(self) -> "Mapping[str, Result]":
-        """Return the results that it consists of, by name: itself, but for a study."""
+        """Return the results of its parts by name: only this result, except for a study."""
         return {self.kind: self}
 
     def rows(self) -> list[dict[str, Any]]:
@@ -111,5 +111,5 @@ class Result:
 
 
 def _display() -> ModuleType:
-    """Return the module that shows results; it is imported by name, as it lies above this room."""
+    """Return the module that shows results, imported by name: results must not depend on it."""
     return import_module("qifsql.presentation.display")

@@ -1,4 +1,4 @@
-"""Results as files: written whole or not at all, with a manifest of where they come from."""
+"""Results as files, written completely or not at all, with a manifest of their origin."""
 
 import errno
 import hashlib
@@ -29,15 +29,15 @@ from qifsql.query import render
 from qifsql.query.plan import Plan
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
-ENDING = ".manifest.json"  # of the manifest beside a file
+ENDING = ".manifest.json"  # of the manifest next to a file
 BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
     r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff"
     r"\uffa0\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     r"\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef"
 )
-SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are as wide as ideographs
-FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # what a spreadsheet may run
+SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are full-width forms
+FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # texts that a spreadsheet may run
 NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 Content: TypeAlias = pl.DataFrame | str | bytes
 """The content of a result file: a table for Parquet, a text, or a workbook."""
@@ -46,11 +46,11 @@ STREAMED = (".parquet", ".csv")  # for results with a row per record
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of numbers: the spec, the SQL that ran, the files that were read.
+    """The origin of a result: its spec, the SQL that ran, the files that were read.
 
-    ``kind`` is the command that they are the result of, ``notes`` are its remarks, ``columns`` all
-    columns of the file that was attacked, with their roles. Without ``folders`` a manifest names
-    files without the folders that they are in.
+    ``kind`` is the command of the result, ``notes`` are its remarks, and ``columns`` are all
+    columns of the attacked file with their roles. If ``folders`` is false, a manifest names files
+    without their folders.
     """
 
     started: str
@@ -75,8 +75,8 @@ class Origin:
 
     @property
     def sql(self) -> str:
-        """Return every statement that ran, with what a row of each step is."""
-        opened: set[str] = set()  # what opens files and makes tables runs once
+        """Return every statement that ran, with comments that describe the rows of each step."""
+        opened: set[str] = set()  # statements that open files or create tables run once
         scripts = []
         for plan in self.plans:
             first = tuple(s for s in plan.setup if s not in opened)
@@ -85,26 +85,26 @@ class Origin:
         return "\n".join([*scripts, *(f"{statement};\n" for statement in self.statements)])
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
-        """Return the origin of what the bound attack gave, with the time it took so far."""
+        """Return the origin of the result of a bound attack, with its time so far."""
         paths = (*attack.microdata.dataset.paths, *attack.files)
         return self.about(_plain(attack, spec) | more, paths, *plans).listing(
             attack.microdata.columns
         )
 
     def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
-        """Return a copy with the columns of the file that was attacked."""
+        """Return a copy with the columns of the attacked file."""
         return replace(self, columns=tuple(columns))
 
     def sending(self, statements: Iterable[str]) -> "Origin":
-        """Return a copy where further statements ran, each once or many times."""
+        """Return a copy with further statements, each of which ran once or many times."""
         return replace(self, statements=(*self.statements, *statements))
 
     def reading(self, paths: tuple[str, ...]) -> "Origin":
-        """Return a copy where further files were read."""
+        """Return a copy with further files that were read."""
         return replace(self, paths=(*self.paths, *paths))
 
     def about(self, spec: Mapping[str, Any], paths: tuple[str, ...], *plans: Plan) -> "Origin":
-        """Return the origin with what was asked for, what ran and what was read, and the time."""
+        """Return a copy with the spec, the plans that ran, the files that were read, the time."""
         seconds = round(time.perf_counter() - self.clock, 3)
         return replace(self, spec=spec, plans=plans, paths=paths, seconds=seconds)
 
@@ -134,7 +134,7 @@ def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
 
 
 def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:
-    """Return the request about a collection; nothing for one dataset."""
+    """Return the request about a collection; an empty dictionary for one dataset."""
     if not spec.of_collection:
         return {}
     return {"collection": {"datasets": list(microdata.releases)} | spec.asked_of_collection}
@@ -161,13 +161,13 @@ def manifest(origin: Origin) -> dict[str, Any]:
 
 
 def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
-    """Return the size and digest of each file, by its path or without its folder."""
+    """Return the path, size and digest of each file, with or without its folder."""
     files = [_digest(p) for p in paths]
     return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Refuse a file whose ending says nothing we can write."""
+    """Refuse a file if its ending is not that of a format, or its format needs an extra."""
     if path.suffix.casefold() not in endings:
         name = str(path) if str(path).isprintable() else quoted(str(path))
         raise OutputError(f"{name} must end in one of {', '.join(endings)}")
@@ -176,10 +176,9 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 
 
 def check_place(path: Path, sources: tuple[str, ...]) -> Path:
-    """Refuse a file that could not be written, or that is read; where it really is.
+    """Refuse a file that cannot be written or is an input; return its path without links.
 
-    Raises OutputError where the folder is missing, or where ``path`` is one of the files that are
-    read.
+    Raises OutputError if the folder is missing, or if ``path`` is one of the files that are read.
     """
     beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
     for file in (path, *beside):
@@ -190,7 +189,7 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
                 raise OutputError(unwritable(file, e)) from e
     try:
         real = path.resolve()
-    except (OSError, RuntimeError) as e:  # a link that leads to itself
+    except (OSError, RuntimeError) as e:  # a link to itself
         raise OutputError(f"{path} is a broken link; name another file") from e
     if any(real == Path(source).resolve() for source in sources):
         raise OutputError(f"{path} is the input; name another file for the result")
@@ -207,9 +206,9 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
 
 
 def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | None:
-    """Return the file for rows that are streamed, where one is named.
+    """Return the file for streamed rows, None if no file is named.
 
-    Raises OutputError where it could not be written, before any work is done.
+    Raises OutputError before any work if the file cannot be written.
     """
     if path is None:
         return None
@@ -223,10 +222,10 @@ def whole(
 ) -> Iterator[Path]:
     """Open a temporary file that replaces ``path`` at the end, or is removed on errors.
 
-    ``place`` names it, where it is written by an engine, which opens no other file.
+    ``place`` returns its name if an engine writes it, because an engine opens no other file.
 
-    Raises OutputError where the folder is missing or cannot be written, or where ``path`` is one
-    of the files that were read.
+    Raises OutputError if the folder is missing or cannot be written, or if ``path`` is one of the
+    files that were read.
     """
     path = check_place(path, origin.paths)
     name = None if place is None else place(path)
@@ -246,9 +245,9 @@ def whole(
 
 
 def write(files: Mapping[Path, Content], origin: Origin) -> None:
-    """Write files of one result, all or none: frames as Parquet, others with a manifest next to.
+    """Write the files of one result, all or none: frames as Parquet, all others as they are.
 
-    The manifest of Parquet is in its metadata ``qifsql``.
+    The manifest of Parquet is in its metadata ``qifsql``, that of another file is next to it.
     """
     note = manifest(origin)
     beside = manifests_beside(files)
@@ -264,16 +263,16 @@ def write(files: Mapping[Path, Content], origin: Origin) -> None:
 
 
 def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:
-    """Return the manifest of each file that has none inside."""
+    """Return the path of the manifest of each file that has no manifest inside."""
     plain = [path for path, content in files.items() if not isinstance(content, pl.DataFrame)]
     return {path: path.with_name(path.name + ENDING) for path in plain}
 
 
 def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the frame for CSV: no spreadsheet takes a text in it for a formula.
+    """Return the frame for CSV, with texts that no spreadsheet reads as a formula.
 
-    Texts and names that begin with =, +, - or @, also behind blanks and marks without width, or
-    with a tab or a line break, and are no plain numbers, get an apostrophe in front.
+    Texts and names that begin with a tab, a line break, =, +, - or @ (even after blanks and marks
+    without width) get an apostrophe in front. Texts that are plain numbers do not.
     """
     schema = frame.collect_schema()
     names: dict[str, str] = {}
@@ -292,7 +291,7 @@ def _inert(text: pl.Expr) -> pl.Expr:
 
 
 def write_manifest(path: Path, origin: Origin) -> None:
-    """Write ``FILE.manifest.json`` next to a file that has no place for metadata."""
+    """Write ``FILE.manifest.json`` next to a file that cannot contain metadata."""
     with whole(path.with_name(path.name + ENDING), origin) as temporary:
         _write_note(temporary, manifest(origin))
 

@@ -1,8 +1,8 @@
-"""Results as they were stored: a report is made from these, not from the data.
+"""Stored results, from which reports are written without the data.
 
 A result is a Parquet file with its manifest inside and its details next to it
-(``risk.parquet``, ``risk.histogram.parquet``), or a JSON file with its manifest beside it. A folder
-stands for all results in it.
+(``risk.parquet``, ``risk.histogram.parquet``), or a JSON file with its manifest next to it. A
+folder means all results in it.
 """
 
 import json
@@ -24,15 +24,12 @@ from qifsql.results.storage import ENDING, manifest
 
 TYPES = SCHEMA | INDIVIDUAL | GAIN  # of columns that most results have
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
-"""Entries of a JSON file that are no tables of details."""
+"""Entries of a JSON file that are not tables of details."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A result: ``kind`` is the command that made it, ``manifest`` where it comes from.
-
-    ``files`` hold it.
-    """
+    """A stored result: ``kind`` is its command, ``manifest`` its origin, ``files`` its files."""
 
     name: str
     kind: str
@@ -68,9 +65,9 @@ class Stored:
 def read(places: Iterable[str | Path | Result]) -> list[Stored]:
     """Return the results in files and folders, in their order.
 
-    A result itself is as if it were stored.
+    A ``Result`` is treated like a stored one.
 
-    Raises DatasetError where a file is not there, is no result, or a folder has none.
+    Raises DatasetError if a file does not exist or is not a result, or a folder has no results.
     """
     results: list[Stored] = []
     for source in places:
@@ -98,7 +95,7 @@ def _of(name: str, result: Result) -> Stored:
 
 
 def _told_apart(results: Sequence[Stored]) -> list[Stored]:
-    """Return the results, numbered where their names were met before."""
+    """Return the results, with numbers added to repeated names."""
     named: dict[str, Stored] = {}
     for stored in results:
         again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
@@ -108,7 +105,7 @@ def _told_apart(results: Sequence[Stored]) -> list[Stored]:
 
 
 def _in_folder(folder: Path) -> list[Stored]:
-    """Return all results in a folder; of one in several forms the Parquet file."""
+    """Return all results in a folder; of a result in several formats, only the Parquet file."""
     by_stem: dict[str, Stored] = {}
     for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
         if path.name.endswith(ENDING) or path.stem in by_stem or _is_detail(path, by_stem):
@@ -121,15 +118,12 @@ def _in_folder(folder: Path) -> list[Stored]:
 
 
 def _parquet_first(path: Path) -> tuple[bool, int, str]:
-    """Return a sort key: Parquet before JSON, results before their details (longer names)."""
+    """Return a sort key: Parquet before JSON, results before details, whose names are longer."""
     return path.suffix != ".parquet", len(path.name), path.name
 
 
 def _is_detail(path: Path, by_stem: Mapping[str, Stored]) -> bool:
-    """Return whether a file holds details of a result that was read before.
-
-    ``risk.histogram.parquet``.
-    """
+    """Return whether a file holds details (``risk.histogram.parquet``) of a result read before."""
     name, _, detail = path.stem.rpartition(".")
     return name in by_stem and detail in by_stem[name].details
 
@@ -169,7 +163,7 @@ def _parquet(path: Path) -> Stored:
 
 
 def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest; KeyError or TypeError where it is none."""
+    """Return a manifest; KeyError or TypeError if it is not valid."""
     dict(note["spec"]).items()
     for file in note["inputs"]:
         str(file["path"]), int(file["bytes"]), str(file["sha256"])
@@ -179,7 +173,7 @@ def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
-    """Return rows of JSON; columns without any value are of the type that they have in results."""
+    """Return rows of JSON as a table; empty columns get the type that they have in results."""
     frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
     types = TYPES | (dict(kind.types) if kind else {})
     empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
@@ -187,9 +181,9 @@ def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
 
 
 def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with infinite numbers, for which JSON has no word.
+    """Return the rows with infinite numbers, which JSON cannot hold.
 
-    ``inf`` among numbers is one.
+    The text ``inf`` in a column of numbers means one.
     """
     endless = ("inf", "-inf")
     names = {

@@ -1,4 +1,4 @@
-"""Results with a row per record as files: streamed by the engine, however many rows they have."""
+"""Results with a row per record as files; the engine streams any number of rows."""
 
 import json
 from pathlib import Path
@@ -19,9 +19,9 @@ from qifsql.results.storage import (
 
 
 def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
-    """Write the rows of a plan, however many, to a Parquet or CSV file; returns their number.
+    """Write the rows of a plan to a Parquet or CSV file; return their number, which may be large.
 
-    CSV is made from Parquet: Engine 2.0.0 may wait forever when writing CSV fails midway.
+    CSV is converted from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails midway.
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])

@@ -1,1 +1,1 @@
-"""Files that users write in TOML: studies, which list attacks and sweeps, and policies."""
+"""Files that users write in TOML: studies (lists of attacks, sweeps, checks), and policies."""

@@ -1,7 +1,7 @@
-"""The last release: values of measures in a result that was exported, to compare new ones with.
+"""The baseline: values of measures of the last release, to compare new values with.
 
-A baseline is what ``qifsql attack -o`` or ``qifsql check -o`` wrote: ``.json``, ``.parquet`` or
-``.csv``. Values within groups stand in the same JSON, or in ``NAME.groups.csv`` next to
+A baseline is a file of ``qifsql attack -o`` or ``qifsql check -o``: ``.json``, ``.parquet`` or
+``.csv``. Values within groups are in the same JSON, or in ``NAME.groups.csv`` next to
 ``NAME.csv``. Rows are found by model, quasi-identifiers in any order, secret and group.
 """
 
@@ -32,10 +32,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Place":
-        """Return the place of a row of results.
-
-        Names joined by ``+`` are the same as a list of them.
-        """
+        """Return the place of a row of results; names joined by ``+`` are a list."""
         qids = row["qids"]
         names = qids if isinstance(qids, str) else "+".join(qids)
         where = (row.get(column) for column in ("secret", "by", "group"))
@@ -44,17 +41,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Baseline:
-    """The values of a result by their place and measure, and the files they were read from."""
+    """The values of a result by place and measure, and the files of the result."""
 
     name: str
     files: tuple[str, ...]
     by_place: Mapping[Place, Mapping[str, Any]]
 
     def value(self, place: Place, measure: str) -> float | None:
-        """Return the number that the result has for a measure there.
-
-        None if it has none or several.
-        """
+        """Return the value of a measure at a place; None if the result has no value or several."""
         entry = self.by_place.get(place, {}).get(measure)
         if entry is None or isinstance(entry, bool):
             return None
@@ -68,7 +62,7 @@ class Baseline:
 def read(file: str | Path) -> Baseline:
     """Return the baseline in a file.
 
-    Raises InputError where it cannot be read, or is not a result of an attack or of a check.
+    Raises InputError if it cannot be read, or is not the result of an attack or a check.
     """
     path = Path(file)
     if path.suffix.casefold() not in ENDINGS:
@@ -94,7 +88,7 @@ def read(file: str | Path) -> Baseline:
 
 
 def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
-    """Return the values of all rows by place and measure; an ellipsis where rows disagree."""
+    """Return the values of all rows by place and measure; an ellipsis if rows disagree."""
     by_place: dict[Place, dict[str, Any]] = {}
     of_attack: dict[str, Mapping[str, Any]] = {}
     for row in results:
@@ -130,7 +124,7 @@ def _json(path: Path) -> tuple[Table, Table]:
 
 
 def _table(path: Path, needed: str) -> Table:
-    """Return the rows of a file, unless its columns show that it is no result."""
+    """Return the rows of a file; refuse it if a needed column is missing."""
     try:
         if path.suffix.casefold() == ".csv":
             lazy = pl.scan_csv(path, infer_schema=False, glob=False)

@@ -1,4 +1,4 @@
-"""Reading the attacks, sweeps and checks of a study."""
+"""The reader of the attacks, sweeps and checks of a study."""
 
 import re
 import unicodedata
@@ -18,11 +18,11 @@ from qifsql.study.sources import Source, Sources
 WHOLE = "study"  # the name of the table of all entries
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
 NAME = re.compile(r"\w[\w-]*")
-LONGEST = 80  # letters of a name, which becomes that of files
+LONGEST = 80  # letters of a name, which is also used for files
 
 
 class Entries:
-    """From the tables of a study to its entries, in the order in which they are written."""
+    """The reader of the entries of a study, in the order of the file."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -31,7 +31,7 @@ class Entries:
         self.names: dict[str, Route] = {}
 
     def read(self) -> tuple[Entry, ...]:
-        """Return all entries that are complete; what is wrong with the others is told."""
+        """Return all entries that are complete; note the errors of the others."""
         reader = self.reader
         tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
@@ -64,7 +64,7 @@ class Entries:
     def _with_roles(
         self, entry: Entry, source: Source, table: Mapping[str, Any], models: tuple[Model, ...]
     ) -> Entry:
-        """Return the entry with the dataset's roles that neither it nor its policy names."""
+        """Return the entry with those roles of its dataset that it and its policy do not name."""
         options, places = dict(entry.options), dict(entry.places)
         names = {*table, *self.files.policy_keys(entry)}
         for role in (r for r in (*ROLES, *JOINED) if source.roles.get(r) and r not in names):
@@ -90,7 +90,7 @@ class Entries:
         return entry_with_files
 
     def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
-        """Return what the entry is about; where the study has one dataset, that."""
+        """Return the source of an entry, by default the only dataset of the study."""
         named = self.sources.named
         if "dataset" in content:
             names = table.pop("dataset", None)
@@ -116,7 +116,10 @@ class Entries:
         self.names.setdefault(key, place)
 
     def _models(self, names: tuple[str, ...] | None, place: Route) -> tuple[Model, ...] | None:
-        """Return the models; None, told, where one is unknown. Only attacks have some."""
+        """Return the models of an attack; None, with an error noted, if one is unknown.
+
+        Other entries have no models.
+        """
         if place[0] != "attack" or names is None:
             return () if place[0] != "attack" else None
         if not names:
@@ -133,7 +136,7 @@ class Entries:
     def _check_missing(
         self, entry: Entry, options: Mapping[str, Any], models: tuple[Model, ...]
     ) -> None:
-        """Refuse an entry without quasi-identifiers or secrets, here and in its dataset."""
+        """Refuse an entry that lacks options it needs, or has options its models cannot use."""
         wrong, individual = self.reader.wrong, any(m.individual for m in models)
         if not (options.get("qids") or options.get("target")):
             wrong("there are no quasi-identifiers; write qids = [...]", *entry.place)
@@ -156,13 +159,13 @@ class Entries:
 def _uses(
     role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
-    """Return whether an entry uses a role of its dataset when it says nothing about it."""
+    """Return whether an entry uses a role of its dataset that it does not name."""
     if role == "qids":
         return not options.get("target")
     if role == "secret":
         return kind != "attack" or any(m.goal == "attribute inference" for m in models)
     if role == "key" and options.get("link"):
-        return any("?" in rule for rule in options["link"])  # it is there to learn from
+        return any("?" in rule for rule in options["link"])  # to learn from
     if role == "key":
         wave = options.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)

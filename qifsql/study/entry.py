@@ -1,4 +1,4 @@
-"""One attack, sweep or check of a study, with all that it names looked up."""
+"""One attack, sweep or check of a study, with all its names looked up."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,18 +8,18 @@ from typing import Any, Literal
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
-LAST = ("model", "dataset")  # words of many messages that are about something else
+LAST = ("model", "dataset")  # words that many messages about other options contain
 Kind = Literal["attack", "sweep", "check"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, sweep or check: its name, what it is of, and how it is asked for in Python.
+    """One attack, sweep or check: its name, its datasets, and its arguments in Python.
 
-    ``options`` are arguments of the function that ``kind`` names, but ``rule``, the rules of a
-    check where no policy is named; ``files`` are the further files that they name. ``written``
-    says how gain functions and link rules with a file stand in the study. ``place`` and ``places``
-    are where the entry and its options are written.
+    ``options`` are arguments of the function that ``kind`` names, except ``rule``: the rules of a
+    check without a policy. ``files`` are the further files that the options name. ``written`` has
+    the original text of gain functions and link rules with a file. ``place`` and ``places`` are
+    the positions of the entry and its options in the study.
     """
 
     kind: Kind
@@ -34,25 +34,25 @@ class Entry:
 
     @property
     def source(self) -> Dataset | list[Dataset]:
-        """Return the dataset, or those of a collection, as attacks and sweeps take them."""
+        """Return the dataset, or the list of those of a collection, for attacks and sweeps."""
         return self.datasets[0] if len(self.datasets) == 1 else list(self.datasets)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return all files that are read, each once."""
+        """Return all files that the entry reads, each once."""
         data_paths = [path for dataset in self.datasets for path in dataset.paths]
         return tuple(dict.fromkeys([*data_paths, *self.files]))
 
     def as_written(self, text: str) -> str:
-        """Return a text with the files of gains and link rules as they stand in the study."""
+        """Return a text with the files of gains and link rules as the study names them."""
         for moved, original in self.written.items():
             text = text.replace(moved, original)
         return text
 
     def meant(self, message: str) -> Route:
-        """Return where that is written which an error is about.
+        """Return the position of the name or option that an error message is about.
 
-        A name it quotes, else an option.
+        A name in quotes comes first, then an option, then the entry.
         """
         texts = list(self._texts())
         for name in re.findall(r'"([^"]+)"', message):

@@ -1,4 +1,4 @@
-"""The further files of an entry: gains, what was believed before, who may be there, a policy."""
+"""The further files of an entry: gains, prior beliefs, the population, a policy."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 
 
 class Files:
-    """Looks up the files that entries name; what is wrong is told to the reader."""
+    """Look-up of the files that entries name; the reader notes all errors."""
 
     def __init__(self, reader: Reader, sources: Sources) -> None:
         self.reader = reader
@@ -60,23 +60,23 @@ class Files:
         return replace(entry, options=options, files=files, written=written)
 
     def policy_keys(self, entry: Entry) -> tuple[str, ...]:
-        """Return what the policy of a check says of the adversary.
+        """Return the keys of the adversary in the policy of a check.
 
-        It wins over roles of datasets.
+        They take precedence over roles of datasets.
         """
         if "policy" not in entry.options:
             return ()
         try:
             data, _ = parse(resolved(self.reader.folder, entry.options["policy"]))
         except InputError:
-            return ()  # it is told when the policy is read
+            return ()  # the error is noted when the policy is read
         adversary = data.get("adversary")
         return tuple(adversary) if isinstance(adversary, dict) else ()
 
     def policy(self, entry: Entry) -> tuple[Policy, list[str]] | None:
-        """Return the policy of a check that has its files, and its own.
+        """Return the policy of a check, and the files of the policy.
 
-        None, with an error noted, if it is wrong.
+        None, with an error noted, if the policy is wrong. The check must have its own files.
         """
         options, wrong = entry.options, self.reader.wrong
         if ("policy" in options) == ("rule" in options):
@@ -117,7 +117,7 @@ class Files:
         written: dict[str, str],
         *place: Step,
     ) -> str:
-        """Link rules with the tables of transitions that they name where they are."""
+        """Return link rules with the resolved paths of their tables of transitions."""
         try:
             law = rules_of(text)
         except InputError as e:
@@ -140,7 +140,7 @@ class Files:
 
 
 def policy_of(options: Mapping[str, Any]) -> Policy:
-    """Return the policy that the options of a check name, or that its rules are."""
+    """Return the policy that the options of a check name, or the policy of its rules."""
     adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **adversary)

@@ -16,17 +16,17 @@ from qifsql.results.storage import ENDINGS
 Forms = Mapping[str, Form]
 FORMATS = tuple(ending[1:] for ending in ENDINGS)
 ENTRIES: Final = ("attack", "sweep", "check")
-"""The commands that can stand in a study."""
+"""The commands that a study can contain."""
 
 
 def forms(options: type) -> dict[str, Form]:
-    """Return the keys of studies for declared options, and what each holds."""
+    """Return the keys of studies for declared options, and the form of each key."""
     return {name: option.form for name, option in declared(options).items() if option.studied}
 
 
 @cache
 def of_entry(kind: str) -> Forms:
-    """Return the keys of an entry of that kind."""
+    """Return the keys of an entry of a kind."""
     spec = import_module(f"qifsql.commands.{kind}.spec")
     model = {"model": NAMES} if kind == "attack" else {}
     return {"name": TEXT, "dataset": NAMES, **model, **forms(spec.OPTIONS)}

@@ -1,6 +1,6 @@
-"""A policy: which levels a release has to keep, written as a small TOML file.
+"""A policy: the levels that a release has to meet, written as a small TOML file.
 
-    [adversary]                     # what she knows and wants, as in qifsql attack
+    [adversary]                     # their knowledge and goals, as in qifsql attack
     qids = ["age", "sex"]
     secret = ["disease"]
 
@@ -22,21 +22,22 @@
     rise_at_most = 0.1
 
     [baseline]
-    file = "last_release.json"      # what qifsql check -o or qifsql attack -o wrote
+    file = "last_release.json"      # a file of qifsql check -o or qifsql attack -o
 
-Above all tables, ``unnamed = "warn"`` says what becomes of columns of the file that no rule covers:
-``warn`` measures whom they would single out and says so next to the verdict, ``refuse`` does the
-same, and the policy is not met while there are any, ``ignore`` only lists them.
+``unnamed = "warn"``, before all tables, sets the treatment of columns of the file that no rule
+covers. ``warn`` measures the people whom these columns would single out, and reports them next to
+the verdict. ``refuse`` does the same, and the policy is not met if there are such columns.
+``ignore`` only lists them.
 
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``, and
-``member``, ``wave``, ``absent``, ``prior`` and ``population``; options that are given elsewhere
-win. Its ``by`` is that of every rule that has none of its own.
+``member``, ``wave``, ``absent``, ``prior`` and ``population``. Options that are given elsewhere
+take precedence. Its ``by`` is the default of every rule.
 
-A rule has one model or several, a ``measure`` and one bound at least: ``at_most``, ``at_least``,
-and against the baseline ``rise_at_most`` and ``fall_at_most``, which bound the difference. A value
-that equals its bound is within it. ``measure`` is a column of the result of an attack, or with
-``by`` of its table of groups. ``secret`` names those that the rule is about; all without it.
-Probabilities are in [0, 1]: 5 % is 0.05. Files are looked for next to the policy.
+A rule has one model or several, a ``measure`` and at least one bound: ``at_most``, ``at_least``,
+or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the baseline. A value
+that equals its bound is within it. ``measure`` is a column of the result of an attack, or, with
+``by``, of its table of groups. ``secret`` names the secrets of the rule (default: all).
+Probabilities are in [0, 1]: 5 % is 0.05. Paths of files are relative to the folder of the policy.
 """
 
 import math
@@ -54,7 +55,7 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.study.rules import BOUNDS, DRIFT, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
 RULE = ("model", "measure", "secret", "by", *BOUNDS)
-NAMES = ("qids", "secret", "key")  # of which there may be several
+NAMES = ("qids", "secret", "key")  # keys that may have several names
 TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
 FILES = ("prior", "population")
 
@@ -64,7 +65,7 @@ class Policy:
     """A policy: the adversary, the required levels, and the last release.
 
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
-    ``unnamed`` is one of ``UNNAMED``. ``lines`` tell where each part of the file stands, for
+    ``unnamed`` is one of ``UNNAMED``. ``lines`` are the positions of the parts of the file, for
     messages.
     """
 
@@ -81,20 +82,20 @@ class Policy:
         return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
 
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
-        """Return the error that says what is wrong with a rule, or with one key of it."""
+        """Return an error about a rule, or about one of its keys."""
         return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
 
 
 def read(file: str | Path, **options: object) -> Policy:
-    """Return the policy of a file; ``options`` that are given win over those of the file.
+    """Return the policy of a file; given ``options`` replace those of the file.
 
-    Raises InputError with the line of what is wrong.
+    Raises InputError with the line of the error.
     """
     return parsed(*parse(file), Path(file), **options)
 
 
 def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: object) -> Policy:
-    """Return the policy that the data of a file are; LineError leads to what is wrong."""
+    """Return the policy in the data of a file; LineError gives the line of an error."""
     _check_keys(data, ("adversary", "rule", "baseline", "unnamed"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: option for name, option in options.items() if option}
@@ -155,7 +156,7 @@ def _rule(n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], lines:
 
 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
-    """Refuse a measure that does not exist, or that the rule's models cannot have."""
+    """Refuse a measure that does not exist, or that a model of the rule cannot have."""
     here = ("rule", rule.number - 1, "measure")
     if hint := _unknown(rule.measure, measures(grouped=rule.by is not None)):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
@@ -166,7 +167,7 @@ def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
 
 
 def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> None:
-    """Refuse secrets where there is none, and those that the adversary does not want."""
+    """Refuse secrets if a model has no secret, and secrets that the adversary does not infer."""
     here = ("rule", rule.number - 1, "secret")
     others = [m for m in rule.models if m.goal != "attribute inference"]
     if rule.secrets and others:
@@ -216,10 +217,7 @@ def _check_keys(
 
 
 def _unknown(name: str, names: Iterable[str]) -> str:
-    """Return what to try instead of a name that does not exist: one like it, or all.
-
-    Empty if there is.
-    """
+    """Return a hint of a similar name, or of all names; empty if the name exists."""
     names = list(names)
     if name in names:
         return ""
@@ -252,7 +250,7 @@ def _number(value: object, lines: Lines, *here: str | int) -> float:
 
 
 def _beside(folder: Path, text: str) -> str:
-    """Return a file that is named in the policy, as seen from the policy; ``table@file``, too."""
+    """Return the path of a file, or of ``table@file``, relative to the folder of the policy."""
     table, at, file = text.rpartition("@")
     if at and table and not (folder / text).exists():
         return f"{table}@{folder / file}"

@@ -1,4 +1,4 @@
-"""Reading a study: its tables by their forms, and all that is wrong with them, by line."""
+"""The reader of a study: its tables by their forms, and all errors by line."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from qifsql.study.forms import Forms
 
 
 class Reader:
-    """The data of a study, the lines of its parts, and what was found wrong so far."""
+    """The data of a study, the lines of its parts, and the errors found so far."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -20,17 +20,17 @@ class Reader:
         self._wrongs: dict[str, int] = {}
 
     def wrong(self, message: str, *place: Step) -> None:
-        """Note what is wrong there."""
+        """Note an error at a place."""
         line = str(self.lines.wrong(on_one_line(message), *place))
         self._wrongs.setdefault(line, self.lines.of(*place))
 
     def finish(self) -> None:
-        """Raise InputError where something was wrong: a line for each, in the order of the file."""
+        """Raise InputError if there were errors: a line for each, in the order of the file."""
         if self._wrongs:
             raise InputError("\n".join(sorted(self._wrongs, key=self._wrongs.__getitem__)))
 
     def tables(self, name: str) -> dict[str, Any]:
-        """Return the entries of a table of names, such as ``[datasets]``; a name is never empty."""
+        """Return the entries of a table of names, such as ``[datasets]``; refuse empty names."""
         content = self.data.get(name, {})
         if not isinstance(content, dict):
             self.wrong(f"{name} is a table; write [{name}.NAME]", name)
@@ -50,9 +50,9 @@ class Reader:
     def table(
         self, content: Any, forms: Forms, *place: Step, required: Sequence[str] = ()
     ) -> dict[str, Any] | None:
-        """Return what stands in a table, key by key; keys that do not fit are told and left out.
+        """Return the values of a table by key; note and leave out keys that do not fit.
 
-        None if it is no table.
+        None if ``content`` is not a table.
         """
         if not isinstance(content, dict):
             self.wrong(f"{_named(place)} is a table, not a value", *place)
@@ -69,14 +69,14 @@ class Reader:
         return {name: value for name, value in read.items() if value is not None}
 
     def check_names(self, content: Mapping[str, Any], names: Collection[str], *place: Step) -> None:
-        """Tell keys that mean nothing there."""
+        """Note the keys that do not exist in a table."""
         for name in content:
             if name not in names:
                 hint = did_you_mean(name, names).replace("it has", "there are")
                 self.wrong(f"there is no {quoted(name)} here{hint}", *place, name)
 
     def value(self, content: Any, form: Form, *place: Step) -> Any:
-        """Return what a key holds; None, with an error noted, if it does not fit."""
+        """Return the value of a key; None, with an error noted, if it does not fit."""
         value = form.read(content)
         if value is None:
             shown = f", not {quoted(content)}" if isinstance(content, str) else ""
@@ -85,12 +85,12 @@ class Reader:
 
 
 def on_one_line(message: str) -> str:
-    """Return a message in which names have no line ends and no control characters."""
+    """Return a message without line ends and control characters in names."""
     return quoted(message)[1:-1]
 
 
 def _named(place: Route) -> str:
-    """Return a table by its place: ``attack 2``, ``datasets.census``."""
+    """Return the name of a table for messages: ``attack 2``, ``datasets.census``."""
     if isinstance(place[-1], int):
         return f"{place[-2]} {place[-1] + 1}"
     return ".".join(map(str, place))

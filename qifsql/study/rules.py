@@ -1,4 +1,4 @@
-"""A rule of a policy: one measure, of whom, and the bounds it has to keep."""
+"""A rule of a policy: one measure, its models, secrets and groups, and its bounds."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ BOUNDS = {
     "fall_at_most": "fall <= {}",
 }
 DRIFT = ("rise_at_most", "fall_at_most")
-RELATIVE, ABSOLUTE = 1e-12, 1e-14  # differences that are rounding: of sums, of what should be 0
+RELATIVE, ABSOLUTE = 1e-12, 1e-14  # errors of rounding: in sums, in numbers that should be 0
 PROBABILITIES = frozenset(
     {
         *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
@@ -28,10 +28,10 @@ PROBABILITIES = frozenset(
 
 @dataclass(frozen=True)
 class Rule:
-    """One level: of which models, which measure, for which secrets and groups, in which bounds.
+    """One level: its models, measure, secrets, groups and bounds.
 
-    ``number`` counts from 1. Without ``secrets`` it holds of all, without ``by`` of everybody
-    together. ``bounds`` are those of ``BOUNDS`` that are given.
+    ``number`` counts from 1. Without ``secrets`` the rule is about all secrets, without ``by``
+    about everybody together. ``bounds`` are the given ones of ``BOUNDS``.
     """
 
     number: int
@@ -48,14 +48,15 @@ class Rule:
 
     @property
     def drifts(self) -> bool:
-        """Return whether the rule is about the difference from the last release."""
+        """Return whether the rule bounds the difference from the last release."""
         return any(name in DRIFT for name in self.bounds)
 
     def met(self, value: float, last: float | None) -> bool:
-        """Return whether a value is within all bounds, given that of the last release.
+        """Return whether a value is within all bounds; ``last`` is that of the last release.
 
-        A value that equals its bound but for rounding is within it: shares of a billion people are
-        10^-9 apart, sums of floating numbers are wrong by less than one part in 10^12.
+        A value that differs from its bound only by rounding is within it: shares of a billion
+        people are 10^-9 apart, and sums of floating-point numbers are wrong by less than one part
+        in 10^12.
         """
         return all(_within(name, bound, value, last or 0.0) for name, bound in self.bounds.items())
 
@@ -68,16 +69,13 @@ def _within(name: str, bound: float, value: float, last: float) -> bool:
 
 
 def measures(*, grouped: bool = False) -> list[str]:
-    """Return what a rule may bound.
-
-    The numbers in the result of an attack, or in its table of groups.
-    """
+    """Return the measures of rules: numeric columns of an attack's result, or of its groups."""
     schemas = [DETAILS["groups"]] if grouped else [SCHEMA, INDIVIDUAL, *MEASURES.values()]
     return [name for schema in schemas for name, kind in schema.items() if kind.is_numeric()]
 
 
 def unsuitable(measure: str, model: Model, *, population: bool) -> str:
-    """Return why a model can have no such measure; empty if it can."""
+    """Return the reason why a model cannot have a measure; empty if it can."""
     if measure in MEASURES["risks"] and model.goal != "re-identification":
         return f"is of re-identification alone, and {model.acronym} is of {model.goal}"
     if measure == "journalist_risk" and not population:
@@ -90,7 +88,7 @@ def unsuitable(measure: str, model: Model, *, population: bool) -> str:
 
 
 def named(text: str, secrets: Sequence[str]) -> list[str]:
-    """Return which of the secrets of a result a text means: as it is written, or else in any case.
+    """Return the secrets of a result that a text names exactly, or else ignoring case.
 
     The text may be a named expression, or have the tag of the focal dataset.
     """
@@ -101,7 +99,7 @@ def named(text: str, secrets: Sequence[str]) -> list[str]:
 
 
 def asked_for(text: str, names: Sequence[str]) -> bool:
-    """Return whether a secret may be among those that were asked for, by name or by a pattern."""
+    """Return whether a secret may be one of the requested ones, by its name or by a pattern."""
     patterns = (a.casefold() for a in names)
     return bool(named(text, [*names, *map(_name, names)])) or any(
         fnmatchcase(_name(text).casefold(), pattern) for pattern in patterns
@@ -109,5 +107,5 @@ def asked_for(text: str, names: Sequence[str]) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return the name in front of an expression, without the tag of the focal dataset."""
+    """Return the name before an expression, without the tag of the focal dataset."""
     return (split_name(text) or (text, ""))[0].removeprefix("1:")

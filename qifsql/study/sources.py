@@ -1,4 +1,4 @@
-"""The datasets of a study by their names, with the roles of their columns, and the files it names.
+"""The datasets of a study by name, with the roles of their columns, and the study's files.
 
 A path is relative to the folder of the study; ``sample:NAME`` is a file of the bundled samples.
 """
@@ -27,7 +27,7 @@ SAMPLE = "sample:"
 class Source:
     """One dataset, or several of a collection, and the roles of the columns.
 
-    ``places`` say where each role is written.
+    ``places`` are the positions of the roles in the study.
     """
 
     datasets: tuple[Dataset, ...]
@@ -35,13 +35,13 @@ class Source:
     places: Mapping[str, Route] = field(default_factory=dict)
 
     def having(self, roles: Mapping[str, Any], *place: Step) -> "Source":
-        """Return a copy with roles that win over those it has."""
+        """Return a copy with these roles, which replace its earlier ones."""
         places = {name: (*place, name) for name in roles}
         return Source(self.datasets, {**self.roles, **roles}, {**self.places, **places})
 
 
 class Sources:
-    """The sources of a study; those that are wrong are known, but None."""
+    """The sources of a study by name; a source with errors is None."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -88,7 +88,7 @@ class Sources:
         return _together(sources)
 
     def check_apart(self, folder: Path, names: Sequence[str], formats: Sequence[str]) -> None:
-        """Tell globs and folders that would have results among their files."""
+        """Note globs and folders that would include results among their files."""
         results = [(folder / f"{name}.{kind}").absolute() for name in names for kind in formats]
         for path, place in self.several:
             inside = folder.resolve().is_relative_to(Path(path).resolve())
@@ -97,7 +97,7 @@ class Sources:
                 self.reader.wrong(f"{what}; name another folder in [output]", *place)
 
     def one(self, text: str, *place: Step) -> Dataset | None:
-        """Return a single dataset by its name or its path; None, told, where there is none."""
+        """Return one dataset by its name or path; None, with an error noted, if there is none."""
         if text in self.named:
             source = self.of((text,), *place)
             if source is not None and len(source.datasets) > 1:
@@ -150,7 +150,7 @@ class Sources:
         return None if text is None else self._checked_gain(text, *place)
 
     def gain(self, text: str, *place: Step) -> str | None:
-        """Return a gain function by its name or as it is written; None, told, where it is none."""
+        """Return a gain function by its name or text; None, with an error noted, if it is wrong."""
         return self.gains[text] if text in self.gains else self._checked_gain(text, *place)
 
     def _checked_gain(self, text: str, *place: Step) -> str | None:
@@ -164,13 +164,13 @@ class Sources:
 
 
 def gain_file(text: str) -> str | None:
-    """Return the file that a gain function reads, as it is written."""
+    """Return the file that a gain function reads, as the text names it."""
     gain = parse(text)
     return gain.source if gain.kind in ("worth", "matrix") else None
 
 
 def resolved(folder: Path, text: str) -> str:
-    """Return a path as seen from the folder of the study."""
+    """Return a path relative to the folder of the study, or that of a bundled sample."""
     if text.startswith(SAMPLE):
         return str(bundled("data-samples") / text.removeprefix(SAMPLE))
     if re.match(r"[a-zA-Z][a-zA-Z0-9+]+://", text) or not text:
@@ -193,9 +193,9 @@ def _matches(file: Path, pattern: str) -> bool:
 
 
 def _together(sources: Sequence[Source]) -> Source:
-    """Return the collection of several sources: the roles are those of the focal one.
+    """Return the collection of several sources, with the roles of the focal one.
 
-    The key of each is its own, where all have one.
+    If every source has a key, the collection keeps these keys.
     """
     focal = sources[0]
     if len(sources) == 1:

@@ -1,4 +1,4 @@
-"""A study: what is to be run, and where the results go."""
+"""A study: the entries to run, and the place of their results."""
 
 import re
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ FORMATS = ("parquet", "csv")
 class Study:
     """A study: entries in their order, a folder for results and their formats.
 
-    ``seed`` is for what draws at random, where none is given elsewhere. ``lines`` tell where
-    everything stands, for messages.
+    ``seed`` is for entries that draw at random, if no other seed is given. ``lines`` are the
+    positions of all parts of the file, for messages.
     """
 
     path: Path
@@ -32,9 +32,9 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> "Study":
-        """Read a study. Its files must be there; columns are looked at when it is run.
+        """Read a study. Its files must exist; their columns are checked when it runs.
 
-        Raises InputError with a line for each thing that is wrong.
+        Raises InputError with a line for each error.
         """
         reader = Reader(Path(path))
         reader.check_names(reader.data, TOP)
@@ -59,7 +59,7 @@ class Study:
         return study
 
     def replaced(self, name: str, inputs: Iterable[str]) -> list[str]:
-        """Return the inputs that the results of a name would replace: they lie where results go."""
+        """Return the inputs in the folder of results that the results of a name would replace."""
         folder = self.folder.resolve()
         return [
             path
@@ -70,7 +70,7 @@ class Study:
         ]
 
     def located(self, entry: Entry, message: str) -> str:
-        """Return a message about an entry, with the line of what it is about."""
+        """Return a message about an entry, with the line of the part that it concerns."""
         keys = of_entry(entry.kind)
 
         def key(option: re.Match[str]) -> str:

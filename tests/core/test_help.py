@@ -12,6 +12,7 @@ import pytest
 from places import SAMPLES
 from terminal import run
 
+import qifsql
 from qifsql.commands import NAMES, TRANSLATED
 from qifsql.presentation.language import LOCALES
 
@@ -42,6 +43,44 @@ def test_the_examples_of_a_help_text_run_as_they_are_shown(name: str, tmp_path: 
             timeout=300,
         )
         assert ran.returncode in SUCCESS, (command, ran.stderr)
+
+
+@pytest.mark.parametrize("words", [("levels", "-h"), ("help", "levels"), ("levels", "--help")])
+def test_help_can_be_asked_for_in_any_way(words: tuple[str, ...]) -> None:
+    """The question comes first, then what most users leave as it is."""
+    done = run(*words)
+    assert done.code == 0
+    places = [
+        done.out.index(f"─ {panel} ─") for panel in ("Attack", "Required levels", "Data", "Limits")
+    ]
+    assert places == sorted(places)
+
+
+def test_help_without_a_command_is_that_of_all() -> None:
+    assert run("help").out == run("-h").out == run().out
+
+
+def test_the_version_loads_no_command() -> None:
+    code = "import sys; sys.argv[1:] = ['-V']; import qifsql.app; qifsql.app.main(); "
+    code += "print(sorted(m for m in sys.modules if m.startswith('qifsql.commands.')))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"qifsql {qifsql.__version__}\n[]\n"
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    def complete(words: str, place: int) -> list[str]:
+        asked = {"COMP_WORDS": words, "COMP_CWORD": str(place), "_QIFSQL_COMPLETE": "complete_bash"}
+        ran = subprocess.run(
+            [str(Path(sys.executable).with_name("qifsql"))],
+            env={**os.environ, **asked},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return ran.stdout.split()
+
+    assert complete("qifsql le", 1) == ["levels"]
+    assert complete("qifsql levels --pres", 2) == ["--presence-min", "--presence-max"]
 
 
 def test_the_help_of_attack_fits_two_screens() -> None:

@@ -1,7 +1,7 @@
-"""Anonymise: a release whose quasi-identifiers are generalised until every class keeps the limits.
+"""Anonymisation: quasi-identifiers are generalised so that every class keeps the limits.
 
-What is written is a release to attack and to compare. Its classes have at least k records; that is
-a property of the table, and no guarantee about a person.
+The release can be attacked and compared. Its classes have at least k records. This is a property of
+the table, not a guarantee for a person.
 """
 
 from dataclasses import replace
@@ -124,7 +124,7 @@ def anonymise(
 
 
 def _plain_values(microdata: Microdata) -> Microdata:
-    """Return the attack; ColumnError if a quasi-identifier already has generalised cells."""
+    """Return the microdata; refuse a quasi-identifier that already has generalised cells."""
     for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(

@@ -1,8 +1,8 @@
-"""Classes as cells: what a record of a class shows of its quasi-identifiers.
+"""Classes as cells: the released values of the quasi-identifiers of a class.
 
-Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a list of values for all
-else. Text: ``[20,30]``, ``{a,b}``, with ``?`` behind an interval that stands for the missing value
-too; one value is written plainly; ``*`` is suppressed (a NULL in Parquet).
+Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a list of values for other
+types. Text: ``[20,30]`` or ``{a,b}``, with ``?`` after an interval that also stands for the missing
+value. A single value is written plainly. ``*`` is a suppressed cell (NULL in Parquet).
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from qifsql.query.columns import number
 from qifsql.query.splice import splice
 from qifsql.results import release
 
-MOST = 500_000_000  # values in the sets of one quasi-identifier, over all records
+MOST = 500_000_000  # most values in the sets of one quasi-identifier, over all records
 
 
 @dataclass(frozen=True)
 class Loss:
     """The information loss of generalising one quasi-identifier.
 
-    ``generalised``: the share of the records in classes whose cell stands for several values.
-    ``penalty``: the normalised certainty penalty, 0 to 1: the mean over these records of the share
-    of its scale that a cell spans, or of its values that a set of several has (Xu et al. 2006,
-    section 3).
+    Both are in [0, 1], over the records that are not suppressed. ``generalised``: the share of
+    records whose cell stands for several values. ``penalty``: the normalised certainty penalty. It
+    is the mean share of the scale that an interval spans, or of the values that a set of several
+    contains (Xu et al. 2006, section 3).
     """
 
     generalised: float
@@ -39,9 +39,9 @@ class Loss:
 def make_cells(
     passes: Passes, scales: Sequence[Scale], ending: str, shape: Shape, *, records: int
 ) -> list[Loss]:
-    """Make the table ``cells`` (part, cell_1 ..) of the classes; what the cells cost.
+    """Create the table ``cells`` (part, cell_1 ..) of the classes; return the losses.
 
-    ``records`` is how many are in classes that are not suppressed.
+    ``records`` is the number of records in classes that are not suppressed.
     """
     columns: list[exp.Expr] = [exp.column("part", table="classes")]
     tree = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
@@ -70,22 +70,19 @@ def make_cells(
 
 
 def is_text(scale: Scale, ending: str) -> bool:
-    """Return whether cells of a quasi-identifier are texts in a file of that ending."""
+    """Return whether cells of a quasi-identifier are texts in a file with this ending."""
     return ending != ".parquet" or release.as_text(scale.attribute.type, ending)
 
 
 def _joined(i: int, scale: Scale, shape: Shape) -> list[tuple[str, str]]:
-    """Return what a cell is made of.
-
-    Aliases of tables, and the column of the classes to find them.
-    """
+    """Return the tables that a cell is built from: aliases, and columns of classes to join on."""
     if shape == "centroid" or not scale.interval:
         return [(f"values_{i}", "part")]
     return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
 
 
 def _interval(i: int, scale: Scale, *, text: bool) -> exp.Expr:
-    """Return the closed interval of a class, and whether the missing value is in it, too."""
+    """Return the closed interval of a class, with a mark if it includes the missing value."""
     lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
     low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
     missing = exp.EQ(this=high, expression=number(scale.missing))
@@ -106,7 +103,7 @@ def _interval(i: int, scale: Scale, *, text: bool) -> exp.Expr:
 
 
 def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bool) -> None:
-    """Make the table ``values_i`` of sets, means or medians: part, values, cell."""
+    """Create the table ``values_i`` of sets, means or medians: part, values, cell."""
     if shape == "interval":
         file = "texts" if text else "sets"
     else:
@@ -119,10 +116,7 @@ def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bo
 
 
 def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> Loss:
-    """Return what the cells of one quasi-identifier cost.
-
-    InputError where there are too many values.
-    """
+    """Return the loss of one quasi-identifier; refuse to write more than ``MOST`` values."""
     by_set = sets and not scale.interval
     columns = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}

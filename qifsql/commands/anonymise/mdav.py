@@ -1,19 +1,20 @@
 """MDAV: microaggregation in groups of k around the people farthest from the centre.
 
 Domingo-Ferrer and Mateo-Sanz (2002), in the form of Domingo-Ferrer and Torra (2005, MDAV-generic):
-while there are at least 3k records, a group of k is made around the person farthest from the
-centroid, and one around the person farthest from that one; of fewer than 3k one more group of k is
-made, and the rest, k to 2k - 1 records, is the last.
+while there are at least 3k records, a group of k is formed around the person farthest from the
+centroid, and another around the person farthest from that person. Of fewer than 3k records, one
+more group of k is formed; the rest, k to 2k - 1 records, is the last group.
 
-Identical people are never parted, so a group has at least k records, and exactly k where all
-differ; where fewer than k would be left behind, they join the group. Distances are Euclidean on
-the places of the scales, each from 0 to 2^20; values without distances are measured by their number
-in their order, and missing comes last. All of it is whole numbers: nothing depends on the order of
-sums. Of people as near the first in the order of the places comes first, of people as far the last.
+Identical people are never separated, so a group has at least k records, and exactly k if all
+differ. If fewer than k records would be left, they join the group. Distances are Euclidean on the
+places of the scales, each from 0 to 2^20. Values without distances are measured by their number in
+their order; the missing value is last. All numbers are whole, so no result depends on the order of
+sums. Of equally near people, the first in the order of the places is taken; of equally far people,
+the last.
 
-This takes time with the square of the people. Releases of more than ``within`` different people are
-first cut at medians, as Mondrian does, into parts of at most so many (and at least k records); all
-parts are then grouped at once. In one part the result is exactly MDAV.
+The time grows with the square of the number of people. A release of more than ``within`` distinct
+people is first cut at medians, as by Mondrian, into parts of at most ``within`` people (and at
+least k records). All parts are then grouped at once. In one part the result is exactly MDAV.
 """
 
 from sqlglot import exp
@@ -24,15 +25,15 @@ from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.errors import InputError
 
-WITHIN = 1_000  # different people that are looked at together, unless more are asked for
-MOST = 100_000  # their number has 17 bits beside the distance
-WIDEST = 32  # quasi-identifiers: so many squares of 40 bits stay below 2^46
+WITHIN = 1_000  # default number of distinct people to group at once
+MOST = 100_000  # the number of a person has 17 bits, next to the distance
+WIDEST = 32  # quasi-identifiers: the sum of 32 squares of 40 bits stays below 2^46
 
 
 def check(k: int, width: int, within: int) -> int:
-    """Return how many different people a part may have: ``within``, or more where k needs it.
+    """Return the most distinct people of a part: ``within``, or more if k requires it.
 
-    A part of more can always be cut at a median (that of ``mondrian.partition``).
+    A larger part can always be cut at a median (by ``mondrian.partition``).
     """
     if width > WIDEST:
         raise InputError(f"mdav takes at most {WIDEST} quasi-identifiers; name fewer, or combine")
@@ -45,7 +46,7 @@ def check(k: int, width: int, within: int) -> int:
 
 
 def group(passes: Passes, wishes: Wishes, within: int) -> bool:
-    """Make the table ``done`` of groups, places and people; whether the release was cut before."""
+    """Create the table ``done`` of groups, places and people; return whether it was cut first."""
     size = check(wishes.k, passes.coded.width, within)
     partition(passes, Wishes(wishes.k), small=size)
     parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))

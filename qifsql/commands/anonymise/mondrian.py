@@ -1,16 +1,16 @@
 """Mondrian: parts are cut at medians as long as both sides keep every limit.
 
 Strict multidimensional partitioning of LeFevre, DeWitt and Ramakrishnan (ICDE 2006, figure 3): a
-part is cut by its widest quasi-identifier, measured by what share of the whole scale it spans; of
-equally wide ones by the first. The cut is the one nearest to the median: equal values stay on one
-side, and of two cuts as near the one that leaves more below is taken. Where a side would break a
-limit, the next widest quasi-identifier is tried; a part that none can cut is a class.
+part is cut by its widest quasi-identifier, measured by the share of the whole scale that it spans;
+of equally wide ones by the first. The cut is the one nearest to the median. Equal values stay on
+one side; of two equally near cuts, the one with more records below is taken. If a side would break
+a limit, the next widest quasi-identifier is tried. A part that cannot be cut is a class.
 
 For k alone this finds a cut wherever any value of any quasi-identifier allows one, because the cut
 nearest to the median is the last to leave a side too small.
 
-All open parts are cut at once, by a few statements per pass over those of their people that are
-different; finished parts leave the table.
+All open parts are cut at once. Each pass sends a few statements over their distinct people;
+finished parts leave the table.
 """
 
 from sqlglot import exp
@@ -21,9 +21,9 @@ from qifsql.counting.scales import own_table
 
 
 def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
-    """Cut until no part can be cut: make the table ``done`` of parts, places and people.
+    """Cut parts until none can be cut; create the table ``done`` of parts, places and people.
 
-    A part of at most ``small`` different people is not cut further.
+    A part of at most ``small`` distinct people is not cut further.
     """
     now, then, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
     open_ = passes.make(now, "people")
@@ -41,7 +41,7 @@ def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
 
 
 def nothing(passes: Passes, people: str) -> None:
-    """Make the empty table ``done``, with the places of another table."""
+    """Create the empty table ``done``, with the places of the table ``people``."""
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
     table = exp.select("part", *places, "people").from_(own_table(people))
     passes.keep("done", table.where("FALSE"))

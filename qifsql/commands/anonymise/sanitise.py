@@ -1,4 +1,4 @@
-"""The work of anonymising: what is checked before, the steps, what came out."""
+"""The work of anonymisation: the checks before it, its steps, and its summary."""
 
 import math
 from collections.abc import Callable
@@ -35,10 +35,10 @@ SUMMARY: dict[str, pl.DataType] = {
     "certainty_penalty": pl.Float64(),
     "seconds": pl.Float64(),
 }
-"""One row: the records that are written; the classes, without that of the suppressed records, which
-stand for everybody; how many records are suppressed. ``generalised`` is the share of the cells of
-quasi-identifiers that stand for several values, ``certainty_penalty`` the mean of their normalised
-certainty penalty (see ``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]."""
+"""One row. ``records`` are written; ``suppressed`` of them are in no class, because they may be
+anybody's. ``generalised`` is the share of the cells of quasi-identifiers that stand for several
+values, ``certainty_penalty`` the mean of their normalised certainty penalty (see
+``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]."""
 
 COLUMNS: dict[str, pl.DataType] = {
     "quasi_identifier": pl.String(),
@@ -47,12 +47,12 @@ COLUMNS: dict[str, pl.DataType] = {
     "generalised": pl.Float64(),
     "certainty_penalty": pl.Float64(),
 }
-"""One row per quasi-identifier: its different values, what its cells are (``intervals``, ``sets``,
-``centroids``), and the same two shares."""
+"""One row per quasi-identifier: the number of its distinct values, the form of its cells
+(``intervals``, ``sets``, ``centroids``), and the same two shares."""
 
 
 class Work:
-    """One release in the making: tables of the engine's own, from ``coded`` to ``cells``."""
+    """The work on one release: the tables in the engine, from ``coded`` to ``cells``."""
 
     def __init__(
         self, engine: LocalEngine, microdata: Microdata, request: Request, meter: Meter
@@ -66,9 +66,9 @@ class Work:
         self.notes: list[str] = []
 
     def run(self, ending: str) -> tuple[dict[str, Any], pl.DataFrame]:
-        """Make the tables ``membership`` and ``cells``; the summary without time, and its columns.
+        """Create the tables ``membership`` and ``cells``; return the summary and ``COLUMNS``.
 
-        Raises InputError where no release can keep the limits.
+        The summary has no ``seconds`` yet. Raise InputError if no release can keep the limits.
         """
         coded = self._code()
         self._check(coded)
@@ -100,7 +100,7 @@ class Work:
         return row, self._columns(shares)
 
     def _make(self, ending: str) -> tuple[tuple[int, ...], list[Loss]]:
-        """Make the classes and their cells; the sizes of the classes, what the cells cost."""
+        """Create the classes and their cells; return the sizes of the classes and the losses."""
         passes, coded = self.passes, self.passes.coded
         if coded.secrets and passes.broken(self.request.wishes):
             raise InputError(
@@ -121,7 +121,7 @@ class Work:
         return sizes, losses
 
     def _code(self) -> Coded:
-        """Make the table ``coded``, after what can be said without it."""
+        """Create the scales and the secrets, then the table ``coded``."""
         self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.microdata)
         secrets = tuple[Secret, ...]()
@@ -149,7 +149,7 @@ class Work:
             fit_secret(wishes, secret)
 
     def _partition(self) -> None:
-        """Make the tables ``done``, of the classes, and ``refused``, of those to suppress."""
+        """Create the tables ``done`` of the classes, and ``refused`` of those to suppress."""
         wishes, passes = self.request.wishes, self.passes
         within = self.request.within or mdav.WITHIN
         if self.request.method == "mondrian":
@@ -164,7 +164,7 @@ class Work:
         passes.judge(wishes, "sides_of_classes")
 
     def _looked(self, records: int) -> Callable[[int], None]:
-        """Return what tells how far the passes are, from the number of people in open parts."""
+        """Return a function that reports progress from the number of people in open parts."""
         enough = math.log2(max(2, records / self.request.wishes.k)) + 8
         done = 0
 
@@ -177,7 +177,7 @@ class Work:
         return look
 
     def _columns(self, shares: list[tuple[float, float]]) -> pl.DataFrame:
-        """Return what is said of each quasi-identifier (``COLUMNS``)."""
+        """Return the table ``COLUMNS``, one row per quasi-identifier."""
         kinds = ["intervals" if scale.interval else "sets" for scale in self.scales]
         if self.request.cells == "centroid":
             kinds = ["centroids"] * len(kinds)

@@ -34,13 +34,14 @@ class AnonymiseOptions(TypedDict, total=False):
 
     ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
     (``qifsql.commands.anonymise.mdav``). ``k``, ``l`` and so on: see
-    ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``cells``: ``interval``
-    writes intervals and sets that contain the values of all members of a class, ``centroid`` the
-    mean of numbers and the median of all else. Other columns stay as they are, but for those to
-    ``drop`` and those that a named expression of ``qids`` reads, because the expression takes their
-    place. ``suppress``: records in classes that break a limit on a secret get ``*`` for every
-    quasi-identifier; only ``mdav``, which looks at k alone, makes such classes. ``within``:
-    ``mdav`` looks at that many different people at once (0: 1,000).
+    ``qifsql.counting.constraints``; all except ``k`` are about the ``secret``. ``cells``:
+    ``interval`` writes intervals and sets that contain the values of all members of a class,
+    ``centroid`` the mean of numbers and the median of other types. Other columns are unchanged.
+    Columns to ``drop`` are left out, and so are columns that a named expression of ``qids`` reads,
+    because the expression replaces them. ``suppress``: records in classes that break a limit on a
+    secret get ``*`` for every quasi-identifier; only ``mdav``, which considers k alone, creates
+    such classes. ``within``: the largest number of distinct people that ``mdav`` groups at once
+    (0: 1,000).
     """
 
     method: Annotated[
@@ -119,7 +120,7 @@ class Request:
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
-        """Return the request of complete options; InputError if they do not go together."""
+        """Return the request of complete options; refuse options that cannot be combined."""
         wishes = Wishes.of(
             options["k"],
             l=options["l"],
@@ -141,7 +142,7 @@ class Request:
         return request
 
     def check(self, *, secret: bool) -> None:
-        """Refuse wishes that do not go together."""
+        """Refuse options that cannot be combined."""
         if self.wishes.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")
         if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
@@ -158,7 +159,7 @@ class Request:
             raise InputError("within is for mdav alone; leave it out")
 
     def remarks(self, *, secret: bool) -> list[str]:
-        """Return what of the wishes changes nothing."""
+        """Return notes on options that have no effect."""
         if secret and not self.wishes.of_secret:
             return [
                 "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "

@@ -1,4 +1,4 @@
-"""An anonymised release as people read it: its classes, and what generalising cost."""
+"""An anonymised release as people read it: its classes and its information loss."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the classes in a sentence or two, and what became of each quasi-identifier."""
+    """Return sentences on the classes, and a table of losses by quasi-identifier."""
     row = frame.row(0, named=True)
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
@@ -31,8 +31,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     meaning = said(
         "Generalised: the share of cells that stand for several values. Penalty: the mean "
         "share of all values that a cell covers (normalised certainty penalty), 100 % for a "
-        "suppressed cell. A class of k records hides who is who, but not what all its members "
-        "have in common."
+        "cell that covers all. A class of k records hides who is who, but not what all its "
+        "members have in common."
     )
     return [Paragraph(describe(row)), table, Paragraph(meaning)]
 
@@ -42,7 +42,7 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return how many records are in how many classes, in a sentence or two."""
+    """Return one or two sentences on the numbers of records and classes."""
     by = {"mondrian": "Mondrian", "mdav": "MDAV"}[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:

@@ -1,4 +1,4 @@
-"""The release as a file: which columns it has, and the query that gives its records in order."""
+"""The release as a file: its columns, and the query that returns its records in input order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ RECORD = "record"
 
 @dataclass(frozen=True)
 class Shown:
-    """A column of the release: of the input, or the cells of a quasi-identifier by its number."""
+    """A column of the release: an input column or a quasi-identifier, by its number."""
 
     name: str
     column: int | None = None
@@ -29,7 +29,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Rows:
-    """The records: table, source, columns, and the columns of the release."""
+    """The records: the input file, the source read, its columns, and those of the release."""
 
     dataset: Dataset
     read: Dataset
@@ -40,9 +40,9 @@ class Rows:
 def columns(
     microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
 ) -> tuple[Shown, ...]:
-    """Return the columns of the release, in the order of the input; those that are made come last.
+    """Return the columns of the release in the order of the input; computed columns come last.
 
-    Raises ColumnError where a column that is to be left out is not there, or has a role.
+    Raise ColumnError if a column to drop is missing or has a role.
     """
     qid_columns = {
         q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _plain(q.expression)
@@ -62,7 +62,7 @@ def columns(
 
 
 def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
-    """Return what the reader of a release should know of its columns."""
+    """Return notes on the columns of the release for its readers."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
     names = {s.name for s in rows.shown}
     sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
@@ -80,7 +80,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 
 
 def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
-    """Return the columns of the input and of the release, with what became of them."""
+    """Return the columns of the input and of the release, with their roles."""
     secrets = read(*(s.expression for s in microdata.secrets))
     shown = {s.name: s for s in rows.shown}
     column_roles = []
@@ -97,9 +97,9 @@ def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
 
 
 def plan(rows: Rows, ending: str) -> Plan:
-    """Return the records of the release, in the order of the input, for a file of that ending.
+    """Return the records of the release, in the order of the input, for a file with this ending.
 
-    The cells of CSV made from CSV are the texts of the input.
+    A CSV file written from CSV keeps the texts of the input.
     """
     dataset = rows.read
     if rows.dataset.format == "csv" and ending != ".parquet":
@@ -128,7 +128,7 @@ def plan(rows: Rows, ending: str) -> Plan:
 
 
 def _plain(tree: exp.Expr) -> bool:
-    """Return whether a quasi-identifier is a column as it is."""
+    """Return whether a quasi-identifier is an unchanged column."""
     return isinstance(tree, exp.Column)
 
 

@@ -1,1 +1,1 @@
-"""``qifsql attack``: what one adversary gains."""
+"""``qifsql attack``: the success of one adversary."""

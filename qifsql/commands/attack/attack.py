@@ -1,7 +1,7 @@
-"""Attacks: how well an adversary guesses before a release, and after it.
+"""Attacks: the success of an adversary before and after a release.
 
-Releases with a person key, and single ones, are attacked by ``keyed``; releases that have to be
-linked first by ``keyless``.
+``keyed`` attacks single releases and releases with a person key; ``keyless`` attacks releases that
+must be linked first.
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def fit(
 
 
 def _way(options: AttackOptions) -> ModuleType:
-    """Return the module that attacks releases so, of which only one takes links."""
+    """Return the module for these options: ``keyless`` with link rules, otherwise ``keyed``."""
     if options.get("link") is not None:
         return keyless
     if options.get("presence") is not None or options.get("truth") or options.get("one_to_one"):

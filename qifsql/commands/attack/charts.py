@@ -1,4 +1,4 @@
-"""A chart of one attack: success before the release, after it, and with each dataset more."""
+"""Charts of one attack: success before the release, after it, and with each further dataset."""
 
 from collections.abc import Sequence
 
@@ -33,11 +33,11 @@ DETAILS = {
 
 
 def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
-    """Draw success before and after, a bar per number of datasets (thesis, Figs. 5.6 and 5.9).
+    """Draw success before and after, one bar per number of datasets (thesis, Figs. 5.6 and 5.9).
 
     ``frame`` has the columns of ``results.assessment.SCHEMA``, a row for each question and number
-    of ``datasets``; ``releases`` are the names of the datasets, the focal one first. Success before
-    is that on the focal dataset alone.
+    of ``datasets``; ``releases`` are the names of the datasets, the focal one first. The success
+    before is that of the smallest number of datasets.
     """
     alt, _ = extra()
     rows = _bars(word_questions(frame), _names(frame, releases))
@@ -62,7 +62,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
 
 
 def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
-    """Return what each number of datasets is called: the release that is the last of them."""
+    """Return a label for each number of datasets: the name of the last one, if it is known."""
     numbers = sorted(set(frame["datasets"]))
     if len(numbers) == 1:
         return {numbers[0]: said("after")}
@@ -74,7 +74,7 @@ def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
 
 
 def _bars(frame: pl.DataFrame, names: dict[int, str]) -> pl.DataFrame:
-    """Return a row for each bar, in the order in which they are drawn."""
+    """Return a row for each bar, in drawing order."""
     rows = []
     for row in frame.sort("order", "datasets", maintain_order=True).iter_rows(named=True):
         for measure in measures():

@@ -12,10 +12,10 @@ from qifsql.results.assessment import MEASURES, chosen
 
 @dataclass(frozen=True, kw_only=True)
 class Extras:
-    """Measures by name (beside ``bayes``), a histogram, the gains' unit, who may be in the release.
+    """Further measures (besides ``bayes``), details, the unit of gains, population and store.
 
-    ``store`` is the DuckDB file that keeps the counts for another time. ``progressive``: a
-    collection is attacked with one dataset more each time.
+    ``store`` is the DuckDB file that keeps the counts for later runs. ``progressive``: attack a
+    collection repeatedly, each time with one more dataset.
     """
 
     measures: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Extras:
 
     @classmethod
     def of(cls, options: AttackOptions, population: str | Path | Dataset | None) -> "Extras":
-        """Return the same from what people write; the population of another role is left out."""
+        """Return the extras of an attack; ``population`` is None if used for membership."""
         names = chosen(options.get("measures", ()))
         if population is not None and "risks" not in names:
             names = tuple(m for m in MEASURES if m in names or m == "risks")
@@ -45,14 +45,11 @@ class Extras:
 
     @property
     def files(self) -> tuple[Dataset | Path, ...]:
-        """Return what is opened next to the data: the population, and the store."""
+        """Return the files to open besides the data: the population and the store."""
         return tuple(file for file in (self.population, self.store) if file is not None)
 
     def plain(self) -> dict[str, object]:
-        """Return what is wanted, as plain data for manifests.
-
-        Nothing where nothing was asked for.
-        """
+        """Return the extras that are set, as plain data for manifests."""
         fields: dict[str, object] = {
             "measures": list(self.measures),
             "histogram": self.histogram,
@@ -65,7 +62,7 @@ class Extras:
 
 
 def _store(path: Path) -> Path:
-    """Return the file of a store: a new one, or one that DuckDB has written."""
+    """Return the file of a store; refuse a file that exists and is not a DuckDB file."""
     if why := misplaced(path):
         raise InputError(f"the store {path} {why}; name a file such as counts.duckdb")
     if path.exists():

@@ -19,14 +19,14 @@ from qifsql.query.compiler import Question
 from qifsql.results.assessment import DETAILS, MEASURES
 
 Profiles = Mapping[Question, Profile]
-GROUPS = 10_000  # groups that one table may show
-CHANCES = ("identity", "tries", "tolerance")  # what they gain is a chance, in [0, 1]
+GROUPS = 10_000  # most groups in one table
+CHANCES = ("identity", "tries", "tolerance")  # gain functions whose gain is a probability
 
 
 def measures(
     counts: Counts, extras: Extras, secret: int, prior: Profile, after: Profile
 ) -> dict[str, Any]:
-    """Return the measures asked for of one secret, whatever the gain function."""
+    """Return the requested measures of one secret; gain functions do not change them."""
     values: dict[str, Any] = {}
     doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
     if doubts:
@@ -42,7 +42,7 @@ def measures(
 def details(
     counts: Counts, questions: Sequence[Question], extras: Extras, prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables of details asked for; each row with its question."""
+    """Return the requested tables of details; each row names its question."""
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
@@ -54,7 +54,8 @@ def details(
 def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
     """Return Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
-    Guessing entropy is the expected number of guesses until one is right, the likeliest first.
+    Guessing entropy is the expected number of guesses until the right one, if the most
+    likely value is guessed first.
     """
     entropies, guesses = [], []
     for profile, is_prior in ((prior, True), (after, False)):
@@ -77,7 +78,7 @@ def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """Return the capacity, of whose record it is the number of blocks; nothing for one target."""
+    """Return the capacity (of re-identification: the number of blocks); None for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
     value = float(after.blocks)
@@ -90,7 +91,7 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
 
 
 def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
-    """Return the risks of disclosure control by their names, of re-identification."""
+    """Return the re-identification risks of disclosure control, by name; None for a secret."""
     names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
     if secret:
         return dict.fromkeys(names)
@@ -110,11 +111,11 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
 def distribution(
     counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return histograms, thresholds and quantiles, each row with its question."""
+    """Return histograms, thresholds and quantiles; each row names its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for name in names:
         questions = all_questions
-        if name == "histogram":  # of what the guess gains where that is the chance to be right
+        if name == "histogram":  # its bins are percentages
             chances = [counts.bound.gain(g).kind in CHANCES for _, g in questions]
             questions = list(compress(questions, chances))
         tables[name] = counts.frame(name, questions).to_dicts() if questions else []
@@ -128,7 +129,7 @@ def distribution(
 
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
-    """Return what holds of the people of each group; each row with its question."""
+    """Return the results of each group of people; each row names its question."""
     by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
@@ -164,7 +165,7 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
 def table(
     name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
 ) -> pl.DataFrame:
-    """Return a table of details with its own columns only, joined to results by ``ids``."""
+    """Return a table of details with the columns of its schema; ``ids`` join it to results."""
     schema = DETAILS[name]
     lines = [dict(row) | {"attack_id": ids[row["secret"], row["gain"]]} for row in rows]
     return pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)

@@ -1,4 +1,4 @@
-"""Running an attack: SQL counts, Python divides."""
+"""Attacks on one release, or on releases with a person key: SQL counts, Python divides."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def attack(
     settings: Settings | None = None,
     **options: Unpack[AttackOptions],
 ) -> Result:
-    """Attack one release, or a collection that is joined by a key, as ``qifsql.attack`` says."""
+    """Attack one release, or a collection that a key joins (see ``qifsql.attack``)."""
     spec, extras = _specified(model, source, options)
     return run(spec, extras, settings)
 
@@ -45,7 +45,7 @@ def attack(
 def _specified(
     model: str | Sequence[str], source: Source, options: AttackOptions
 ) -> tuple[Attack, Extras]:
-    """Return what is attacked and how, and what is told next to success."""
+    """Return the specification of the attack, and its extras."""
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     spec = Attack.of(model, source, **cast("Options", adversary))
@@ -61,7 +61,7 @@ def _specified(
 
 
 def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Result:
-    """Run an attack as it is specified (see ``attack``)."""
+    """Run a specified attack (see ``attack``)."""
     origin = Origin.now(settings, "attack")
     extras = extras or Extras()
     with (
@@ -92,7 +92,7 @@ def fit(
 
 
 class _Run:
-    """One run: the bound attack, what is wanted of it, and its counts."""
+    """One run: the bound attack, its extras, and its counts."""
 
     def __init__(
         self, engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras
@@ -136,7 +136,7 @@ class _Run:
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
-        # Whom a prior rules out is in the release, too.
+        # People ruled out by a prior are in the release, too.
         records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
         rows, ids = [], {}
         for m in bound.models:
@@ -200,7 +200,7 @@ class _Run:
         }
 
     def _guesses(self) -> dict[int, str | None]:
-        """Return the best guess about the target: each secret, and the owner of the record (0)."""
+        """Return the best guesses about the target by secret; 0 is the owner of the record."""
         if not self.bound.target or not (self.bound.microdata.secrets or self.bound.microdata.key):
             return {}
         plan = compiler.guess_plan(self.bound)
@@ -217,10 +217,7 @@ class _Run:
         }
 
     def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
-        """Return a remark about groups in which everybody weighs nothing.
-
-        There is no number for them.
-        """
+        """Return a note on groups in which nobody has any weight: they have no results."""
         if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
         plan = compiler.everyone_plan(self.bound)
@@ -253,9 +250,9 @@ def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
-    """Return what joins details to their row.
+    """Return the identifier that joins details to their row.
 
-    A digest of all that was asked, the same every time.
+    It is a digest of the whole question, so it is the same in every run.
     """
     parts = [dict(origin.spec), model.acronym, secret, gain]
     text = json.dumps(parts, sort_keys=True, default=str)
@@ -263,7 +260,7 @@ def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
 
 
 def _describe(spec: Attack) -> dict[str, object]:
-    """Return what was asked next to the simple question, for the manifest."""
+    """Return the further options of the attack, for the manifest."""
     fields: dict[str, object] = {
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,
         "prior": spec.prior,

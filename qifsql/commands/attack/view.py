@@ -1,4 +1,4 @@
-"""Attacks as people read them: before, after, and what it means, with a sentence under each."""
+"""Attacks as people read them: success before and after, with a sentence on its meaning."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,7 +18,7 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 Row = Mapping[str, Any]
-NAMED = 6  # quasi-identifiers that are named in a title
+NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=("histogram", "thresholds", "quantiles", "groups", "links", "calibration"),
@@ -29,7 +29,7 @@ KIND = Kind(
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the results and their details.
 
-    Of a progressive attack a line for each dataset more.
+    A progressive attack has one line per number of datasets.
     """
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
@@ -53,7 +53,7 @@ def _successes(row: Row) -> Table:
     heads = ["", said("before"), said("after"), said("degradation")]
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("target") is None:
-        certain = f"+ {words.percent(row['degradation_deterministic'])}"
+        certain = words.rise(row["degradation_deterministic"])
         before, after = (
             words.percent(row[f"{when}_deterministic"]) for when in ("prior", "posterior")
         )
@@ -76,7 +76,7 @@ def _successes(row: Row) -> Table:
 
 
 def _progress(rows: Sequence[Row]) -> list[Part]:
-    """Return each question with the focal dataset alone, then with more (PoPETs Table 8)."""
+    """Return a table per question, one line per number of datasets (PoPETs Table 8)."""
     parts: list[Part] = []
     for _, group in groupby(sorted(rows, key=_question), key=_question):
         lines = sorted(group, key=lambda row: row["datasets"])
@@ -86,7 +86,7 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
 
 
 def steps(rows: Sequence[Row]) -> Table:
-    """Return one question with ever more datasets."""
+    """Return one question with a growing number of datasets."""
     heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
     heads += [said("best guess"), said("degradation")]
     table = Table.of(heads, right=range(6))
@@ -95,7 +95,7 @@ def steps(rows: Sequence[Row]) -> Table:
             str(row["datasets"]),
             words.count(row["blocks"]),
             words.percent(row["posterior_deterministic"]),
-            f"+ {words.percent(row['degradation_deterministic'])}",
+            words.rise(row["degradation_deterministic"]),
             words.success(row, row["posterior_probabilistic"]),
             words.degradation(row),
         )
@@ -131,7 +131,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def carriers(stored: Stored) -> list[Part]:
-    """Return the groups of an attack, by the risk that they carry."""
+    """Return the groups of an attack with their risks."""
     parts: list[Part] = []
     if "groups" not in stored.details or stored.frame.is_empty():
         return parts

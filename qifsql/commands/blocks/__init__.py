@@ -1,1 +1,1 @@
-"""``qifsql blocks``: the partition."""
+"""``qifsql blocks``: the blocks of the partition."""

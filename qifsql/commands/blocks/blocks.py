@@ -1,4 +1,4 @@
-"""The partition itself: its blocks, and what each record's block reveals."""
+"""The blocks of the partition, and the information that each block reveals."""
 
 from collections.abc import Mapping
 from typing import Literal, Unpack, get_args
@@ -20,7 +20,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 Order = Literal["smallest", "largest", "revealing"]
-SHOWN = 20  # blocks that are shown unless more are asked for
+SHOWN = 20  # default number of blocks
 
 
 def blocks(
@@ -93,9 +93,9 @@ def blocks(
 
 
 def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
-    """Return which blocks come first and how many are shown, from the three ways to ask.
+    """Return the order and the number of the blocks to show, from three exclusive options.
 
-    20 if none.
+    Without any of them, show the ``SHOWN`` smallest blocks.
     """
     numbers: list[tuple[Order, int | None]] = [
         ("smallest", smallest),
@@ -109,7 +109,7 @@ def order_of(smallest: int | None, largest: int | None, revealing: int | None) -
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
-    """Return the blocks to be shown, with what is known about each secret in them."""
+    """Return the plan of the blocks to show, with counts and best guess of each secret."""
     steps = Steps(attack)
     tables = revealed_tables(steps)
     width = range(1, len(attack.microdata.qids) + 1)
@@ -162,7 +162,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
 
 
 def _of_chosen(order: exp.Expr) -> exp.Expr:
-    """Return the same order, where other tables are joined."""
+    """Return the order with columns of ``chosen``, because other tables are joined."""
     return order.transform(
         lambda n: exp.column(n.name, "chosen") if isinstance(n, exp.Column) else n
     )

@@ -8,10 +8,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
 
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
-    """Return blocks of a partition.
-
-    What is known, how many people, and the values of each secret.
-    """
+    """Return a table of blocks: quasi-identifiers, size, and the values of each secret."""
     secrets = spec["secrets"]
     n_qids = frame.width - 2 - 4 * len(secrets)
     table = Table.of([*frame.columns[:n_qids], said("size"), *secrets], right=(n_qids,))

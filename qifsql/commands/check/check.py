@@ -1,8 +1,8 @@
-"""Checking a release against a policy: which levels are met, with which numbers.
+"""Checks of a release against the levels of a policy.
 
-All rules of one kind of model are answered by one attack for each column of groups. Where missing
-values are dropped, or beliefs are given, models of different goals are run apart: each is then
-about other records.
+One attack answers all rules of one kind of model, for each column of groups. If missing values are
+dropped, or beliefs are given, models of different goals run separately, because each then uses
+other records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ def against(
     baseline: str | Path | None = None,
     settings: Settings | None = None,
 ) -> Verdict:
-    """Return the verdict on a release, by a policy that is read already; see ``check``."""
+    """Return the verdict on a release by a policy that is already read (see ``check``)."""
     origin = Origin.now(settings, "check")
     last_release = _baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
@@ -139,7 +139,7 @@ def against(
 def _coverage(
     policy: Policy, source: Source, results: Sequence[Result], settings: Settings | None
 ) -> Coverage:
-    """Return all columns of the file, and whom those single out that no rule covers."""
+    """Return all columns of the file, and the people that its uncovered columns single out."""
     adversary = policy.adversary
     shared = ("key", "weight", "where", "null", "wave", "absent")
     options: Any = {name: adversary[name] for name in shared if name in adversary}
@@ -194,9 +194,8 @@ def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[st
 def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
     """Yield as few attacks as possible.
 
-    Models that can run together do, by one column of groups each.
-
-    For each the column, and the rules that the attack answers, each with its model.
+    Models that can run together share an attack, which has one column of groups. An attack is given
+    as this column, and the rules that it answers, each with its model.
     """
     apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}
@@ -206,7 +205,7 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]
             kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
     for rules in kinds.values():
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
-        first, *others = columns or (None,)  # the first answers for everybody, too
+        first, *others = columns or (None,)  # the first also answers rules without groups
         for by in (first, *others):
             yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
 
@@ -253,7 +252,7 @@ def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> l
 
 
 def _within(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the row of everybody together, or of each group."""
+    """Yield the row of all people together, or one row per group."""
     if rule.by is None:
         yield row | {"by": None, "group": None, "individuals": None}
         return
@@ -269,7 +268,7 @@ def _origin(
     results: Sequence[Result],
     rest: Coverage,
 ) -> Origin:
-    """Return where the verdict comes from: all attacks, the policy and the baseline."""
+    """Return the origin of the verdict: all attacks, the policy and the baseline."""
     origins = [result.origin for result in results]
     spec: dict[str, Any] = {}
     for each in reversed(origins):

@@ -111,7 +111,7 @@ def check(
         result = run(source, policy, baseline=baseline, settings=settings, **adversary)
     title = f"qifsql: {groups.named(source)} against {policy.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
-    if not _table(output):  # a table ends with it
+    if not _table(output):  # a table ends with this line
         from qifsql.commands.check import view
 
         line = f"{view.checked(result.origin.spec)}: {result.summary}"
@@ -141,7 +141,7 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
         write({junit: xml(result)}, result.origin)
     try:
         show.show(view.shown(result, title), output)
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+    except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
         if result.met:
             raise
     if not result.met:

@@ -1,9 +1,9 @@
-"""Columns that no rule covers: whom they would single out, known besides the quasi-identifiers.
+"""Columns that no rule covers, and the people they single out with the quasi-identifiers.
 
-A verdict is about the quasi-identifiers and secrets that are named. Every other column is in the
-file, too, and somebody may know it. Measured is how many people are alone in their block for who
-knows the named quasi-identifiers and all of these columns, and each of them alone with the named
-ones. Declared keys are left out, and so are secrets, which are what the adversary wants to know.
+A verdict is about the named quasi-identifiers and secrets. The file has other columns, too, and an
+adversary may know them. This module counts people who are alone in their block, for an adversary
+who knows the named quasi-identifiers and all of these columns, or one of them. Declared keys are
+left out, and so are secrets, which the adversary wants to infer.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ WHAT = "measuring columns that no rule covers"
 
 @dataclass(frozen=True)
 class Coverage:
-    """All columns of a file with their roles, what the uncovered ones would do, the plans sent."""
+    """All columns of a file with their roles, the risk of the uncovered ones, and the plans."""
 
     columns: tuple[ColumnRoles, ...]
     frame: pl.DataFrame
@@ -49,7 +49,7 @@ def coverage(
     ignored: bool = False,
     settings: Settings | None = None,
 ) -> Coverage:
-    """Return the columns of a file and whom those single out that no attack covers.
+    """Return the columns of a file, and the people that its uncovered columns single out.
 
     Args:
         spec: the quasi-identifiers, key, weight and filter that all attacks share.
@@ -65,7 +65,7 @@ def coverage(
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
         same = [others for others in attacked if [c.name for c in others] == names]
-        unused = (roles.IN_NO_RULE,)  # the role of secrets that are named, but in none of these
+        unused = (roles.IN_NO_RULE,)  # secrets that are named, but that no attack uses
         columns = [
             replace(c, roles=unused) if not c.roles and c.name in secrets else c
             for c in roles.together(bound.microdata.columns, *same)
@@ -79,7 +79,7 @@ def coverage(
 
 
 def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
-    """Return the columns of a file that has not the quasi-identifiers of its attacks."""
+    """Return the columns of a file without the quasi-identifiers of its attacks."""
     with open_engine(settings, sources=[spec.dataset]) as engine:
         schema = Catalog(engine, spec.dataset).schema
     columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
@@ -100,7 +100,7 @@ def _measured(
     counts = _Uniques(engine, bound.microdata, several)
     people, before = counts.of([])
     _, everything = counts.of(several)
-    settled = everything == before or len(several) == 1  # less knowledge singles out nobody more
+    settled = everything == before or len(several) == 1  # fewer columns single out no more people
     rows = [_row(None, people, everything, before)]
     for column, why in reasons:
         if why or column.attribute is None:
@@ -134,10 +134,10 @@ def _row(
 
 
 class _Uniques:
-    """Counts people who are alone in their block, with ever other quasi-identifiers.
+    """Counts of people who are alone in their block, for different sets of quasi-identifiers.
 
-    The people are those of the attack: its filter, its weights and its rule of missing values are
-    about the named quasi-identifiers, so that nobody is left out for what no rule covers.
+    The people are those of the attack. Its filter, its weights and its rule for missing values
+    apply to the named quasi-identifiers only, so uncovered columns leave nobody out.
     """
 
     def __init__(self, engine: Engine, microdata: Microdata, several: Sequence[Attribute]) -> None:
@@ -160,7 +160,7 @@ class _Uniques:
         self.plans: list[Plan] = []
 
     def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
-        """Return how many people there are, and how many are alone, for who knows these, too."""
+        """Return the number of people, and of those alone if ``more`` columns are known, too."""
         microdata = replace(self.microdata, qids=(*self.named, *more))
         steps = Steps(BoundAttack((), microdata))
         uniques = exp.select("*").from_(steps.need("uniques"))

@@ -30,7 +30,7 @@ def junit(result: Verdict) -> str:
         if value is not None:
             ET.SubElement(properties, "property", name=key, value=cell(value))
     for row in result.rows():
-        level = f"rule {row['rule']}: {row['measure']} {row['required']}, {view.whom(row)}"
+        level = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {view.whom(row)}"
         message = "" if row["met"] else view.finding(row)
         more = f"{dataset}: {view.whom(row)}\n"
         _case(suite, f"{name}.{row['model']}", level, message, more)

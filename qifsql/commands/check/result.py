@@ -1,4 +1,4 @@
-"""The verdict of a check: which levels are met, and which columns no rule covers."""
+"""The verdict of a check: its levels, met or not, and the columns that no rule covers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,29 +24,29 @@ SCHEMA: dict[str, pl.DataType] = {
     "baseline": pl.Float64(),
     "met": pl.Boolean(),
 }
-"""The columns of a verdict: one row for each rule, model and secret, and within groups for each.
+"""The columns of a verdict: one row per rule, model and secret, and per group if the rule has them.
 
 ``rule`` counts the rules of the policy from 1. ``secret`` is NULL for re-identification. ``by`` is
-the column of groups, NULL where the rule is about everybody together; ``group`` its value (NULL:
-missing), ``individuals`` how many people are in it. ``value`` is that of ``measure``, ``wanted``
-the bounds in words, ``baseline`` the value of the last release (NULL where none is known), ``met``
-whether the value is within all bounds."""
+the column of groups, NULL if the rule is about all people together; ``group`` is its value (NULL:
+missing), ``individuals`` the number of people in the group. ``value`` is the value of ``measure``,
+``wanted`` the bounds in words, ``baseline`` the value of the last release (NULL if unknown).
+``met`` is true if the value is within all bounds."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):
-    """The levels of a policy that are met, and the columns that no rule covers.
+    """The levels of a policy, met or not, and the columns that no rule covers.
 
-    ``details["uncovered"]`` (``qifsql.results.coverage.SCHEMA``) says whom these columns would
-    single out. A verdict is true where the policy is met: every level is, and no column is
-    refused. ``assert qifsql.check(...)`` holds a release to it.
+    ``details["uncovered"]`` (``qifsql.results.coverage.SCHEMA``) counts the people whom these
+    columns would single out. A verdict is true if the policy is met: every level is met, and no
+    column is refused. ``assert qifsql.check(...)`` enforces the policy.
     """
 
     @classmethod
     def of(
         cls, levels: pl.DataFrame, origin: Origin, notes: tuple[str, ...], uncovered: pl.DataFrame
     ) -> "Verdict":
-        """Return the verdict on levels."""
+        """Return the verdict on the levels."""
         unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
         met = bool(levels["met"].all()) and not unnamed
         details = {"uncovered": uncovered}
@@ -59,17 +59,17 @@ class Verdict(Result):
 
     @property
     def not_considered(self) -> tuple[str, ...]:
-        """Return the columns that no rule covers, in no form."""
+        """Return the columns that no rule covers in any form."""
         return tuple(c.name for c in self.columns if not c.covered and not c.forms)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Return the columns that no rule covers as they are, where the policy refuses them."""
+        """Return the columns that no rule covers unchanged, if the policy refuses them."""
         return refused(str(self.spec.get("unnamed")), self.columns)
 
     @property
     def uncovered(self) -> pl.DataFrame:
-        """Return whom the columns that no rule covers would single out."""
+        """Return the columns that no rule covers, with the number of people singled out."""
         return self.details["uncovered"]
 
     @property
@@ -90,7 +90,7 @@ class Verdict(Result):
 
 
 def refused(unnamed: str, columns: Iterable[ColumnRoles]) -> tuple[str, ...]:
-    """Return the columns that no rule covers as they are, where the policy refuses them."""
+    """Return the columns that no rule covers unchanged, if the policy refuses them."""
     if unnamed != "refuse":
         return ()
     return tuple(column.name for column in columns if not column.covered)

@@ -1,4 +1,4 @@
-"""Options of ``check``, next to its policy."""
+"""Options of ``check`` besides its policy."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,13 +10,13 @@ from qifsql.data.option import DATA, NAME, TEXT, Form, Option, one_of
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
-    """Return rules as a policy has them; what they say is read as a policy."""
+    """Return rules in the form of a policy, else None; the policy reader checks the content."""
     rules = isinstance(content, list) and all(isinstance(rule, dict) for rule in content)
     return tuple(content) if rules and content else None
 
 
 class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
-    """The adversary, where that wins over what the policy says, and the last release."""
+    """The adversary, which overrides that of the policy, and the last release."""
 
     by: Annotated[
         str | None,

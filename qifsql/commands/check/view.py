@@ -1,4 +1,4 @@
-"""Verdicts as people read them: which levels are met, and with which numbers."""
+"""Verdicts as people read them: the levels, their values and their bounds."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ KIND = Kind(
 
 
 def verdict(result: Verdict) -> list[Part]:
-    """Return which file was checked, all levels, how many are met, what no rule covers."""
+    """Return the checked file, all levels, a summary, and the columns that no rule covers."""
     spec = result.origin.spec
     summary = result.summary[0].upper() + result.summary[1:]
     parts: list[Part] = [
@@ -52,11 +52,12 @@ def shown(result: Verdict, title: str) -> Shown:
         not_in_csv=tuple(result.details),
         more=more,
         view=lambda *_: verdict(result),
+        prose=True,
     )
 
 
 def checked(spec: Mapping[str, Any]) -> str:
-    """Return which file was held against which policy."""
+    """Return the names of the checked file and of the policy."""
     file = escaping.cell(str(spec.get("dataset", "")))
     return said("{dataset} against {policy}", dataset=file, policy=policy(spec))
 
@@ -67,12 +68,12 @@ def policy(spec: Mapping[str, Any]) -> str:
 
 
 def caveats(result: Verdict) -> list[str]:
-    """Return what the verdict does not say: which columns no rule covers, whom they single out."""
+    """Return the limits of the verdict: uncovered columns, and the people they single out."""
     return uncovered.caveats(result.origin.spec, result.columns, result.uncovered)
 
 
 def levels(frame: pl.DataFrame) -> Table:
-    """Return all levels in the order of the policy, those that are not met in capitals."""
+    """Return all levels in the order of the policy; NO marks those that are not met."""
     drifts = frame["baseline"].null_count() < frame.height
     heads = [said("rule"), said("of"), said("measure"), said("value")]
     heads += [*([said("baseline")] if drifts else []), said("required"), said("met")]
@@ -92,7 +93,7 @@ def levels(frame: pl.DataFrame) -> Table:
 
 
 def whom(row: Mapping[str, Any]) -> str:
-    """Return what a level is about: ``CAS of disease, region = North``."""
+    """Return the subject of a level: ``CAS of disease, region = North``."""
     about = row["model"]
     if row["secret"] is not None:
         about = said("{model} of {secret}", model=about, secret=row["secret"])
@@ -115,10 +116,10 @@ def bounds(text: str) -> str:
 def finding(row: Mapping[str, Any]) -> str:
     """Return the value of a level and its bounds.
 
-    ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
+    For example, ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
     """
     last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
-    return f"{row['measure']} is {row['value']}{last}, wanted {row['required']}"
+    return f"{row['measure']} is {row['value']}{last}, required {row['wanted']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

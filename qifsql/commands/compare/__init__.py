@@ -1,1 +1,1 @@
-"""``qifsql compare``: releases next to the original."""
+"""``qifsql compare``: releases compared with the original."""

@@ -1,6 +1,6 @@
-"""Binding a comparison: names meet the columns of the original and of every release, once.
+"""Binding of a comparison: names are looked up once in the original and in every release.
 
-Files are numbered as they are named: the original is 1, the first sanitised release 2.
+Files are numbered in the order given: the original is 1, the first sanitised release 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
     """Return the quasi-identifiers of the original, and all files, the original first.
 
-    ColumnError, ExpressionError or InputError where something is amiss.
+    Raise ColumnError, ExpressionError or InputError if a name, a tag or a type does not fit.
     """
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
@@ -81,7 +81,7 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
 def _attack(
     catalog: Catalog, qids: Sequence[Attribute], secrets: Sequence[Attribute], where: str | None
 ) -> BoundAttack:
-    """Return the attack on one file by who knows its cells as they stand there."""
+    """Return the attack on one file by an adversary who knows its cells as written."""
     title = catalog.schema.dataset
     for secret in secrets:
         if any(secret.expression == q.expression for q in qids):
@@ -109,9 +109,9 @@ def _attack(
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:
-    """Return the secrets of each file, in one order.
+    """Return the secrets of each file, in the same order.
 
-    ``2:disease=CONDITION`` where it has another name.
+    ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one.
     """
     tags: Tags = {}
     untagged: dict[str, None] = {}
@@ -148,7 +148,7 @@ def _meant(text: str, catalog: Knowledge) -> list[Attribute]:
 
 
 def _of_file(text: str, name: str, catalog: Knowledge) -> Attribute:
-    """Return a secret as one file has it; a pattern means the same columns in all."""
+    """Return a secret in one file; a pattern selects the same columns in all files."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
     attributes: Mapping[str, Any] = {a.name: a for a in _meant(text, catalog)}
@@ -156,7 +156,7 @@ def _of_file(text: str, name: str, catalog: Knowledge) -> Attribute:
 
 
 def _check_known(raws: Sequence[Raw], files: Sequence[Compared]) -> None:
-    """Refuse tags and names that no release has, unless all of a release is dropped."""
+    """Refuse quasi-identifiers if no release has any of them."""
     if len(files) > 1 and not any(file.cells for file in files[1:]):
         names = ", ".join(quoted(raw.name) for raw in raws)
         raise ColumnError(

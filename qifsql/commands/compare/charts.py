@@ -1,4 +1,4 @@
-"""The chart of releases next to the original."""
+"""The chart of releases compared with the original."""
 
 from qifsql.presentation.risk_utility import charts
 

@@ -1,7 +1,7 @@
-"""Compare: the same attacks on the original and on every sanitised release, and what these lost.
+"""Comparison: the same attacks on the original and on its sanitised releases, and their loss.
 
-The table of PoPETs Table 11 on any set of releases: each file is attacked as it is (a generalised
-value is a value, a suppressed record a record), and its columns are held against the original's.
+This gives PoPETs Table 11 for any set of releases. Each file is attacked unchanged (a generalised
+value is a value, a suppressed record is a record), and its columns are compared with the original.
 """
 
 import math
@@ -43,9 +43,9 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.
 
-``suppressed`` records tell nothing: every cell stands for everything. ``generalised``,
-``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the quasi-identifiers
-(``losses.COLUMNS``); the original has 0."""
+``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
+``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
+quasi-identifiers (``losses.COLUMNS``); all are 0 for the original."""
 
 MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
@@ -151,7 +151,7 @@ def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
 
 
 def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
-    """Return what the columns of the original have lost: nothing."""
+    """Return the losses of the columns of the original, which are all 0."""
     nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
         {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
@@ -190,7 +190,7 @@ def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
 def _notes(
     files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """Return what the user should know before reading the numbers."""
+    """Return notes that help to interpret the numbers."""
     notes = []
     sizes = dict(frame.select("file", "records").iter_rows())
     for file in files[1:]:

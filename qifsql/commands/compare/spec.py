@@ -11,12 +11,12 @@ from qifsql.adversary.options import HIERARCHY, PLAIN, SECRET
 class CompareOptions(TypedDict, total=False):
     """Options of the attack on every file.
 
-    ``qids``: the original's quasi-identifiers; where a release calls one otherwise,
-    ``2:age=AGE``: files are numbered as they are named, and the original is 1. A release may lack
-    some: nothing is told of them there. ``secret``: one or several, in all files
-    (``2:disease=CONDITION``); without one only re-identification is attacked. ``hierarchies``:
-    quasi-identifier -> file; ``plain``: quasi-identifiers whose cells are values as they stand
-    (``qifsql.data.cells`` says how others are read).
+    ``qids``: the original's quasi-identifiers. If release 2 has another name for one, write
+    ``2:age=AGE``; files are numbered in the order given, and the original is 1. A release may lack
+    some of them: it reveals nothing about these. ``secret``: one or several, in all files (another
+    name: ``2:disease=CONDITION``); without a secret only re-identification is attacked.
+    ``hierarchies``: quasi-identifier -> file. ``plain``: quasi-identifiers whose cells are plain
+    values (``qifsql.data.cells`` describes how other cells are read).
     """
 
     qids: Annotated[

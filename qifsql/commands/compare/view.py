@@ -1,4 +1,4 @@
-"""Releases next to the original, as people read them."""
+"""Releases compared with the original, as people read them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,9 +16,10 @@ from qifsql.results.stored import Stored
 
 LOST = (
     "Generalised: the share of cells that contain several values. Penalty: the mean share of "
-    "all values that a cell covers, 100 % for a suppressed cell. TV: total variation between "
-    "a column's distribution in the original and in the release, each cell spread evenly over "
-    "its values. KL: extra bits per record if the release is taken for the original."
+    "all values that a cell covers, 100 % for a cell that covers all. TV: total variation "
+    "between a column's distribution in the original and in the release, each cell spread "
+    "evenly over its values. KL: extra bits per record if the release is taken for the "
+    "original."
 )
 
 
@@ -26,7 +27,7 @@ KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return success on each release for every question, then what the releases have lost."""
+    """Return success on each release for every question, then the loss of the releases."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = risks(rows, first, said("release"))
@@ -42,7 +43,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
-    """Return a table for each release: what its quasi-identifiers have lost."""
+    """Return a table for each release: the losses of its quasi-identifiers."""
     parts: list[Part] = []
     for (_, release), rows in lost.filter(pl.col("file") > 1).group_by(
         "file", "release", maintain_order=True

@@ -1,9 +1,10 @@
-"""Composition: what independent sanitised releases tell together about the people in all of them.
+"""Composition: the joint disclosure of independent sanitised releases about people in all of them.
 
 The intersection attack of Ganta et al. (Algorithm 1): the adversary knows the raw
 quasi-identifiers of people, finds their classes in each release, and keeps the values of the secret
-that occur in all of them. Besides, her Bayesian posterior: the product of the frequencies of each
-value in the classes, normalised, and the chance that her best guess is right.
+that occur in all of them. The adversary's Bayesian posterior is computed, too: the product of the
+frequencies of each value in the classes, normalised, and the probability that the best guess is
+right.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ _GONE = {
     "candidates": "may be anybody's, so their secrets are in every class",
     "ignored": "ignored",
 }
-FINEST = 10**6  # denominators of levels are at most that: counts stay exact
+FINEST = 10**6  # largest denominator of a level, so that counts stay exact
 
 
 def compose(
@@ -144,7 +145,7 @@ def _composed(
     levels: Sequence[Fraction],
     rows: int,
 ) -> Result:
-    """Return the result from what was counted."""
+    """Return the result from the counts."""
     first = len(bound.releases) - len(crossed.steps) + 1
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
@@ -173,7 +174,7 @@ def _composed(
 
 
 def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
-    """Return levels of confidence, ascending; InputError if one is none."""
+    """Return levels of confidence, ascending; refuse what is not a level."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
     for text in texts:
@@ -221,7 +222,7 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
 
 
 def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
-    """Return what a reader must know of how people were found."""
+    """Return notes on the location of people in the releases."""
     notes = []
     for release, row in zip(bound.releases, crossed.findings, strict=True):
         lost, overlapping, gone = row["nowhere"], row["in_several"], row["suppressed"]

@@ -1,8 +1,8 @@
 """The intersection attack in SQL, one release after the other, by groups of people.
 
-People of whom the classes are the same in every release so far are one combination of spots; the
-values of the secret that are left for it are those of the release before that occur in the new
-spot, too. Source: Ganta et al., Algorithm 1, Definitions 7 to 9.
+People with the same classes in every release so far are one combination of spots. The values of the
+secret left for it are those left before that also occur in its spot in the new release. Source:
+Ganta et al., Algorithm 1, Definitions 7 to 9.
 """
 
 from collections.abc import Mapping
@@ -18,16 +18,16 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, several
 from qifsql.query.splice import splice
 
-LIMIT = 2**120  # sums of products of frequencies, times people, stay below: the engine adds exactly
+LIMIT = 2**120  # products of frequencies times people stay below, so their sums are exact
 
 Row = dict[str, Any]
 
 
 @dataclass
 class Crossed:
-    """Counts of every release, and of the first ones together (``steps``).
+    """Counts of every release (``findings``), and of the first ones together (``steps``).
 
-    ``bayes`` is false where products of frequencies would be too large to be exact.
+    ``bayes`` is false if products of frequencies would be too large to be exact.
     """
 
     findings: list[Row] = field(default_factory=list)
@@ -47,20 +47,21 @@ class Step:
 
 
 def query(name: str, **names: str) -> exp.Select:
-    """Return the query of a template, its tables called ``names``."""
+    """Return the query of a template, with its tables renamed by ``names``."""
     return splice(f"compose/{name}", tables=names)
 
 
 def rows(tables: Tables, tree: exp.Query) -> list[Row]:
-    """Return the rows of a query, by the names of its columns."""
+    """Return the rows of a query as dictionaries by column."""
     names = tree.named_selects
     return [dict(zip(names, row, strict=True)) for row in tables.rows(tree)]
 
 
 def find(tables: Tables, bound: Bound, release: Release) -> Row:
-    """Locate people in one release: make its tables of spots; what was found there.
+    """Locate people in one release and create its tables of spots; return its counts.
 
-    Left are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
+    The tables that remain are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and
+    ``spot_sizes_r``.
     """
     r, numbers = release.number, [g.raw.number for g, _ in release.cells]
     tables = tables.doing("reading releases", release.title)
@@ -97,7 +98,8 @@ def cross(
 ) -> Crossed:
     """Intersect release by release; ``every``: count after each, not only after the last.
 
-    Left are ``at_r`` (point, alike), ``told_r`` and, with guesses, ``guesses``.
+    The tables that remain are ``at_r`` (point, alike) and ``told_r`` of the last release, and
+    ``guesses``.
     """
     last = len(bound.releases)
     crossed = Crossed(findings, bayes=_exact(tables, bound))
@@ -130,7 +132,7 @@ def _names(i: int) -> Mapping[str, str]:
 
 
 def _step(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
-    """Take one more release into account."""
+    """Intersect the values left with those of one more release."""
     tables.make(names["standing"], query("standing", **names))
     tables.make(names["at_now"], query("at_now", **names))
     secrets = dict(names)
@@ -155,7 +157,7 @@ def _count(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool
 
 
 def _exact(tables: Tables, bound: Bound) -> bool:
-    """Return whether sums over people of products of frequencies are surely exact."""
+    """Return whether sums over people of products of frequencies are certainly exact."""
     bound_of = 1
     for release in bound.releases:
         sizes = exp.table_(f"spot_sizes_{release.number}")

@@ -1,10 +1,10 @@
-"""Locating people: the classes of a release whose cells contain their raw values.
+"""Location of people: the classes of a release whose cells contain their raw values.
 
-Classes are boxes in the space of places, a span per quasi-identifier, and different values of
-people are points in it. Where a column's cells are (nearly) single values, points meet boxes by
-equality. What is left is cut in halves again and again, boxes and points together, where few boxes
-lie on both sides, so that in the end few boxes and few points stand in each node and are compared:
-never all classes with all people. Each point stands in one node, so nothing is found twice.
+Classes are boxes in the space of places, with a span per quasi-identifier. The distinct values of
+people are points in this space. Columns whose cells are (nearly) single values join points and
+boxes by equality. Along the other columns, boxes and points are repeatedly cut in halves, at places
+with few boxes on both sides. In the end each node has few boxes and few points, and only these are
+compared, never all classes with all people. Each point is in one node, so no pair is found twice.
 Source: Ganta et al., Definition 6 (locatability).
 """
 
@@ -18,26 +18,26 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import equal
 from qifsql.query.splice import splice
 
-ROUNDS = 40  # of cutting at most
-MOST = 4_000_000  # boxes that classes may become when cells with gaps are written out
+ROUNDS = 40  # most rounds of cuts
+MOST = 4_000_000  # most boxes of the classes after cells with gaps are written out
 
 
 @dataclass(frozen=True)
 class Located:
-    """A release whose people are to be found: its number, and its columns."""
+    """A release in which people are located: its number and its columns."""
 
     number: int
     columns: tuple[Generalised, ...]
 
     def name(self, table: str) -> str:
-        """Return the name of one of its tables."""
+        """Return the name of a table of this release."""
         return f"{table}_{self.number}"
 
 
 def locate(tables: Tables, release: Located) -> None:
-    """Make ``found_r`` (point, class) from ``points_r`` (point, place_j) and ``classes_r``.
+    """Create ``found_r`` (point, class) from ``points_r`` (point, place_j) and ``classes_r``.
 
-    ``classes_r`` has class and id_j, the cells; suppressed ones are left out by the caller.
+    ``classes_r`` has class and id_j, the cells; the caller leaves suppressed classes out.
     """
     written = _written_out(tables, release)
     rest = [c.raw.number for c in release.columns if c not in written]
@@ -49,10 +49,10 @@ def locate(tables: Tables, release: Located) -> None:
 
 
 def _written_out(tables: Tables, release: Located) -> list[Generalised]:
-    """Return the columns by whose values boxes and points meet by equality.
+    """Return the columns in which boxes and points are joined by equality.
 
-    First those where that makes hardly more boxes of the classes; then those with gaps, of which
-    spans alone tell little.
+    These are columns that hardly increase the number of boxes, and columns with gaps, up to a
+    higher limit, because spans alone say little about these.
     """
     classes = release.name("classes")
     n = tables.count(classes)
@@ -72,7 +72,7 @@ def _has_gaps(tables: Tables, column: Generalised) -> bool:
 
 
 def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> None:
-    """Make boxes and points in their first nodes."""
+    """Create the boxes and points of the first nodes."""
     boxes = exp.select("class").from_(release.name("classes"))
     for column in release.columns:
         j = column.raw.number
@@ -109,13 +109,13 @@ def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> 
 
 
 def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
-    """Cut nodes in halves until that is not worth it; make ``found_r`` of what meets."""
+    """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs."""
     met = []
     for depth in range(ROUNDS + 1):
         names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
         more = _cuts(tables, names, rest if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
-        # Before it meets all boxes.
+        # Leave out points of cut nodes before the join with all boxes.
         tables.make("uncut", splice("cells/uncut", places=rest, tables=names))
         tables.make(met[-1], splice("cells/met", places=rest, tables=names))
         if more:
@@ -133,7 +133,7 @@ def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
 
 
 def _cuts(tables: Tables, names: dict[str, str], rest: Sequence[int]) -> int:
-    """Make the table of how nodes are cut; how many are."""
+    """Create the table of the cuts of nodes; return their number."""
     if not rest:
         tables.make("cuts", exp.select("0::BIGINT AS node").where("FALSE"))
         return 0
@@ -149,7 +149,7 @@ def _deep(name: str, depth: int) -> str:
 
 
 def _fill(tables: Tables, release: Located, column: Generalised) -> None:
-    """Take out of ``found_r`` what falls into gaps of a column's cells."""
+    """Remove the pairs of ``found_r`` whose point is in a gap of a column's cell."""
     if not _has_gaps(tables, column):
         return
     j, table = column.raw.number, release.name("found")

@@ -1,4 +1,4 @@
-"""The numbers of an intersection attack, from counts: pure, exact until the last division."""
+"""Measures of an intersection attack, computed from counts; exact until the last division."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-EXACT = 500  # denominators that are added as fractions; more are added as floats, rounded once
+EXACT = 500  # most denominators to add as fractions; more are added as floats, rounded once
 
 SCHEMA: dict[str, pl.DataType] = {
     "releases": pl.Int64(),
@@ -29,13 +29,13 @@ SCHEMA: dict[str, pl.DataType] = {
 
 ``people`` are the overlap; ``located`` are in a class of each release (or may be among suppressed
 records); ``contradictions`` are located, but no value of the secret is left for them. Averages are
-over the located without contradiction, NULL where there are none: ``effective_prior`` of the fewest
-different secrets in one release (Ganta et al., Definition 8), ``effective_posterior`` of how many
-are in all, ``drop`` of their difference. ``vulnerable``: people with a positive drop;
-``perfect_breach``: people for whom one value is left, ``perfect_breach_before`` those of them for
-whom one release was enough. Shares are of ``people``. ``prior_success`` and ``posterior_success``:
-chance that the best guess is right, from the release that tells most and from all together
-(products of class-conditional frequencies, normalised), in [0, 1]."""
+over located people without contradiction (NULL if there are none). ``effective_prior`` is the
+average of the fewest distinct secrets in one release (Ganta et al., Definition 8),
+``effective_posterior`` of the number of secrets in all releases, ``drop`` of the difference.
+``vulnerable``: people with a positive drop. ``perfect_breach``: people with one value left;
+``perfect_breach_before``: those of them for whom one release was enough. Shares are of ``people``.
+``prior_success`` and ``posterior_success``: probability that the best guess is right, from the most
+revealing release and from all together (products of class-conditional frequencies, normalised)."""
 
 RELEASES: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -56,14 +56,14 @@ RELEASES: dict[str, pl.DataType] = {
     "success": pl.Float64(),
     "baseline": pl.Float64(),
 }
-"""One row per release. ``smallest_class``: its k. ``suppressed``: records of which every cell
-stands for everything. People of the overlap are ``in_one_class``, ``in_several``, ``in_no_class``
-(not located), or ``only_suppressed`` (in no class, but they may be among suppressed records).
-Averages as in ``SCHEMA``: ``partition_size`` of the records of a person's class, of the distinct
-secrets in it (``effective_anonymity``), ``drop`` of that minus the posterior; ``vulnerable``:
-people with a positive one; ``perfect_breach``: people for whom this release is enough.
-``success``: chance of the best guess from this release alone; ``baseline``: share of its most
-frequent secret."""
+"""One row per release. ``smallest_class``: its k. ``suppressed``: records whose cells all stand for
+everything. People of the overlap are ``in_one_class``, ``in_several``, ``in_no_class`` (not
+located), or ``only_suppressed`` (in no class, but they may be among suppressed records). Averages
+are over the same people as in ``SCHEMA``: ``partition_size`` of the records of a person's class,
+``effective_anonymity`` of the distinct secrets in it, ``drop`` of this number minus the posterior.
+``vulnerable``: people with a positive drop. ``perfect_breach``: people for whom this release is
+enough. ``success``: probability that the best guess from this release alone is right.
+``baseline``: share of its most frequent secret."""
 
 CURVE: dict[str, pl.DataType] = {
     "releases": pl.Int64(),
@@ -75,10 +75,11 @@ CURVE: dict[str, pl.DataType] = {
     "people_guessed": pl.Int64(),
     "share_guessed": pl.Float64(),
 }
-"""One row per level of confidence: ``people`` whose values left are so few that each has that
-chance (Ganta et al., Definition 9), ``people_before`` the same with the release that tells most,
-``people_guessed`` those whose best guess is right with that chance (NULL where that is not
-computed). Shares are of the overlap; people not located and contradictions never count."""
+"""One row per level of confidence. ``people``: those with so few values left that each has at least
+this probability (Ganta et al., Definition 9). ``people_before``: the same with the most revealing
+release alone. ``people_guessed``: those whose best guess is right with at least this probability
+(NULL if not computed). Shares are of the overlap; people who are not located and contradictions
+never count."""
 
 TRUTH: dict[str, pl.DataType] = {
     "located": pl.Int64(),
@@ -89,23 +90,23 @@ TRUTH: dict[str, pl.DataType] = {
     "best_guess_right": pl.Int64(),
     "best_guess_right_share": pl.Float64(),
 }
-"""One row, where the true secrets are known, over people located without contradiction: for how
-many the true value is among those left, how many perfect breaches are right, how often the best
-guess (of equals the smallest value) is. Shares are of ``located``."""
+"""One row if the true secrets are known, over people located without contradiction: the people
+whose true value is left, the perfect breaches that are right, and the best guesses (of equally
+likely values the smallest) that are right. Shares are of ``located``."""
 
 Row = Mapping[str, Any]
 
 
 def share(part: int, whole: int) -> float | None:
-    """Return part of a whole, rounded once; None of nothing."""
+    """Return the share of a part in a whole, rounded once; None if the whole is 0."""
     return part / whole if whole else None
 
 
 def success(chances: Iterable[Row], release: int, people: int) -> float | None:
-    """Return the average over people of the chance of the best guess.
+    """Return the mean over people of the probability that the best guess is right.
 
-    ``chances`` are sums of numerators by denominator. Exact up to the last rounding where there are
-    at most ``EXACT`` denominators; otherwise each is rounded once and they are added exactly.
+    ``chances`` are sums of numerators by denominator. With at most ``EXACT`` denominators, only the
+    result is rounded. With more, each fraction is rounded once, and the sum of these is exact.
     """
     terms = [
         (int(c["numerator"]), int(c["denominator"])) for c in chances if c["release"] == release

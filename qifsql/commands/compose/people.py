@@ -1,4 +1,4 @@
-"""One row per person of a composition, in the order of the input: what all releases tell."""
+"""One row per person of a composition, in the order of the input: results of all releases."""
 
 from sqlglot import exp
 
@@ -20,12 +20,13 @@ GUESSES = {
 
 
 def plan(bound: Bound, *, bayes: bool) -> Plan:
-    """Return the rows of everybody.
+    """Return the plan of the rows of all people.
 
-    ``person`` from 1 (and the key); for each release ``classes_r`` in which the person is,
-    ``size_r`` their records and ``effective_r`` their distinct secrets; then ``prior``,
-    ``posterior``, ``drop``, ``confidence``, ``best_guess`` and ``success``.
-    NULL if a person is not in every release, or, from ``drop`` on, where nothing is left.
+    The columns are ``person`` from 1 (and the key); for each release the number of the person's
+    classes (``classes_r``), of the records in them (``size_r``) and of their distinct secrets
+    (``effective_r``); then ``prior``, ``posterior``, ``drop``, ``confidence``, ``best_guess`` and
+    ``success``. These are NULL if a person is not in every release or, from ``drop`` on, if no
+    value is left.
     """
     last = len(bound.releases)
     columns: list[tuple[exp.Expr, str]] = [(exp.column("position", "everybody"), "person")]

@@ -1,4 +1,4 @@
-"""Reading people and releases: the generated steps, where names of the user's files stand."""
+"""Generated steps that read people and releases, with the names of columns in the user's files."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ from qifsql.query.splice import splice
 
 
 def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
-    """Make ``crowd`` (point, truth, people), ``points`` and, for ``keyed`` results, ``everybody``.
+    """Create ``crowd`` (point, truth, people), ``points`` and, if ``keyed``, ``everybody``.
 
-    A point is a combination of raw values, each as its place among all. Returns the number of
-    people. Raises DatasetError where nobody is left.
+    A point is a combination of raw values, each given by its place in the order of all values.
+    Return the number of people; raise DatasetError if there are none.
     """
     _load(tables, bound)
     n = tables.count("people")
@@ -57,7 +57,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
 
 
 def _load(tables: Tables, bound: Bound) -> None:
-    """Make ``people``: their raw values, truth and key; with ``--key`` those in every release."""
+    """Create ``people``: raw values, truth and key; with a key only people in every release."""
     columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
     if bound.truth is not None:
         columns.append(exp.alias_(normal(bound.truth), "truth"))
@@ -102,7 +102,7 @@ def _nobody(bound: Bound) -> str:
 
 
 def read_secrets(tables: Tables, bound: Bound) -> None:
-    """Make ``counted_r``, the different rows of each release, and ``secret_values`` of all."""
+    """Create ``counted_r``, the distinct rows of each release, and ``secret_values`` of all."""
     values: exp.Query | None = None
     for release in bound.releases:
         r = release.number
@@ -143,7 +143,7 @@ def _comparable(tree: exp.Expr, common_domain: Domain) -> exp.Expr:
 
 
 def _with_truth(coded: exp.Select, bound: Bound) -> exp.Select:
-    """Return with the number of the true secret; 0 where no release has that value."""
+    """Return the query with the number of the true secret, 0 if no release has this value."""
     if bound.truth is None:
         return coded.select("0 AS truth")
     condition = exp.NullSafeEQ(
@@ -156,11 +156,11 @@ def _with_truth(coded: exp.Select, bound: Bound) -> exp.Select:
 
 
 def read_release(tables: Tables, release: Release) -> None:
-    """Make the spans of the columns of a release, its classes and their secrets.
+    """Create the spans of the columns of a release, its classes and their secrets.
 
     ``classes_r`` (class, id_j, records) and ``class_secrets_r`` (class, secret, records) are those
-    not suppressed; ``suppressed_secrets_r`` (secret, records) are the records of which every cell
-    stands for everything.
+    not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
+    for everything.
     """
     r = release.number
     numbers = [g.raw.number for g, _ in release.cells]

@@ -21,18 +21,18 @@ from qifsql.data.option import (
 
 
 class ComposeOptions(TypedDict, total=False):
-    """The people, what is known of them, how cells are read, and what is told besides.
+    """The people, their known attributes, the form of cells, and further results.
 
-    ``people``: one row per person, all of whom are taken to be in every release; with ``key``
-    (one name, or that of the people and one per release) only those whose key is in all.
-    ``qids``: the people's quasi-identifiers; where a release calls one otherwise,
-    ``2:age=AGE``. ``secret``: the column that all releases share, as well. Cells of releases are
-    values, or stand for several (``qifsql.data.cells``); ``hierarchies``: quasi-identifier ->
-    file of its hierarchy; ``plain``: quasi-identifiers whose cells are values as they stand.
-    Records with every cell ``suppressed`` are ``candidates`` (they may be anybody's) or
-    ``ignored``. ``strict``: refuse people in no class or in several. A missing secret is a value of
-    its own; of several classes the union is taken. ``truth``: the people's column of their true
-    secret. ``where``: people under a condition. ``confidence``: levels of the curve, in (0, 1].
+    ``people``: one row per person. Everybody is assumed to be in every release; with ``key`` (one
+    name, or one for the people and one per release), only people whose key is in every release are
+    kept. ``qids``: the people's quasi-identifiers; if release 2 has another name for one, write
+    ``2:age=AGE``. ``secret``: a column of every release, named in the same way. Cells of releases
+    are values, or stand for several (``qifsql.data.cells``). ``hierarchies``: quasi-identifier ->
+    file of its hierarchy. ``plain``: quasi-identifiers whose cells are plain values.
+    ``suppressed``: records with every cell suppressed are ``candidates`` (they may be anybody's) or
+    ``ignored``. ``strict``: refuse people in no class or in several. A missing secret is a separate
+    value; of several classes the union is taken. ``truth``: the people's column of their true
+    secret. ``where``: condition on people. ``confidence``: levels of the curve, in (0, 1].
     ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
     row per person, in the order of the input.
     """

@@ -1,4 +1,4 @@
-"""A composition as people read it: what each release told, what they tell together."""
+"""A composition as people read it: the results of each release, and of all together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-FEW = 6  # levels of the curve that are all shown
-SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # of more levels
+FEW = 6  # most levels of the curve that are all shown
+SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # the levels shown if there are more
 CLASS = (
     "A class is a block of a release: records with the same cells. As cells stand for several "
     "values, a person may be in several classes, or in none."
@@ -25,10 +25,7 @@ KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "cu
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return each release next to all together, in numbers and sentences.
-
-    The curve of confidence.
-    """
+    """Return a table of each release and all together, sentences, and the confidence curve."""
     row = frame.row(-1, named=True)
     each = tables["releases"].to_dicts()
     parts: list[Part] = [
@@ -57,7 +54,7 @@ def _heading(row: Row, spec: Spec) -> str:
 
 
 def _releases(row: Row, each: Sequence[Row]) -> Table:
-    """Return a column for each release and one for all together."""
+    """Return a table with a column for each release and one for all together."""
     heads = ["", *(escaping.cell(r["release"]) for r in each), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
@@ -96,7 +93,7 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
 
 
 def sentence(row: Row) -> str:
-    """Return what the releases do to people's anonymity, in sentences."""
+    """Return sentences on the anonymity that people lose by the releases."""
     people = row["people"]
     if row["located"] == row["contradictions"]:
         return said("Nobody who is in all releases has a value left, so there is no result.")
@@ -121,7 +118,7 @@ def sentence(row: Row) -> str:
 
 
 def _breached(row: Row) -> str:
-    """Return for how many people one value is left, and for how many one release sufficed."""
+    """Return a sentence on people with one value left, and if one release was enough."""
     n, enough = row["perfect_breach"], row["perfect_breach_before"]
     whom = _of(n, row["people"])
     if n and enough and row["releases"] > 1:
@@ -131,7 +128,7 @@ def _breached(row: Row) -> str:
 
 
 def _progress(rows: Sequence[Row]) -> Table:
-    """Return a row for the first releases together, one more each time."""
+    """Return a table with one row per number of first releases."""
     heads = [
         said("first releases"),
         said("found in all"),
@@ -154,7 +151,7 @@ def _progress(rows: Sequence[Row]) -> Table:
 
 
 def _curve(rows: Sequence[Row], people: int) -> list[Part]:
-    """Return shares of the people by confidence."""
+    """Return the shares of people by confidence."""
     if len(rows) > FEW:
         rows = [row for row in rows if row["confidence"] in SHOWN]
     heads = [said("confidence of at least"), said("one release"), said("together")]
@@ -172,7 +169,7 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
 
 
 def _right(row: Row) -> str:
-    """Return how often the adversary is right, where the truth is known."""
+    """Return a sentence on the true values left and the right guesses, by the truth."""
     values = {
         "left": _of(row["true_value_left"], row["located"]),
         "right": words.count(row["perfect_breach_right"]),
@@ -193,7 +190,7 @@ def _right(row: Row) -> str:
 
 
 def _of(n: int, people: int) -> str:
-    """Return that many of the people, and which share of them."""
+    """Return a number of people, with its share of all people."""
     share = _percent(n / people if people else None)
     whole = words.persons(people)
     return said("{n} of {people} ({share})", n=words.count(n), people=whole, share=share)

@@ -57,6 +57,6 @@ def demo(*, settings: Settings | None = None) -> Result:
 
 
 def every(*, settings: Settings | None = None) -> Sweep:
-    """Return the same questions for every set of these facts: what to drop first."""
+    """Sweep over all subsets of the quasi-identifiers, to see which of them to drop first."""
     source = bundled("data-samples") / "school_census_2019.parquet"
     return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)

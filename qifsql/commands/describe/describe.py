@@ -25,8 +25,8 @@ from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-MOST = 2000  # columns that are described in one run, about 10 ms each
-RARE = 10  # a value that fewer records have is not shown unless asked for
+MOST = 2000  # most columns in one run, about 10 ms each
+RARE = 10  # values of fewer records are listed only on request
 
 SCHEMA: dict[str, pl.DataType] = {
     "column": pl.String(),
@@ -42,11 +42,11 @@ SCHEMA: dict[str, pl.DataType] = {
     "confidence": pl.String(),
     "rank": pl.Int64(),
 }
-"""``missing`` counts NULL and NaN; ``distinct`` counts other values; ``entropy`` is Shannon's, in
-bits, a missing value being a value; ``singled_out`` are the records that are alone in their value
-of this column; all are NULL for nested columns. ``confidence`` of the role is ``high``, ``medium``
-or ``low``. ``rank`` orders quasi-identifiers by risk and secrets by how sensitive they are, from 1;
-it is NULL for other roles."""
+"""``missing`` counts NULL and NaN, ``distinct`` the distinct other values. ``entropy`` is Shannon
+entropy in bits; a missing value is a value. ``singled_out`` counts the records that share their
+value of this column with no other record. All are NULL for nested columns. ``confidence`` of the
+role is ``high``, ``medium`` or ``low``. ``rank`` orders quasi-identifiers by risk and secrets by
+sensitivity, from 1; it is NULL for other roles."""
 
 VALUES: dict[str, pl.DataType] = {
     "column": pl.String(),
@@ -101,7 +101,7 @@ def describe(
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset
-        read = engine.load(read) if read.format == "csv" else read  # every column is read once
+        read = engine.load(read) if read.format == "csv" else read  # to parse the file only once
         description = _Describer(engine, catalog, read, where)
         names = as_names(options["columns"])
         chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
@@ -122,7 +122,7 @@ def describe(
 
 
 class _Describer:
-    """Asks about one column after the other."""
+    """Queries about one column after another."""
 
     def __init__(
         self, engine: Engine, catalog: Catalog, dataset: Dataset, where: str | None
@@ -179,7 +179,7 @@ class _Describer:
         return [{"column": source_column.name, "value": v, "records": n} for v, n in rows]
 
     def _steps(self, source_column: Column) -> Steps:
-        """Return one column as the secret of an attack in which nobody knows anything."""
+        """Return the steps of an attack on one column as the secret, without quasi-identifiers."""
         attribute = Attribute(source_column.name, column(source_column), source_column.type)
         microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
         return Steps(BoundAttack((), microdata))

@@ -9,8 +9,8 @@ from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
 class DescribeOptions(TypedDict, total=False):
     """Options: the columns, and the number of values shown.
 
-    ``columns``: only these. So many of the most frequent ``values`` of each column are listed, but
-    not those that fewer than 10 records have, unless ``rare``.
+    ``columns``: describe only these. ``values``: the number of frequent values to list per column.
+    ``rare``: also list values of fewer than 10 records.
     """
 
     columns: Annotated[

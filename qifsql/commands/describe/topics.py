@@ -148,7 +148,7 @@ QUASI_IDENTIFIERS = (
         "_charge_ _court _tribunal _priors_ _prior_ _juv_ arrest",
     ),
     Topic(
-        "age or birth",
+        "age",
         "quasi-identifier",
         "_age?_ _age_ _ages_ _agegroup _ageband _idade_ etari birth _born_ _nasc _dob_ _yob_ "
         "dtnasc",

@@ -29,7 +29,7 @@ REASONS = (  # of roles that ``describe`` suggests
     "name: outcome",
     "name: opinion",
     "name: court record",
-    "name: age or birth",
+    "name: age",
     "name: sex",
     "name: origin",
     "name: place",

@@ -1,4 +1,4 @@
-"""The work of a test: batch by batch, run by run, each kept when it is finished."""
+"""The work of a test, by run and batch; each batch is stored when it is finished."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,11 +28,11 @@ NAMES = (
     *mondrian_runs.TALLIED,
     *posteriors.BELIEVED,
 )
-SLOW = 500  # trees of their own that are worth a remark
+SLOW = 500  # targets with a separate tree above which a remark is given
 
 
 def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
-    """Return statements about the people; progress says how many questions are open."""
+    """Return the statements about the people; progress shows the number of open questions."""
     turn = 0
 
     def look(open_: int) -> None:
@@ -52,7 +52,7 @@ def work(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Find and keep the distances of every run and target that are not kept yet; remarks."""
+    """Compute and store the distances that are still missing; return remarks."""
     question, engine = maker.question, maker.engine
     batches: list[int] = []
 
@@ -87,21 +87,21 @@ def work(
 
 
 def _remarks(passes: Passes) -> tuple[str, ...]:
-    """Return what took longer than it need."""
+    """Return a remark if many targets need a separate search for cuts."""
     alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
     if alone <= SLOW:
         return ()
     return (
         f"{several(alone, 'person')} alone have a value without which the scale of a "
-        "quasi-identifier is another one, so all cuts are looked for anew without them; coarser "
+        "quasi-identifier is another one, so all cuts are searched again without them; coarser "
         "values, as in NAME=EXPRESSION, take less time",
     )
 
 
 def _here(passes: Passes, people: People, maker: Maker, meter: Meter) -> None:
-    """Make the counts of the targets of a batch from releases that are made here."""
+    """Create the tables of counts of a batch from releases that Mondrian computes."""
     wishes = maker.wishes
-    assert wishes is not None  # noqa: S101 - of a built-in method
+    assert wishes is not None  # noqa: S101 - Mondrian has limits
 
     def releases(_stream: Stream) -> None:
         mondrian_runs.make(passes, people, wishes, joint=maker.question.classifier != BAYES)
@@ -110,7 +110,7 @@ def _here(passes: Passes, people: People, maker: Maker, meter: Meter) -> None:
 
 
 def _read(passes: Passes, maker: Maker, outside: Outside, batch: int, meter: Meter) -> None:
-    """Make the counts of the targets of a batch from releases in files."""
+    """Create the tables of counts of a batch from releases in files."""
     files: dict[int, Path] = {}
     try:
         rows = _aimed(passes, batch)
@@ -125,7 +125,7 @@ def _read(passes: Passes, maker: Maker, outside: Outside, batch: int, meter: Met
 
 
 def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
-    """Make ``distances`` of the targets of a batch from their counts."""
+    """Create the table ``distances`` of a batch from the tables of counts."""
     question, bayes = maker.question, maker.question.classifier == BAYES
     if not bayes:
         size = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]

@@ -1,8 +1,8 @@
-"""Releases that others made: files f(D) and f(D without i), or a command that makes them.
+"""Releases from outside: files f(D) and f(D without i), or a command that writes them.
 
-A file without a person is found by their number, the position of their record in the input from 1,
-in place of ``{i}``. A command gets a file of records in place of ``{input}`` and writes the
-release to ``{output}``. What it prints is not shown, because it may hold values of people.
+In the path of a release without a person, ``{i}`` stands for the position of their record in the
+input, from 1. A command reads the records from the file ``{input}`` and writes the release to
+``{output}``. Its messages are shown only with --debug, because they may contain values of people.
 """
 
 import glob
@@ -22,8 +22,8 @@ from qifsql.engine.temporary import MARK
 from qifsql.errors import INTERRUPTED, InputError, Interrupted, several
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
-TAIL = 2_000  # bytes of what a command says that are kept for --debug
-FREE = 1_000_000.0  # seconds that a command may take at most
+TAIL = 2_000  # last bytes of a command's messages that are kept for --debug
+FREE = 1_000_000.0  # the largest time limit of a command, in seconds
 
 
 def check_pattern(without: str) -> None:
@@ -41,7 +41,7 @@ def path_of(without: str, record: int) -> Path:
 
 
 def paths(without: str) -> tuple[str, ...]:
-    """Return the files that are there of the releases without one person."""
+    """Return the existing files of releases without one person."""
     written = without.split(PERSON)
     number = re.compile("([0-9]+)".join(map(re.escape, written)))
     files = glob.glob("[0-9]*".join(map(glob.escape, written)))
@@ -49,7 +49,7 @@ def paths(without: str) -> tuple[str, ...]:
 
 
 def missing(without: str, records: Iterable[int]) -> None:
-    """Refuse files that are not there, saying how many and which is the first."""
+    """Refuse missing files; the message states their number and the first of them."""
     total, lacking, first = 0, 0, 0
     for record in records:
         total += 1
@@ -64,7 +64,7 @@ def missing(without: str, records: Iterable[int]) -> None:
 
 
 def seconds(timeout: float) -> float:
-    """Return the time that a command may take; InputError if that is no such number."""
+    """Return a time limit in seconds; InputError unless it is above 0 and at most ``FREE``."""
     if isinstance(timeout, bool) or not 0 < timeout <= FREE:
         raise InputError("a time limit is a number of seconds above 0")
     return timeout
@@ -72,14 +72,14 @@ def seconds(timeout: float) -> float:
 
 @dataclass(frozen=True)
 class Command:
-    """A command as it is split into words, and how many seconds it may take."""
+    """A command line, split into words, and its time limit in seconds."""
 
     words: tuple[str, ...]
     timeout: float
 
     @classmethod
     def of(cls, text: str, timeout: float) -> "Command":
-        """Return the command as it is written; InputError if it names no files."""
+        """Parse a command line; InputError if its quotes are open or it lacks a file."""
         try:
             words = tuple(shlex.split(text))
         except ValueError as e:
@@ -92,9 +92,9 @@ class Command:
         return cls(words, seconds(timeout))
 
     def run(self, source: Path, target: Path, what: str) -> None:
-        """Make a release; InputError if the command fails, takes too long or writes nothing.
+        """Write a release; InputError if the command fails, takes too long or writes nothing.
 
-        ``what`` says which release that is.
+        ``what`` names the release in messages, such as ``without record 3``.
         """
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
         with TemporaryFile() as messages:
@@ -111,9 +111,10 @@ class Command:
             raise InputError(f"the command made no release {what}; it must write one to {OUTPUT}")
 
     def _finished(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
-        """Run the command to its end; its exit code. It goes with all that it has started.
+        """Run the command, return its exit code; kill its process group on timeout or Ctrl-C.
 
-        It bears the name of the run's folder, by which the next run finds it if this one is killed.
+        Its environment names the folder of this run: if this run is killed, the next one can find
+        the command and stop it.
         """
         try:
             running = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell

@@ -1,4 +1,4 @@
-"""Charts of inference testing: how distances are spread over people, and how they go with k."""
+"""Charts of inference testing: the distribution of distances, and their change with k."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,18 +18,16 @@ NAMES = {
 }
 COLOURS = ["#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
-STYLES = 28  # runs that colour and dashes tell apart
-FEW = 0.002  # share of people below which a line is not shown yet
+STYLES = 28  # runs that colours and dashes can distinguish
+FEW = 0.002  # share of people at which the axis of distances begins
 PER_ROW = 2  # panels, one for each distance
 
 
 def distribution(frame: pl.DataFrame) -> Chart:
-    """Return the share of people with at most each distance (paper, Figs. 5 and 6).
-
-    A line for each run.
+    """Draw the share of people with at most each distance, by run (paper, Figs. 5 and 6).
 
     ``frame`` is the table ``distribution`` of a result of ``dit``. The axis of distances is
-    logarithmic; people at 0 are in the share at its left end.
+    logarithmic; the share at its left end includes the people with distance 0.
     """
     alt, _ = extra()
     rows = frame.filter(pl.col("run") <= STYLES)
@@ -115,7 +113,7 @@ def summary(frame: pl.DataFrame) -> Chart:
 
 
 def different(frame: pl.DataFrame) -> Chart:
-    """Return the share of people whose best guess is another one, against k (paper, Figs. 3 and 4).
+    """Draw the share of people whose best guess changes, against k (paper, Figs. 3 and 4).
 
     ``frame`` is a result of ``dit`` with several k.
     """
@@ -143,7 +141,7 @@ def different(frame: pl.DataFrame) -> Chart:
 
 
 def _lines(alt: Any, kinds: list[str]) -> list[Any]:
-    """Return the layers of a panel: the spread, then both lines with their points."""
+    """Return the layers of a panel: bars of the standard deviation, both lines, and points."""
     x, dash = _of_k(alt, kinds)
     y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
     colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
@@ -160,25 +158,25 @@ def _lines(alt: Any, kinds: list[str]) -> list[Any]:
 
 
 def _of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
-    """Return the axis of k, and the dashes of lines by their limits."""
+    """Return the axis of k, and the dashes that distinguish the limits."""
     dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
     dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
 
 
 def _names() -> dict[str, str]:
-    """Return what distances are called."""
+    """Return the titles of distances."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 
 def run(row: Mapping[str, Any]) -> str:
-    """Return what a run is called."""
+    """Return the title of a run."""
     limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
     return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
 def _spread(rows: pl.DataFrame) -> list[str]:
-    """Return what the chart shows, for who cannot see it."""
+    """Describe the chart in sentences, for people who cannot see it."""
     half = (
         rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
     )
@@ -209,7 +207,7 @@ def _both(rows: pl.DataFrame) -> list[str]:
 
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
-    """Return the charts of a result, by name: the spread of distances, and how they go with k."""
+    """Return the charts of a result by name; those against k need several k."""
     drawn = {"distribution": distribution(details["distribution"])}
     if frame["k"].n_unique() > 1:
         drawn["summary"] = summary(frame)

@@ -1,9 +1,9 @@
-"""Classifiers of scikit-learn, by name: each learns again from every release.
+"""Classifiers of scikit-learn, by name; each is trained on every release.
 
-A release is a table of bits, one for each quasi-identifier, that are true where a record's cell
-holds the value of the target, with the records' secrets; the target is all ones. Releases with the
-same table are learnt from once. Their records come in the order of bits and secrets, so nothing
-depends on the order of the input.
+A release becomes a table of bits with the secrets of its records. A record has one bit per
+quasi-identifier: 1 if its cell contains the target's value. The target has only ones. Releases with
+the same table share one training. Records are in the order of bits and secrets, so the order of the
+input has no effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,18 +22,15 @@ CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bernoulli-nb": ("sklearn.naive_bayes", "BernoulliNB", {}),
 }
 DRAWING = ("decision-tree", "random-forest", "logistic-regression")
-"""Those that take a random state; the seed of the settings, 0 without one."""
-HELD = 100_000  # tables of bits whose beliefs are remembered
+"""Classifiers with a random state: the seed of the settings, or 0."""
+HELD = 100_000  # tables of bits whose posteriors are cached
 
 Lesson = tuple[int, int, int, int, int]  # target, release, pattern, secret, people
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
 
 
 def check(name: str) -> str:
-    """Return the classifier of that name.
-
-    InputError where there is none, or scikit-learn is missing.
-    """
+    """Check the name of a classifier; InputError if it is unknown or scikit-learn is missing."""
     if name == BAYES:
         return name
     if name not in CLASSIFIERS:
@@ -52,9 +49,9 @@ def check(name: str) -> str:
 def beliefs(
     name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
 ) -> Iterator[Belief]:
-    """Yield what a classifier believes of each target with and without them.
+    """Yield the posterior of each target, with and without their record.
 
-    ``lessons`` are in order.
+    ``lessons`` are in the order of target, release, pattern and secret.
     """
     beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
     for n, ((target, release), rows) in enumerate(groupby(lessons, key=lambda r: (r[0], r[1])), 1):
@@ -71,7 +68,7 @@ def beliefs(
 def _learnt(
     name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
 ) -> list[tuple[int, float]]:
-    """Return what is believed of who encodes to all ones."""
+    """Return the posterior of a person whose bits are all 1."""
     secrets = sorted({secret for _, secret, _ in table})
     if len(secrets) == 1:
         return [(secrets[0], 1.0)]

@@ -27,13 +27,13 @@ SUMMARY: dict[str, pl.DataType] = {
     "different": pl.Float64(),
     "infinite": pl.Int64(),
 }
-"""One row per run and distance (``beliefs`` says which there are). ``k`` and ``limits`` (those on
-the secret; both empty where releases come from elsewhere) are those of the run; ``records`` are the
-people who were looked at. ``mean`` and ``std`` (of the population: divided by their number) are of
-the distances that are finite, empty where none is; ``infinite`` says how many are not. ``max`` is
-the largest: the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1:
-at epsilon itself the distance may not be reached). ``different`` is the share of people whose most
-probable secret is another one without them."""
+"""One row per run and distance (see ``posteriors``). ``k`` and ``limits`` (on the secret) are those
+of the run, both empty for releases from outside. ``records`` is the number of people tested.
+``mean`` and ``std`` (of the population: divided by their number) are over the finite distances,
+empty if all are infinite; ``infinite`` counts the infinite ones. ``max`` is the largest distance:
+the release is (epsilon, 0)-differentiable for every epsilon above it (Definition 1 requires
+distances below epsilon). ``different`` is the share of people whose most probable secret changes
+without their record."""
 
 SHARES: dict[str, pl.DataType] = {
     "run": pl.Int64(),
@@ -44,7 +44,7 @@ SHARES: dict[str, pl.DataType] = {
     "people": pl.Int64(),
     "share": pl.Float64(),
 }
-"""One row per run, distance and point: how many people have a distance of at most ``point``
+"""One row per run, distance and point: the people with a distance of at most ``point``
 (``distribution``, points 0 and 10^-6 to 10^2 in steps of 10^0.1), or above it (``thresholds``)."""
 
 GRID = (0.0, *(10 ** (i / 10) for i in range(-60, 21)))
@@ -69,7 +69,7 @@ def summary(passes: Passes, question: Question) -> pl.DataFrame:
 def shares(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """Return the people of ``each_one`` with a distance of at most each point, or above it."""
+    """Count the people of ``each_one`` with a distance of at most each point, or above it."""
     listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []

@@ -1,4 +1,4 @@
-"""Differential inference testing: whether guesses about a person depend on that person."""
+"""Differential inference testing: the dependence of guesses about people on their own record."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -119,7 +119,7 @@ def _run(
     out: Path | None,
     store: Path | None,
 ) -> Result:
-    """Work through everything, and read what was found."""
+    """Run the test, and return its result."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     with (
@@ -134,7 +134,7 @@ def _run(
         attack, catalog = _bound(engine, spec)
         check_plain(question.as_values, [q.name for q in attack.microdata.qids])
         dataset = spec.dataset
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         people = targets.code(engine, attack.microdata)
         targets.check(people, question)
         description = _plain(attack.microdata, dataset, spec.where) | question.plain()
@@ -156,7 +156,7 @@ def _run(
         origin = origin.about(description, files).sending(
             (*openings(attack.microdata.dataset), *passes.statements)
         )
-        with masked(mask):  # the file of records is as readable as any other
+        with masked(mask):  # only the store is private, not the file of records
             rows = (
                 0
                 if out is None
@@ -170,7 +170,7 @@ def _run(
 
 
 def _of_sample(question: Question, records: int) -> tuple[str, ...]:
-    """Return a remark where not everybody is looked at."""
+    """Return a remark if only a sample is tested."""
     if not question.sample or question.sample >= records:
         return ()
     return (
@@ -181,20 +181,20 @@ def _of_sample(question: Question, records: int) -> tuple[str, ...]:
 
 
 def _releases(question: Question) -> list[Dataset]:
-    """Return the releases that the user made."""
+    """Return the release files that the user names, as datasets."""
     whole = [] if question.release is None else [Dataset.open(question.release)]
     single = () if question.without is None else black_box.paths(question.without)
     return [*whole, *([Dataset("releases", "csv", single)] if single else [])]
 
 
 def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
-    """Return the question about the data as they are read, and what is known of these.
+    """Bind the attack to the data; return it with the catalog of the data.
 
-    Raises ColumnError where values are nested, InputError where there are several secrets.
+    Raises ColumnError if values are nested, InputError if there are several secrets.
     """
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
-    assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+    assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     read = engine.load(dataset) if dataset.format == "csv" else dataset
     attack = bind(replace(spec, dataset=read), catalog)
     if len(attack.microdata.secrets) != 1:
@@ -209,7 +209,7 @@ def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
 
 
 def _plain(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
-    """Return what the question is about, as plain data for manifests and stores."""
+    """Return dataset, roles and filter as plain data, for manifests and stores."""
     named = (*microdata.qids, *microdata.secrets)
     description: dict[str, object] = {
         "dataset": dataset.name,

@@ -1,4 +1,4 @@
-"""Releases in files: which cells hold a target's values, with which secrets, many files at once."""
+"""Releases in files, many at once: cells that contain a target's values, and their secrets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, 
 
 
 class Outside:
-    """Reads the releases of a run; that with everybody is in ``whole``."""
+    """The reader of a run's releases; ``whole`` is the file of the release with everybody."""
 
     def __init__(self, passes: Passes, maker: Maker, run: int) -> None:
         attack, engine = maker.attack, maker.engine
@@ -46,12 +46,12 @@ class Outside:
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
         self.types: dict[str, str] = {}
-        self.typed = True  # whether no release is CSV
+        self.typed = True  # no release so far is CSV
 
     def read(self, files: Mapping[int, Path]) -> None:
-        """Make ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
+        """Create ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
 
-        Raises ColumnError, DatasetError or InputError where a release cannot be used.
+        Raises ColumnError, DatasetError or InputError if a release cannot be used.
         """
         for i, (number, path) in enumerate([(WHOLE, self.whole), *files.items()]):
             self._show(number, path, first=not i)
@@ -65,7 +65,7 @@ class Outside:
         self.passes.drop("shown", *self._held())
 
     def _show(self, number: int, path: Path, *, first: bool) -> None:
-        """Add the different rows of a release to ``shown``: their cells and secret, how many."""
+        """Add the distinct rows of a release to ``shown``: cells, secret and number of people."""
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
         self.typed = self.typed and not csv
@@ -83,22 +83,22 @@ class Outside:
         ]
         release_number = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
         secret = exp.alias_(self._secret(columns[-1], title, csv=csv), "secret")
-        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+        assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
         tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))
         if first:
             count = self.passes.keep("shown", tree)
-        else:  # statements about single people are not told of
+        else:  # statements about releases without one person are not recorded
             count = self.passes.stream.count(adding(Plan((), tree), "shown", LOADED))
         if not count:
             raise DatasetError(f"{title} has no records; name another file")
 
     def _columns(self, path: Path) -> tuple[Catalog, list[Column]]:
-        """Return a release, and its quasi-identifiers and secret under the names of the people's.
+        """Return the catalog of a release, and its columns under the names of the input.
 
-        CSV is read with the types that its cells have, and as text where these are others than
-        those of the people: 01234 stays a text among texts, and no whole number is rounded.
+        CSV is read with the types of its cells, but as text if these would change values of the
+        input's types: 01234 stays text in a text column, and no whole number is rounded.
         """
         meant = (*self.attack.microdata.qids, self.secret)
         dataset = Dataset.open(path)
@@ -110,7 +110,7 @@ class Outside:
         return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
 
     def _secret(self, file_column: Column, title: str, *, csv: bool) -> exp.Expr:
-        """Return the secret of a release as a value of that of the people."""
+        """Return the secret of a release, cast to the type of the input's secret."""
         what = f"secret {quoted(self.secret.name)} of {title}"
         if nested(file_column.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
@@ -127,7 +127,7 @@ class Outside:
         return exp.TryCast(this=value, to=type_)
 
     def _number_secrets(self) -> None:
-        """Refuse values of the secret that nobody has."""
+        """Refuse values of the secret that nobody in the input has."""
         lacking = exp.select("coalesce(sum(shown.people), 0)").from_("shown")
         lacking = lacking.join(_dictionary(), on=_known_secret(), join_type="anti")
         if records := self.passes.row(lacking)[0]:
@@ -138,7 +138,7 @@ class Outside:
             )
 
     def _span(self, raw: Raw) -> None:
-        """Make the table of which cells of a quasi-identifier hold which values of targets."""
+        """Create the table of a quasi-identifier's cells and the targets' values in them."""
         release_column = self._column(raw)
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
@@ -162,10 +162,7 @@ class Outside:
         )
 
     def _patterns(self) -> exp.Query:
-        """Return the rows of ``patterns``.
-
-        Each target with their own release, and with the whole one.
-        """
+        """Return the rows of ``patterns``: each target with their release and the whole one."""
         number = exp.column("number", "shown")
         release = exp.or_(number.eq(exp.column("target", "targets")), number.eq(WHOLE))
         everybody = exp.alias_(own_table("targets"), "targets", table=True)
@@ -196,7 +193,7 @@ class Outside:
         return query.group_by("1", "2", "3", "4")
 
     def _held(self) -> Sequence[str]:
-        """Return the tables of a batch."""
+        """Return the names of a batch's tables."""
         tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
         numbers = [raw.number for raw in self.raws]
         return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
@@ -211,7 +208,7 @@ def _known_secret() -> exp.Expr:
 
 
 def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
-    """Return a cell; of CSV as text, because other releases may have generalised cells there."""
+    """Return a cell; CSV cells as text, because other releases may generalise the column."""
     if nested(file_column.type):
         return column(file_column)
     value = normal(Attribute(file_column.name, column(file_column), file_column.type))

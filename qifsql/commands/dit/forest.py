@@ -1,15 +1,14 @@
 """The releases without each target, as one forest of Mondrian's cuts.
 
-A node is a set of records that a series of cuts leaves together. It is asked how it is cut with
-everybody in it, and for each target in it how it is cut without them. The answer is often the same,
-and then the half without the target is the same set of records as before, whose classes are known.
-Where the answer is another, both halves are nodes of their own, which all targets share who come to
-them. So a target needs one question per level, and what lies beside their path is cut once for all.
+A node is a set of records that a series of cuts leaves together. Two kinds of questions ask for its
+cut: with everybody, and without each target in it. The cuts are often the same. Then the half that
+the target is not in is the same set of records as before, and its classes are known. If the cuts
+differ, both halves are new nodes, and all targets that reach them share them. So a target needs one
+question per level, and nodes outside the targets' paths are cut once for all.
 
-Where a limit compares a class with the whole release (t), the whole lacks the target's secret:
-there is a tree for each secret that somebody takes away. Where the scale of a quasi-identifier is
-another one without a target (they alone have a value), widths are others everywhere, and they get a
-tree of their own.
+If a limit compares a class with the whole release (t), the whole release lacks the target's secret:
+there is a tree for each secret of a target. If the scale of a quasi-identifier changes without a
+target (only this person has a value), all widths change, and the target gets a separate tree.
 """
 
 from sqlglot import exp
@@ -19,7 +18,7 @@ from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 
-TURNING = ("items", "people")  # tables of which there is one now and one for the next pass
+TURNING = ("items", "people")  # tables that exist twice: for this pass and for the next
 PASS = ("marks", "measured", "decided", "refused", "accepted", "settled")
 GROWING = {  # tables that grow with each pass, with their columns
     "known": ("node",),
@@ -34,10 +33,10 @@ FOREST = (
 
 
 def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
-    """Make ``clean`` (how nodes are cut), ``walked`` (the targets' paths) and ``members``.
+    """Create ``clean`` (the cuts of nodes), ``walked`` (the targets' paths) and ``members``.
 
     Reads ``different``, ``targets``, ``roots``, ``homes`` and ``own_scale``. ``worlds`` are
-    the releases that limits compare with (``worlds``).
+    the whole releases with which limits compare classes.
     """
     now, then = (({name: f"{name}_{i}" for name in TURNING}) for i in (1, 2))
     _empty(passes)
@@ -66,7 +65,7 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
 
 
 def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]) -> None:
-    """Make the table ``accepted`` of the cuts that keep every limit."""
+    """Create the table ``accepted``: the cuts that keep every limit."""
     passes.make("marks", "dit/marks", None, **now)
     passes.make("measured", "dit/measured", None, **now)
     passes.make("decided", "dit/decided", {"wanted_k": wishes.k}, **now)
@@ -80,7 +79,7 @@ def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[
 
 
 def _empty(passes: Passes) -> None:
-    """Make the tables that grow, empty."""
+    """Create the growing tables, without rows."""
     for name, columns in GROWING.items():
         passes.keep_empty(name, columns)
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]

@@ -14,15 +14,16 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.render import adding, render, statement
 from qifsql.query.splice import splice
 
-NOBODY = -1  # the world in which no secret is taken away
-NOTHING = 2**31 - 1  # the code of a secret that does not vanish
+NOBODY = -1  # the key of the world with everybody
+NOTHING = 2**31 - 1  # the code if no value of the secret disappears
 
 
 @dataclass(frozen=True)
 class World:
-    """The whole release that limits compare with: its tables ``WHOLE_1``, secret and records.
+    """The whole release that limits compare with: its table, secret and number of records.
 
-    ``gone`` is the code of the value of the secret that has vanished, ``NOTHING`` if none has.
+    ``whole`` is the name of the table, without ``_1``. ``gone`` is the code of the secret's value
+    that nobody has any more, or ``NOTHING``.
     """
 
     whole: str
@@ -41,7 +42,7 @@ def compares(wishes: Wishes) -> bool:
 
 
 def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
-    """Return the worlds of the secrets that targets take away, by their codes, and of nobody."""
+    """Return the world without each target's secret, by its code, and the world with everybody."""
     coded = passes.coded
     (secret,) = coded.secrets
     worlds = {NOBODY: World("whole", secret, coded.records)}
@@ -64,17 +65,17 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Make ``moved``, ``alone`` and ``nominal``: scales without the value of one person alone.
+    """Create ``moved``, ``alone`` and ``nominal``: scales without a value of only one person.
 
-    ``moved`` has the values with distances that lie elsewhere then, by the value that is gone;
-    of those without distances ``alone`` has the values that may go, and ``nominal`` all.
+    For values with distances, ``moved`` has those whose place changes, by the removed value. For
+    values without distances, ``nominal`` has all, and ``alone`` those that only one person has.
     """
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
         if scale.interval:
             _move(passes, i, scale)
-        elif scale.values > 2:  # with one value that is left nothing is wide
+        elif scale.values > 2:  # a scale of one remaining value has no width
             numbers = {"wanted_attribute": i, "wanted_values": scale.values}
             tables = {"scale": own_name(scale_table(i))}
             passes.append("nominal", splice("dit/nominal", tables=tables, numbers=numbers))
@@ -83,7 +84,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _move(passes: Passes, i: int, scale: Scale) -> None:
-    """Add to ``moved`` the values of a quasi-identifier with distances."""
+    """Add the values of a quasi-identifier with distances to ``moved``."""
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
     positions = exp.select("value", "code", "people", "place", placed)

@@ -1,9 +1,8 @@
-"""One run with Mondrian: what every target's release, with and without them, says of them.
+"""One run with Mondrian: counts about each target, in the releases with and without them.
 
-How many records' cells hold each target's values, in the release and in the one without them? No
-record meets another: for the whole release there is one table of quasi-identifier, raw value and
-secret; the release without a target differs from it by a few subtrees (``forest``) and by the class
-that they leave.
+They count the records whose cells contain the target's values. No record is joined with another:
+the whole release has one table by quasi-identifier, raw value and secret. The release without a
+target differs from it by a few subtrees (``forest``) and by the class that the target leaves.
 """
 
 from collections.abc import Sequence
@@ -30,9 +29,9 @@ GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in STAYING]
 
 
 def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
-    """Make ``totals`` of the targets, with ``tallies``, or ``patterns`` where ``joint``.
+    """Create ``totals`` of the targets, and ``patterns`` if ``joint``, else ``tallies``.
 
-    Raises InputError where a release, with or without a target, cannot keep the limits.
+    Raises InputError if a release, with or without a target, cannot keep the limits.
     """
     _check(passes, people, wishes)
     apart = {"wanted_worlds": int(compares(wishes))}
@@ -48,7 +47,7 @@ def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None
 
 
 def _check(passes: Passes, people: People, wishes: Wishes) -> None:
-    """Refuse limits that not even one class of all records keeps, with or without a target."""
+    """Refuse limits that even a single class of all records breaks, with or without a target."""
     if not wishes.of_secret:
         return
     if passes.broken(wishes):
@@ -57,7 +56,7 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
             f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
             "ask for less"
         )
-    alone = replace(wishes, t=None, t_ordered=None)  # one class is spread as the whole release is
+    alone = replace(wishes, t=None, t_ordered=None)  # one class meets any t
     if not alone.of_secret:
         return
     world = make_worlds(passes, Wishes(wishes.k))[NOBODY]
@@ -76,9 +75,9 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
 
 
 def _tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
-    """Make ``tallies`` (target, release, attribute, secret, people) of a forest that has grown.
+    """Create ``tallies`` (target, release, attribute, secret, people) from a complete forest.
 
-    ``joint``: make ``patterns`` (target, release, pattern, secret, people) in its place.
+    If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
     """
     _kinds(passes, scales)
     for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells"):
@@ -93,7 +92,7 @@ def _tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
 
 
 def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Make the table of which quasi-identifiers have intervals, and of their missing values."""
+    """Create ``kinds``: for each quasi-identifier, the kind of its cells and its missing value."""
     rows = [
         exp.select(
             exp.alias_(exp.cast(number(i), "BIGINT"), "attribute"),
@@ -106,7 +105,7 @@ def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _beneath(passes: Passes) -> None:
-    """Make the table of the classes in each subtree that is needed."""
+    """Create ``beneath``: the classes in each subtree that is needed."""
     now, then = "front_1", "front_2"
     open_ = passes.make(now, "dit/front")
     passes.keep_empty("beneath", ("unit", "class"))

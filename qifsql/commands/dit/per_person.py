@@ -1,4 +1,4 @@
-"""A row for each person: how far what is guessed of them moves without them."""
+"""A row for each person: the change of the guess about them without their record."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,11 +20,11 @@ from qifsql.results.stream import stream
 def write(
     engine: Engine, microdata: Microdata, question: Question, path: Path, origin: Origin
 ) -> int:
-    """Write a row per run and record, in the order of the input; how many there are.
+    """Write a row per run and record, in the order of the input; return the number of rows.
 
     Columns: ``record`` (position in the input, from 1), the key under its name, ``run`` and ``k``
-    where there are several runs, the distances (``beliefs``), and the most probable secret with and
-    without the record. Distances are empty for people who are not looked at (a sample).
+    if there are several runs, the distances (see ``posteriors``), and the most probable secret with
+    and without the record. Distances are empty for people outside the sample.
     """
     native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
     plan = rows(microdata, question, native)
@@ -32,7 +32,7 @@ def write(
 
 
 def rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Plan:
-    """Return the rows of every record, for each run."""
+    """Return the plan of the rows, one per run and record."""
     step = microdata_steps.everybody(microdata)
     columns: list[tuple[exp.Expr, str]] = [
         (exp.column(microdata_steps.RECORD, "everybody"), microdata_steps.RECORD)

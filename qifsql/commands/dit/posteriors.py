@@ -1,17 +1,17 @@
 """Posteriors of a classifier for each target, with and without their record, and their distance.
 
-Bernoulli naive Bayes with alpha 1 and a fitted prior, in closed form: the target's own values are
-in all cells (the TF-TF encoding of themselves), so for a secret s with n of N records, of which n_j
-have a cell of quasi-identifier j that holds the target's value,
+Bernoulli naive Bayes with alpha 1 and a fitted prior has a closed form. The target's bits are all 1
+(the TF-TF encoding of themselves). Let n of N records have the secret s, and n_j of these a cell of
+quasi-identifier j that contains the target's value. Then
 
     p(s) is proportional to n product_j (n_j + 1) / (n + 2).
 
-Source: Differential inference testing, sections 3.1 to 3.3. ``emd_printed`` is the formula that is
-printed there, a quarter of L1; ``emd`` the earth mover's distance with equal ground distance that
-it stands for, half of L1 (the largest change of the probability of any set of values);
-``max_divergence`` the largest difference of logarithms (nats) of the probability of one value, as
-in differential privacy; ``emd_hierarchy`` the earth mover's distance along the edges of a hierarchy
-of the secret.
+Source: Differential inference testing, sections 3.1 to 3.3. ``emd_printed`` is the formula printed
+there, a quarter of L1. ``emd`` is the distance that the formula is meant to be: the earth mover's
+distance with equal ground distance, half of L1 (the largest change of the probability of any set of
+values). ``max_divergence`` is the largest difference of the logarithms (nats) of one value's
+probability, as in differential privacy. ``emd_hierarchy`` is the earth mover's distance along the
+edges of a hierarchy of the secret.
 """
 
 from collections.abc import Callable
@@ -44,14 +44,14 @@ SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
 
 
 def believe(passes: Passes) -> None:
-    """Make ``beliefs`` of naive Bayes from ``tallies`` and ``totals``."""
+    """Create ``beliefs`` by naive Bayes from ``tallies`` and ``totals``."""
     passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
 
 
 def learn(
     engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
 ) -> None:
-    """Make ``beliefs`` of a classifier of scikit-learn from ``patterns`` and ``totals``."""
+    """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``."""
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
     rows = (row for frame in frames for row in frame.iter_rows())
@@ -70,16 +70,16 @@ def learn(
 
 
 def measure(passes: Passes) -> None:
-    """Make ``distances`` of ``beliefs``, which then goes."""
+    """Create ``distances`` from ``beliefs``, then drop ``beliefs``."""
     for name in ("guesses", "gaps", "flows", "distances"):
         passes.make(name, f"dit/{name}")
     passes.drop("beliefs", "guesses", "gaps", "flows")
 
 
 def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -> None:
-    """Make ``edges``: which values of the secret lie at or below each node but the root.
+    """Create ``edges``: the values of the secret at or below each node except the root.
 
-    The missing value lies below the root. Raises ColumnError where the hierarchy lacks a value.
+    The missing value is below the root. Raises ColumnError if the hierarchy lacks a value.
     """
     nothing = exp.select("0::BIGINT AS node", "0::BIGINT AS secret").where("FALSE")
     passes.keep("edges", nothing)

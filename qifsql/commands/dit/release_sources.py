@@ -1,4 +1,4 @@
-"""Sources of releases that are read from files: the user, a command, or MDAV."""
+"""Sources of releases in files: the user, a command, or MDAV."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from qifsql.results import release
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes releases one by one: files are there, others are made in the engine's own folder."""
+    """A source of releases, one by one: the user's files, or new ones in the engine's folder."""
 
     engine: LocalEngine
     attack: BoundAttack
@@ -44,7 +44,7 @@ class Maker:
         return self._make(record, f"without record {record}")
 
     def done(self, path: Path) -> None:
-        """Remove a release that was made here."""
+        """Remove the file of a release, unless it is the user's."""
         if self.question.method != FILES:
             path.unlink(missing_ok=True)
 
@@ -68,7 +68,7 @@ class Maker:
         return target
 
     def _mdav(self, source: Path, target: Path) -> None:
-        assert self.wishes is not None  # noqa: S101 - of a built-in method
+        assert self.wishes is not None  # noqa: S101 - MDAV has limits
         wishes = self.wishes
         anonymise(
             source,
@@ -88,9 +88,9 @@ class Maker:
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
     def _records(self, record: int | None, kind: str) -> Plan:
-        """Return all records but one, in the order of the input, under names that SQL can use."""
+        """Return all records except ``record``, in input order, under names that SQL can use."""
         dataset = self.attack.microdata.dataset
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         condition = (
             exp.true()
             if self.attack.microdata.where is None

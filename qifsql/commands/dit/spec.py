@@ -30,33 +30,34 @@ from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
 METHODS = (MONDRIAN, MDAV, FILES, COMMAND)
 BAYES = "naive-bayes"
-THRESHOLD = 10**-2.5  # that of the paper
+THRESHOLD = 10**-2.5  # the threshold of the paper
 RUNS = 50
-TIMEOUT = 60.0  # seconds that a command may take, where nothing is said
+TIMEOUT = 60.0  # the default time limit of a command, in seconds
 PANEL = "How releases are made"
 
 
 def _release(form: Form, text: str, *, usual: float | None = None) -> Option:
-    """Return an option of how releases are made."""
+    """Return an option in the panel of release methods."""
     return Option(form=form, help=text, panel=PANEL, usual=usual)
 
 
 class DitOptions(TypedDict, total=False):
     """Options of ``dit``: roles, method of release, classifier, and output.
 
-    ``method``: ``mondrian`` or ``mdav``, whose limits are those of ``anonymise`` (``mdav`` with a
-    limit on the secret suppresses classes that break it); ``k`` and ``l`` may list several
-    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody,
-    ``without`` those without each person, with ``{i}`` for the position of their record, from 1.
-    ``command``: makes a release of the file that stands for ``{input}`` and writes it to
-    ``{output}``, within ``timeout`` seconds; it gets Parquet, of CSV CSV, and is asked once for
-    equal records. Without a method the other options say it. Cells of releases from elsewhere are
-    those of ``qifsql.data.cells``, of the quasi-identifiers ``plain`` values as they stand.
-    ``classifier``: ``naive-bayes`` (``qifsql.commands.dit.posteriors``), or one of scikit-learn
-    (``qifsql.commands.dit.classifiers``), which learns from every release again. ``hierarchy``: a
-    file of the secret's values and what they stand below (``value;node;...``) for
-    ``emd_hierarchy``. ``threshold``: distances, for how many people are above. ``sample``: look at
-    so many people only, drawn by the seed of the settings. ``records``: a file for a row per record
+    ``method``: ``mondrian`` or ``mdav``, with the limits of ``anonymise`` (``mdav`` with a limit on
+    the secret suppresses classes that break it). ``k`` and ``l`` may list several values
+    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody;
+    ``without`` are the files without each person, with ``{i}`` for the position of their record,
+    from 1. ``command``: the command reads the records from the file ``{input}`` and writes the
+    release to ``{output}``, within ``timeout`` seconds. It reads CSV if the input is CSV, else
+    Parquet, and runs once for equal records. The default method follows from the other options.
+    Cells of releases from outside are those of ``qifsql.data.cells``; cells of the
+    quasi-identifiers ``plain`` are plain values. ``classifier``: ``naive-bayes``
+    (``qifsql.commands.dit.posteriors``), or one of scikit-learn
+    (``qifsql.commands.dit.classifiers``), which is trained on every release. ``hierarchy``: a file
+    of the secret's values and the nodes above them (``value;node;...``), for ``emd_hierarchy``.
+    ``threshold``: distances above which people are counted. ``sample``: the number of people to
+    test, drawn by the seed of the settings. ``records``: a file for a row per record
     (``qifsql.commands.dit.per_person``), with their ``key``. ``store``: a DuckDB file of finished
     batches; ``restart`` removes it.
     """
@@ -182,12 +183,12 @@ class DitOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Question:
-    """One or more runs; ``runs`` has the limits of each, of built-in methods.
+    """One or more runs and their settings; ``runs`` has the limits of built-in methods.
 
-    ``sample``: so many people are looked at, 0 for all. ``thresholds`` are distances, ``hierarchy``
-    the file of the secret's. ``release``, ``without``, ``command`` and ``timeout`` (seconds) are
-    about releases from elsewhere (``outside``), of which the cells of the quasi-identifiers
-    ``as_values`` are values as they stand.
+    ``sample`` is the number of people to test, 0 for all. ``thresholds`` are distances;
+    ``hierarchy`` is the file of the secret's hierarchy. ``release``, ``without``, ``command`` and
+    ``timeout`` (seconds) are about releases from outside; their cells of the quasi-identifiers
+    ``as_values`` are plain values.
     """
 
     method: str
@@ -205,7 +206,7 @@ class Question:
 
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":
-        """Return the question of all options; InputError if they do not go together."""
+        """Return the question that the options state; InputError if they contradict each other."""
         release, without, hierarchy = (
             None if path is None else path_text(path)
             for path in (options["release"], options["without"], options["hierarchy"])
@@ -228,7 +229,7 @@ class Question:
         )
 
     def plain(self) -> dict[str, object]:
-        """Return what is asked as plain data, for manifests and stores."""
+        """Return the question as plain data, for manifests and stores."""
         options: dict[str, object] = {
             "method": self.method,
             "runs": [None if wishes is None else wishes.plain() for wishes in self.runs],
@@ -243,7 +244,7 @@ class Question:
 
 
 def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
-    """Return whole numbers from 1, as they are listed: ``2,5,10``; none if nothing is given."""
+    """Parse whole numbers from 1, such as ``2,5,10``; return each once, an empty list for None."""
     parts = [values] if isinstance(values, int | str) else values or ()
     listed = ",".join(map(str, parts))
     limits = []
@@ -255,10 +256,7 @@ def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[
 
 
 def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
-    """Return the limits of every run: each k with each l.
-
-    Of releases from elsewhere one run without.
-    """
+    """Return the limits of every run: each k with each l; None for releases from outside."""
     k, l = _numbers(options["k"], "k"), _numbers(options["l"], "l")  # noqa: E741 - it is called l
     more: dict[str, Any] = {
         "l_entropy": options["l_entropy"],
@@ -279,9 +277,9 @@ def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
 
 
 def _method(options: DitOptions, *, files: bool) -> str:
-    """Return the method that is named; without one what the other options are about.
+    """Return the named method, or else the method that the other options imply.
 
-    Raises InputError where there is none of that name, or they do not go together.
+    Raises InputError if the method is unknown, or contradicts the other options.
     """
     command, name = options["command"] is not None, options["method"]
     if name is None:
@@ -296,7 +294,7 @@ def _method(options: DitOptions, *, files: bool) -> str:
 
 
 def _check_elsewhere(method: str, options: DitOptions) -> None:
-    """Refuse releases from elsewhere that cannot be found or made, and words about none."""
+    """Refuse incomplete options of releases from outside, and such options of other methods."""
     timeout, without = options["timeout"], options["without"]
     black_box.seconds(timeout)
     if options["plain"] and method not in (FILES, COMMAND):
@@ -319,21 +317,21 @@ def _check_elsewhere(method: str, options: DitOptions) -> None:
 
 
 def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
-    """Refuse names of ``--plain`` that are no quasi-identifiers."""
+    """Refuse names of ``--plain`` that are not quasi-identifiers."""
     for name in names:
         if name not in qids:
             raise ColumnError(f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, qids)}")
 
 
 def _sampled(n: int) -> int:
-    """Return how many people are looked at, 0 for all; InputError if that is not a number."""
+    """Return the number of people to test, 0 for all; InputError if it is not a whole number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError("a sample is a number of people, from 1")
     return n
 
 
 def _points(thresholds: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
-    """Return the thresholds, in their order; that of the paper where none is given."""
+    """Return the thresholds in ascending order; by default the threshold of the paper."""
     if thresholds is None or (not isinstance(thresholds, int | float) and not thresholds):
         return (THRESHOLD,)
     parts = thresholds.split(",") if isinstance(thresholds, str) else thresholds

@@ -1,4 +1,4 @@
-"""Keep results batch by batch, in a file that outlives the process or in memory.
+"""Store results batch by batch, in a file or in memory.
 
 A batch and its results are stored in one transaction: after any interruption the same command
 resumes where it stopped.
@@ -22,8 +22,8 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import adding, dropping, keeping, render
 from qifsql.results.storage import digests
 
-FORM = 2  # of the tables
-BATCH = "found_in_batch"  # what one batch found, before it is stored
+FORM = 2  # version of the tables' form
+BATCH = "found_in_batch"  # the table of one batch's results, before they are stored
 APART = {
     **dict.fromkeys(("run", "target", "people"), "BIGINT"),
     **dict.fromkeys(("emd_printed", "emd", "max_divergence", "emd_hierarchy"), "DOUBLE"),
@@ -32,7 +32,7 @@ APART = {
 
 
 class Store:
-    """The table ``kept.apart`` of all distances, and which batches are finished."""
+    """The table ``kept.apart`` of all distances, and the list of finished batches."""
 
     def __init__(
         self, engine: Engine, stream: Stream, path: Path | None, question: Mapping[str, Any]
@@ -79,7 +79,7 @@ class Store:
         return {(run, batch) for run, batch in self.stream.rows(render(rows))}
 
     def finish(self, plan: Plan, run: int, batch: int) -> None:
-        """Store what a batch found."""
+        """Store the results of a batch, and list it as finished."""
         values = {"run": run, "batch": batch}
         typed = exp.select(*(exp.cast(exp.convert(v), "BIGINT").as_(n) for n, v in values.items()))
         distances = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
@@ -95,23 +95,23 @@ class Store:
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
 
     def _other(self, question: Mapping[str, Any]) -> list[str]:
-        """Return in what the question of the store differs."""
+        """Return the names of the settings that differ from those in the store."""
         ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
         before = json.loads(text)
         return [name for name, value in question.items() if before.get(name) != value]
 
 
 def signed(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """Return what is asked of which contents, by which version: what a store is about."""
+    """Return the identity of a store: question, digests of the inputs, and versions."""
     inputs = [digest["sha256"] for digest in digests(paths)]
     versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
     return {**versions, **question, "inputs": inputs}
 
 
 def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
-    """Return the file of a store, looked at before it is opened; ``restart`` removes an old one.
+    """Check the path of a store and return it; ``restart`` removes an old store.
 
-    Raises InputError where it cannot be made, or is not a store.
+    Raises OutputError if the path cannot be used, InputError if the old file is not a store.
     """
     if why := misplaced(path):
         raise OutputError(f"the store {path} {why}; name a file with --store")

@@ -1,4 +1,4 @@
-"""The people as whole numbers: who is a target, and in which batch."""
+"""The people as whole numbers, and the batches of targets."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
 MANY = 100_000  # targets of a batch
-LEARNT = 500  # targets of a batch where a classifier learns from each release
-ROWS = 4_000_000  # different people in all trees of a batch whose targets have trees of their own
+LEARNT = 500  # targets of a batch if each release is trained on, or read from a file
+ROWS = 4_000_000  # most people in all releases or separate trees of a batch
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class People:
 
 
 def code(engine: Engine, microdata: Microdata) -> People:
-    """Make the tables ``coded`` and ``dictionary_secret_1``; refuse what cannot be asked."""
+    """Create ``coded`` and ``dictionary_secret_1``; refuse no records, or a constant secret."""
     name = microdata.dataset.name
     qid_scales = tuple(scales.make_scales(engine, microdata))
     (secret,) = scales.make_secrets(engine, microdata)
@@ -52,9 +52,9 @@ def code(engine: Engine, microdata: Microdata) -> People:
 
 
 def aim(passes: Passes, people: People, question: Question) -> list[int]:
-    """Make ``aimed``, the targets, and ``whose``, the target of each record; their batches.
+    """Create ``aimed``, the targets, and ``whose``, the target of each record; return the batches.
 
-    Where releases are made here, also ``different`` and ``rescaled``.
+    Also create ``different``; for Mondrian, create ``rescaled`` and the changed scales, too.
     """
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
@@ -84,7 +84,7 @@ def _batches(passes: Passes) -> list[int]:
 
 
 def check(people: People, question: Question) -> None:
-    """Refuse limits that the release without one record cannot keep, by their size alone."""
+    """Refuse a k that is too large for the data, and limits that do not fit the secret."""
     records = people.coded.records
     (secret,) = people.coded.secrets
     for wishes in question.runs:

@@ -23,7 +23,7 @@ KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distributi
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return a sentence and a row for each run and distance, and what the numbers mean."""
+    """Return sentences about the runs, a table by run and distance, and its explanation."""
     rows = frame.to_dicts()
     each = [row for row in rows if row["distance"] == "emd"]
     parts: list[Part] = [Paragraph(_describe(each[0], spec))]
@@ -42,7 +42,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def named(distance: str) -> str:
-    """Return what a distance is called."""
+    """Return the title of a distance."""
     return {
         "emd_printed": said("EMD as printed"),
         "emd": "EMD",
@@ -52,7 +52,7 @@ def named(distance: str) -> str:
 
 
 def _meaning(distance: str) -> str:
-    """Return what a distance measures."""
+    """Explain a distance in a sentence."""
     meanings = {
         "emd_printed": (
             "EMD as printed: a quarter of the sum of all changes of probability, the formula "
@@ -86,7 +86,7 @@ def _describe(row: Row, spec: Spec) -> str:
 
 
 def _explain(row: Row, *, named: bool) -> str:
-    """Return what a run means for a person."""
+    """Explain the result of a run in sentences."""
     text = (
         "A person's own record changes the guess about them by at most {most} percentage "
         "points, {mean} on average."
@@ -138,7 +138,7 @@ def _distance(x: float | None) -> str:
 
 
 def _endless(row: Row) -> str:
-    """Return of whom a distance is infinite."""
+    """Explain infinite distances, and state the number of people with them."""
     return said(
         "Where it is infinite, a value is possible with the person and impossible without them "
         "({run}: {n}); mean and std are over the others.",
@@ -148,7 +148,7 @@ def _endless(row: Row) -> str:
 
 
 def _sampled(row: Row, spec: Spec) -> bool:
-    """Return whether not everybody was looked at."""
+    """Return whether only a sample was tested."""
     return bool(spec.get("sample")) and row["records"] == spec["sample"]
 
 

@@ -1,8 +1,8 @@
 """The bound question: the useful attribute, the predicates over it, and the secret.
 
 A predicate is a SQL condition over the useful attribute (thesis Def. 26). It may name other
-columns, too, which is enough for a mechanism that adds noise to the count; for noise on the
-records' own values it must be the useful attribute that decides it.
+columns, too, if noise is added to the count. If noise is added to the records' values, the useful
+attribute alone must decide the predicate.
 """
 
 import csv
@@ -28,7 +28,7 @@ ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
     *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
 )
-PREDICATES = 8  # of one request: 256 patterns of answers
+PREDICATES = 8  # most predicates of one request: 256 patterns of answers
 USEFUL = "useful attribute"
 
 
@@ -37,7 +37,7 @@ class Request:
     """The useful attribute and the predicates as quasi-identifiers of an attack on the secret.
 
     ``answers`` are the predicates over a column ``mark`` that holds the useful attribute; None
-    where one names other columns, too. ``order`` are values of the useful attribute as texts.
+    if one names other columns, too. ``order`` lists values of the useful attribute as texts.
     """
 
     microdata: Microdata
@@ -53,7 +53,7 @@ class Request:
 
     @property
     def ordered(self) -> bool:
-        """Return whether its values have an order: of their type, or as it was given."""
+        """Return whether the useful attribute has an order: by its type, or by ``order``."""
         return bool(self.order) or family(self.useful.type) in ORDERED
 
 
@@ -64,7 +64,7 @@ def bind(
     order: Sequence[str],
     where: str | None,
 ) -> Request:
-    """Look every name up, and check types and conditions; InputError if one does not fit."""
+    """Resolve every name, and check types and conditions; InputError if one does not fit."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     null = options["null"]
@@ -94,7 +94,7 @@ def bind(
 
 
 def _one(text: str, schema: Schema, role: str) -> Attributes:
-    """Return one column or named expression."""
+    """Return the column or named expression of a role; refuse several."""
     attributes = names.attributes([text], schema, role)
     if len(attributes) != 1:
         raise ColumnError(f"the {role} is one column, and here are {len(attributes)}; name one")
@@ -106,10 +106,7 @@ def _named(number: int, of: int) -> str:
 
 
 def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
-    """Return the columns as predicates see them.
-
-    The useful attribute under a name that no other has.
-    """
+    """Return a free name for the useful attribute, and the columns renamed for predicates."""
     mark = "useful"
     while any(c.source_name.casefold() == mark for c in schema.columns):
         mark += "_"
@@ -118,14 +115,14 @@ def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
 
 
 def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
-    """Return a predicate over the columns as it sees them."""
+    """Parse a predicate over the columns of ``schema``."""
     if not text.strip():
         raise InputError(f'{_named(number, of)} is empty; write a condition, as in "a = 3"')
     return parse(text, schema, _named(number, of))
 
 
 def _sure(tree: exp.Expr) -> exp.Expr:
-    """Return the predicate, false where it is unknown, as for a filter."""
+    """Return the predicate with NULL as false, as in a filter."""
     return exp.func("coalesce", exp.paren(tree), exp.false())
 
 
@@ -155,7 +152,7 @@ def listed_in(text: str) -> tuple[str, ...]:
 
 
 def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[str, ...]:
-    """Return the listed values, each once and of the right type."""
+    """Return the listed values; InputError if one is repeated or has a wrong type."""
     if len(set(order)) < len(order):
         raise InputError("the order lists a value twice; list each once")
     if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
@@ -167,9 +164,9 @@ def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[s
 
 
 def respondents(request: Request) -> exp.Select:
-    """Return the generated step: one row per individual under names of our own.
+    """Return the generated step: one row per individual, under fixed column names.
 
-    ``pattern`` has a bit for each predicate that holds, the first of them is 1.
+    ``pattern`` has a bit for each predicate that holds; the bit of the first is 1.
     """
     width = range(2, len(request.microdata.qids) + 1)
     bits = _bits([exp.column(f"qid_{i}") for i in width])
@@ -179,11 +176,9 @@ def respondents(request: Request) -> exp.Select:
 
 
 def answers(request: Request) -> exp.Select | None:
-    """Return the pattern at every place, occurring or not.
+    """Return the pattern at every place, with or without records; reads ``places``.
 
-    None if the useful attribute is not enough.
-
-    Reads ``places``.
+    None if the predicates name columns other than the useful attribute.
     """
     if request.answers is None:
         return None
@@ -194,7 +189,7 @@ def answers(request: Request) -> exp.Select | None:
 
 
 def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the numbers of the conditions that hold, as bits of one number."""
+    """Return one number with a bit for each condition that holds."""
     bits: list[exp.Expr] = [
         exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, tree in enumerate(conditions)
@@ -206,7 +201,7 @@ def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
 def listed(request: Request) -> exp.Query:
     """Return the generated step: one row per value of the order, with its position.
 
-    None without one.
+    Without an order it has no rows.
     """
     type_ = request.useful.type
 

@@ -14,17 +14,17 @@ NAMES = {
     "local": "local: noise on each record",
     "randomised_response": "randomised response on each record",
 }
-COLOURS = [BLUE, ORANGE, "#009E73"]  # of Okabe and Ito
+COLOURS = [BLUE, ORANGE, "#009E73"]  # from the palette of Okabe and Ito
 DASHES = [[1, 0], [6, 3], [2, 2]]
 PER_ROW = 2  # panels, one for each predicate
-APART = 0.05  # of the ranges of both axes: labels nearer than that would hide each other
+APART = 0.05  # share of both axes: labels nearer than this would overlap
 
 
 def tradeoff(frame: pl.DataFrame) -> Chart:
-    """Return privacy loss against utility: the best corner is below on the right.
+    """Draw privacy loss against utility: the best corner is at the bottom right.
 
-    ``frame`` is a result of ``dp`` (``mechanisms.weighing.TRADEOFF``); rows without a utility are
-    left out. The dashed lines are what both come to without noise.
+    ``frame`` is a result of ``dp`` (``TRADEOFF``); rows without a utility are left out. The dashed
+    lines are the loss without noise, and the utility without a report.
     """
     alt, _ = extra()
     points = frame.filter(pl.col("utility").is_not_null())
@@ -55,7 +55,7 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
 
 
 def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
-    """Return the heads of the panels by predicate, all predicates together (NULL) last."""
+    """Return the titles of the panels by predicate; all predicates together (NULL) come last."""
     numbers = sorted(frame["predicate"].drop_nulls().unique())
     heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
     if frame["predicate"].null_count():
@@ -64,15 +64,15 @@ def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
 
 
 def _panels(frame: pl.DataFrame) -> pl.Series:
-    """Return what each row is about, as the head of its panel."""
+    """Return the title of each row's panel."""
     heads = _heads(frame)
     return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
 
 
 def _labels(frame: pl.DataFrame) -> pl.Series:
-    """Return the epsilon next to each point; none next to points where another has its label.
+    """Return the label of each point, its epsilon; NULL if it would overlap another label.
 
-    Those of the largest epsilons come first: they are farthest from the crowd without a report.
+    Large epsilons get labels first: points of small epsilons lie close together.
     """
     most = max(frame["privacy_loss"].max(), frame["privacy_loss_max"].max())  # type: ignore[type-var]
     high, wide = max(float(most) - 1.0, 1e-9), 1.0 - float(frame["utility_min"].min()) or 1.0  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ def _labels(frame: pl.DataFrame) -> pl.Series:
 def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     """Return the layers of a panel, from the back to the front.
 
-    ``drawn`` has the look of each name.
+    ``drawn`` has the number of each name's colour and dashes.
     """
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)
@@ -129,7 +129,7 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
 
 
 def _words(frame: pl.DataFrame) -> list[str]:
-    """Return what the chart shows, for who cannot see it."""
+    """Describe the chart in sentences, for people who cannot see it."""
     message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
     return [
         said(

@@ -1,4 +1,4 @@
-"""The counts that noise is weighed by: from the records to a few whole numbers, in SQL."""
+"""The counts from which loss and utility are computed: a few whole numbers, counted in SQL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-PLACES = 20_000  # values of the useful attribute that noise can move between
-CELLS = 200_000  # counts of places and secrets together that are held in memory
+PLACES = 20_000  # most values of the useful attribute between which noise can move
+CELLS = 200_000  # most pairs of places and secrets that are held in memory
 Cell = tuple[int, int, int]  # place of the useful attribute, pattern of answers, people
 
 
 @dataclass(frozen=True)
 class Extent:
-    """Numbers of records and of values; missing counts as one value."""
+    """The numbers of records and of values; a missing value counts as a value."""
 
     records: int
     useful_values: int
@@ -36,12 +36,13 @@ class Extent:
 
 @dataclass(frozen=True)
 class Counts:
-    """All that is known of the data.
+    """All counts of the data.
 
-    ``kinds`` are the values of the secret that differ in their counts: the cells of each.
-    ``totals`` are the people by pattern. ``spectra`` say of the useful attribute, the secret and
-    both how many values have how many people. With noise on the records, ``people`` and
-    ``patterns`` are those of each place of the useful attribute, in its order.
+    ``kinds`` are the different cells that values of the secret have; values with equal cells are
+    one kind. ``totals`` are the people by pattern. ``spectra`` are, for the useful attribute, the
+    secret and both, pairs of a number of people and the number of values with as many people. With
+    noise on the records, ``people`` and ``patterns`` are those of each place of the useful
+    attribute, in its order.
     """
 
     extent: Extent
@@ -59,9 +60,10 @@ class Counts:
 
 
 def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
-    """Return all counts. ``local``: by place of the useful attribute, which must be ``ordered``.
+    """Return all counts; if ``local``, by place of the useful attribute.
 
-    Raises InputError where the data are no base for the question.
+    If ``ordered``, its values must have an order. Raises InputError if the data do not fit the
+    question.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
@@ -93,17 +95,17 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
 
 
 def _answer(tables: Tables, name: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a view of ``sql/dp``."""
+    """Return the rows of a view of ``sql/dp.sql``."""
     return tables.answer(load(f"dp/{name}").query)
 
 
 def _make(tables: Tables, name: str, **instead: str) -> None:
-    """Make the table of a view of ``sql/dp``; ``instead`` are tables for those that it reads."""
+    """Create the table of a view of ``sql/dp.sql``; ``instead`` replaces tables that it reads."""
     tables.make(name, splice(f"dp/{name}", tables=instead))
 
 
 def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
-    """Refuse predicates whose count says nothing, and a secret that is none."""
+    """Refuse predicates that hold for all records or for none, and a constant secret."""
     predicates = len(request.microdata.qids) - 1
     for i in range(predicates):
         holds = sum(n for pattern, n in totals.items() if pattern >> i & 1)

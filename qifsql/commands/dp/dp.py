@@ -23,8 +23,8 @@ from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-ANSWERS = 1_000  # to one predicate
-ONCE = "records are perturbed once, so with noise on them more counts tell nothing new"
+ANSWERS = 1_000  # most answers to one predicate
+ONCE = "records are perturbed once, so with noise on them more counts reveal nothing new"
 
 
 def dp(
@@ -107,7 +107,7 @@ def dp(
 
 
 def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the mechanisms that are named, in their order."""
+    """Return the named mechanisms, in the order of ``MECHANISMS``."""
     texts = mechanism.split(",") if isinstance(mechanism, str) else list(mechanism)
     names = [text.strip().casefold().replace("-", "_") for text in texts]
     for name in names:
@@ -121,7 +121,7 @@ def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _check(predicates: Sequence[str], options: DpOptions) -> None:
-    """Refuse what is not a question."""
+    """Refuse missing predicates and impossible options."""
     if not predicates:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')
     if len(predicates) > PREDICATES:
@@ -140,7 +140,7 @@ def _check(predicates: Sequence[str], options: DpOptions) -> None:
 def _notes(
     request: Request, counts: Counts, mechanisms: Sequence[str], frame: pl.DataFrame
 ) -> tuple[str, ...]:
-    """Return what the reader should know before reading the numbers."""
+    """Return remarks for readers of the numbers."""
     notes = []
     name, places = quoted(request.useful.name), len(counts.people)
     if places and counts.extent.missing:
@@ -156,7 +156,7 @@ def _notes(
     most = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
     if not frame.filter(exact, pl.col("privacy_loss") > most).is_empty():
         notes.append(
-            "noise on records loses more than the count without noise here: it tells values apart "
-            "for which the predicate gives the same answer"
+            "noise on records loses more than the count without noise here: it distinguishes "
+            "values for which the predicate gives the same answer"
         )
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Epsilons as people write them, numbers and logarithms of them: ``ln 3, 1, 2.5, ln 10^5``.
+"""Epsilons as people write them, numbers and logarithms: ``ln 3, 1, 2.5, ln 10^5``.
 
 A number may be raised to a power, ``2^3``, or divided, ``3/2``; nothing else is evaluated.
 """
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from qifsql.errors import InputError, quoted
 
-DIGITS = 60  # of e^-epsilon, where it is not a fraction
+DIGITS = 60  # of e^-epsilon, if it is not a fraction
 MOST = 1_000  # an epsilon above this is a typing error: e^-1000 is no noise
 _NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,3})?"
 _ITEM = re.compile(
@@ -24,8 +24,8 @@ _WORK = Context(prec=DIGITS)
 class Epsilon:
     """An amount of noise: epsilon > 0, in nats, and alpha = e^-epsilon, in (0, 1).
 
-    ``text`` is how it was written. ``ratio`` is e^epsilon where that is a fraction (``ln 3``),
-    which makes every result one.
+    ``text`` is the user's spelling. ``ratio`` is e^epsilon if that is a fraction (``ln 3``); then
+    every result is a fraction, too.
     """
 
     text: str
@@ -38,12 +38,12 @@ class Epsilon:
         return Fraction(_WORK.exp(-self.value)) if self.ratio is None else 1 / self.ratio
 
     def part(self, n: int) -> "Epsilon":
-        """Return an n-th of it: what is left for each of n counts that share it."""
+        """Return epsilon / n: the epsilon of each of n counts that share it."""
         return self if n == 1 else Epsilon(f"({self.text})/{n}", _WORK.divide(self.value, n))
 
 
 def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
-    """Return the epsilons of a list, each once, in their order; InputError if one is none."""
+    """Return the epsilons of a list, each once, in order; InputError if a text is no epsilon."""
     items = [value] if isinstance(value, str | int | float) else value
     texts = [item if isinstance(item, str) else repr(item) for item in items]
     parts = [part.strip() for text in texts for part in text.split(",")]
@@ -56,7 +56,7 @@ def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
 
 
 def _one(text: str) -> Epsilon:
-    """Return one item of the list."""
+    """Parse one item of the list."""
     item = _ITEM.fullmatch(text.removeprefix("-"))
     if not item:
         what = "write numbers and logarithms, as in 'ln 3, 1, 2.5, ln 10^5'"

@@ -1,10 +1,10 @@
 """Privacy loss and utility of noisy counts, for each mechanism.
 
-Everybody but the added record is known (thesis A1), so a count reported after noise on the count
-tells no more than one noisy bit: whether it is above the known count or not. The likelihood ratio
-of a report is e^-ε up to there and e^ε beyond, wherever the counts are, so that the oblivious
-truncated geometric mechanism is a symmetric channel that tells the truth with probability
-1/(1 + e^-ε). Noise on the records has the noise of all of them in the count.
+All records except the added one are known (thesis A1). So a report with noise on the count reveals
+only one noisy bit: if the count is above the known one. The likelihood ratio of a report is e^-ε up
+to the known count and e^ε above it, for any counts. So the oblivious truncated geometric mechanism
+is a symmetric channel that is right with probability 1/(1 + e^-ε). With noise on the records, the
+count contains the noise of all of them.
 """
 
 import math
@@ -21,17 +21,17 @@ from qifsql.commands.dp.epsilons import Epsilon
 from qifsql.commands.dp.vulnerability import Kind, Success, exactly, nearly, upper
 from qifsql.errors import InputError
 
-WORK = 20_000_000  # products that several counts together may take
+WORK = 20_000_000  # most products that several counts together may need
 LOCAL = {"local": noise.geometric, "randomised_response": noise.response}
 MECHANISMS = ("oblivious", *LOCAL)
 
 
 @dataclass(frozen=True)
 class Report:
-    """Knowledge after a report: posterior of the secret, and of the real count (its utility).
+    """Success after a report: in guessing the secret, and the real count (its utility).
 
-    ``method`` is how the numbers are made: ``exact`` in fractions, ``fourier`` in floating numbers
-    with an error bound, ``bound`` where ``posterior`` is an upper bound and there is no utility.
+    ``method`` is ``exact`` (fractions), ``fourier`` (floating-point numbers with an error bound) or
+    ``bound`` (``posterior`` is an upper bound, and there is no utility).
     """
 
     posterior: Success
@@ -40,10 +40,11 @@ class Report:
 
 
 def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:
-    """Return noise on the counts of one or several predicates, each answered at ``epsilon``.
+    """Return the report of noisy counts of one or several predicates, each with ``epsilon``.
 
-    V = 1/N Σ_y max_s Σ_z n_sz P(y | z), z the answers of the predicates for the added record, and
-    y how many of the noisy ones are yes; the utility has max_z n_z P(y | z) (thesis Eqs. 6.8, 6.9).
+    V = 1/N Σ_y max_s Σ_z n_sz P(y | z). Here z are the true answers of the predicates for the added
+    record, and y the numbers of noisy answers that are yes. The utility has max_z n_z P(y | z)
+    instead (thesis Eqs. 6.8, 6.9).
     """
     kinds = {_by_pattern(kind, bits) for kind in counts.kinds}
     totals = _by_pattern(((0, z, n) for z, n in counts.totals.items()), bits)
@@ -93,22 +94,22 @@ def _sum_best(
 
 
 def _agreeing(yes: Sequence[int], z: int, answers: int) -> int:
-    """Return how many answers are right where that many to each question are yes and z is true."""
+    """Return the number of right answers, if z is true and ``yes`` counts each question's yes."""
     return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
 
 
 def _weights(right: int, wrong: int, answers: int) -> list[int]:
-    """Return how likely it is that 0, 1, ... of the answers are right."""
+    """Return the weights of 0, 1, ... right answers: right^i wrong^(answers - i)."""
     ups = accumulate(repeat(right, answers), mul, initial=1)
     downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
     return [up * down for up, down in zip(ups, reversed(downs), strict=True)]
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
-    """Return noise on the useful attribute of every record, whereafter one predicate is counted.
+    """Return the report of one count after noise on the useful attribute of every record.
 
-    Exact where the records are few and e^epsilon is a fraction, else from the characteristic
-    function (thesis Eqs. 6.10 to 6.13; ``sums``).
+    It is exact if the records are few and e^epsilon is a fraction, else from the characteristic
+    function (thesis Eqs. 6.10 to 6.13; ``poisson_binomial``).
     """
     kind = LOCAL[mechanism]
     holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]
@@ -132,8 +133,8 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
 def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     """Return an upper bound for all counts of the same noisy records together.
 
-    They are sums over all records, so they tell no more of the added one than its own noisy
-    answers would (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
+    The counts are sums over all records, so they reveal no more about the added record than its
+    noisy answers do (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
     """
     total, records = 0.0, counts.extent.records
     for answer in sorted(set(counts.patterns)):
@@ -144,11 +145,9 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
 
 
 def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
-    """Return people whose secret is guessed right from the answers themselves.
+    """Return the people guessed right without noise, and those with the most frequent answers.
 
-    People with the likeliest.
-
-    Success without noise is the first over N, utility without a report the second over N.
+    The success without noise is the first over N; the utility without a report the second over N.
     """
     best: dict[int, int] = {}
     for kind in counts.kinds:

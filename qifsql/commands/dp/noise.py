@@ -1,7 +1,7 @@
 """Answers of single records: the chance that a noisy value satisfies the predicate.
 
-Places are numbered from 0 to n in the order of the useful attribute, and ``holds`` says at which
-of them the predicate holds. All chances are exact, or right to some fifty digits.
+Places are numbered from 0 to n in the order of the useful attribute; ``holds`` states for each
+place if the predicate holds there. All chances are exact, or right to about fifty digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ from typing import TypeVar
 from qifsql.commands.dp.epsilons import DIGITS, Epsilon
 
 Number = TypeVar("Number", Fraction, Decimal)
-Chances = list[tuple[float, float]]  # that it satisfies the predicate, and that it does not
+Chances = list[tuple[float, float]]  # the predicate holds, or it does not
 
 
 def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     """Return chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
 
-    G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n: summed
-    over the places j where the predicate holds. One place stays itself.
+    G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance
+    is the sum over the places j at which the predicate holds. A single place does not change.
     """
     one = alpha / alpha
     if len(holds) == 1:
@@ -36,7 +36,7 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 
 def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
-    """Return what reaches each place from those before it."""
+    """Return the mass that reaches each place from the places before it."""
     reached = [masses[0] - masses[0]]
     for before in masses[:-1]:
         reached.append(alpha * (reached[-1] + before))
@@ -56,7 +56,7 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 
 def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]) -> Chances:
-    """Return each chance and its complement, both as the nearest floating numbers."""
+    """Return each chance and its complement, both as the nearest floating-point numbers."""
     with localcontext() as context:
         context.prec = DIGITS
         alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)

@@ -1,10 +1,10 @@
 """The count of noisy answers: a sum of binomials, one for each value of the useful attribute.
 
 Thesis Eq. 6.11 defines it by a recursion over all records. It is the Poisson binomial
-distribution, b(k) = Σ over sets of k true answers; here it is found exactly for few records, and
+distribution, b(k) = Σ over sets of k true answers. Here it is computed exactly for few records, and
 otherwise from its characteristic function, at a cost that does not depend on their number.
-Folding one binomial into the next would be shorter, but takes numpy, which is not in the core: in
-Python the windows of two groups of millions are 10^9 products.
+Convolving the binomials would be shorter, but needs numpy, which is not in the core: in Python the
+windows of two groups of millions are 10^9 products.
 """
 
 import math
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-TAIL = math.log(2e20)  # what is left out on each side is below 1e-20
-TINY = 1e-25  # so many people who say the rarer thing, expected of a value, are as good as none
-BITS = 2_000_000  # of whole numbers that an exact distribution may hold: a second of work
-FEW = 400  # records whose distribution is looked for in fractions
+TAIL = math.log(2e20)  # the chance left out on each side is below 1e-20
+TINY = 1e-25  # fewer expected rarer answers of a value are neglected
+BITS = 2_000_000  # most bits in an exact distribution: a second of work
+FEW = 400  # most records for which an exact distribution is tried
 EPS = 2.0**-53
 Group = tuple[int, float, int]  # people, the chance of their rarer answer, 1 if it is yes, else -1
 Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
@@ -23,9 +23,9 @@ Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
 
 @dataclass(frozen=True)
 class Window:
-    """b(first), b(first + 1), ...: the counts that have a chance worth counting.
+    """The chances b(first), b(first + 1), ... of the counts that are not negligible.
 
-    ``error`` bounds the sum of all |errors|, those of counts that are left out included.
+    ``error`` bounds the sum of all |errors|, including those of the counts left out.
     """
 
     first: int
@@ -36,7 +36,7 @@ class Window:
 def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
     """Return the distribution as whole numbers over their sum; None if these would be too large.
 
-    ``people`` answer yes with the chance that stands next to their number, in [0, 1].
+    ``people`` are the sizes of groups; everybody answers yes with the chance of their group.
     """
     records = sum(people)
     common = math.lcm(*(t.denominator for t in chances))
@@ -52,7 +52,7 @@ def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | Non
 
 
 def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """Return the distribution of a sum."""
+    """Return the distribution of the sum of two counts."""
     result = [0] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
         if x:
@@ -62,16 +62,16 @@ def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
 
 
 def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
-    """Return the distribution as floating numbers, from its characteristic function.
+    """Return the distribution as floating-point numbers, from its characteristic function.
 
-    ``chances`` are each person's of yes and of no. With μ and v the mean and variance of the
-    count, counts beyond μ ± x are left out, x such that Bernstein's bound
+    ``chances`` are those of yes and of no in each group. Let μ and v be the mean and variance of
+    the count. Counts beyond μ ± x are left out, with x such that Bernstein's bound
     2 exp(-x²/(2(v + x/3))) is below 1e-20. The others are
-    b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M), where |φ(θ)| <= exp(-2 v sin²(θ/2)) leaves few j.
+    b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M). As |φ(θ)| <= exp(-2 v sin²(θ/2)), few j are needed.
     """
     base, alike, tiny = 0, dict[tuple[float, int], int](), 0.0
     for n, (yes, no) in zip(people, chances, strict=True):
-        base += n if yes > no else 0  # who says yes more often than not is counted by the no
+        base += n if yes > no else 0  # if yes is likelier, count no
         rarer = min(yes, no)
         if n * rarer < TINY:
             tiny += n * rarer
@@ -94,11 +94,12 @@ def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Win
 
 
 def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
-    """Return how far the chances of a window may be off, all together.
+    """Return a bound on the sum of the errors of a window's chances.
 
-    Each person's chance, and its part in the mean, is off by at most 3·2^-53 of itself. A shift of
-    one person's chance by δ moves the others' distribution, which has one mode below 2 max b, by
-    2 δ of that mode at most. The other parts are the rounding of φ, and of the sums over it.
+    The relative error of each person's chance, and of its part in the mean, is at most 3·2^-53. The
+    distribution of the others has one mode, below 2 max b. An error δ of one person's chance
+    changes the window by at most 2 δ times that mode. The other parts are the rounding of φ, and of
+    the sums over it.
     """
     shifted = 3 * EPS * math.fsum(n * t for n, t, _ in groups) * min(2.0, 4 * highest)
     heights = math.fsum(math.hypot(*wave) for wave in waves)
@@ -106,7 +107,7 @@ def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> fl
 
 
 def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
-    """Return φ(2πj/M) for j = 0, 1, ... as long as it counts, around the middle of the window."""
+    """Return φ(2πj/M) for j = 0, 1, ... until it is negligible, around the middle of the window."""
     waves = [(1.0, 0.0)]
     for j in range(1, size // 2 + 1):
         theta = 2 * math.pi * j / size
@@ -139,7 +140,7 @@ def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
 
 
 def _arc(x: float) -> float:
-    """Return the arc tangent of x less x, for 0 <= x <= 1/4."""
+    """Return atan(x) - x, for 0 <= x <= 1/4."""
     square, power, total, k = x * x, x * x * x, 0.0, 3
     while power > 1e-19 * abs(total) and power > 0:
         total += -power / k if k % 4 == 3 else power / k
@@ -149,7 +150,7 @@ def _arc(x: float) -> float:
 
 
 def _sine(theta: float) -> float:
-    """Return the sine of θ less θ."""
+    """Return sin(θ) - θ."""
     if theta > 1:
         return math.sin(theta) - theta
     term, terms = theta, []
@@ -160,10 +161,10 @@ def _sine(theta: float) -> float:
 
 
 def _back(waves: Sequence[Wave], size: int, start: int) -> list[float]:
-    """Return b(k) for each k of the window, whose first lies so far from the middle."""
+    """Return b(k) for each k of the window; ``start`` is its first k, from the middle."""
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
-    half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window stands alone
+    half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window counts half
     sums = [0.5] * size
     for j, wave in enumerate(waves[1:], 1):
         real, imaginary = (x / 2 for x in wave) if j == half else wave

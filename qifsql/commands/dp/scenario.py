@@ -5,9 +5,9 @@ correlated; C: the secret can be inferred from the useful attribute, but not the
 D: the useful attribute can be inferred from the secret, but not the other way round.
 
 The thesis names scenarios by example. Here they are measured by the share of the uncertainty about
-one attribute that knowing the other takes away, 1 - H(S|U)/H(S) (Theil's uncertainty coefficient;
-thesis appendix B for the entropies): inferred is 0.9 and more, lowly correlated below 0.1 both
-ways. Data between these are in none of the four.
+one attribute that knowing the other removes, 1 - H(S|U)/H(S) (Theil's uncertainty coefficient;
+thesis appendix B for the entropies). An attribute can be inferred from 0.9 on; the correlation is
+low if both shares are below 0.1. All other data are outside the four scenarios.
 """
 
 import polars as pl
@@ -29,16 +29,13 @@ SCENARIO: dict[str, pl.DataType] = {
     "secret_values": pl.Int64(),
     "places": pl.Int64(),
 }
-"""One row. ``secret_from_useful`` and ``useful_from_secret`` are shares of uncertainty that go, 0
-to 1; entropies are in bits; ``places`` are the values of the useful attribute that noise moves
-between, NULL where noise is on counts alone."""
+"""One row. ``secret_from_useful`` and ``useful_from_secret`` are the shares of uncertainty removed,
+0 to 1. Entropies are in bits. ``places`` is the number of values of the useful attribute between
+which noise moves, NULL if noise is only on counts."""
 
 
 def scenario(counts: Counts) -> pl.DataFrame:
-    """Return the scenario that the data are in (``SCENARIO``).
-
-    None (NULL) where they are between.
-    """
+    """Return the scenario of the data (``SCENARIO``); its letter is NULL outside the four."""
     extent = counts.extent
     secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
     shared = max(0.0, secret + useful - both)
@@ -62,7 +59,7 @@ def scenario(counts: Counts) -> pl.DataFrame:
 
 
 def _classify(there: float, back: float) -> str | None:
-    """Return the letter of the scenario: the secret from the useful attribute, and back."""
+    """Return the letter of the scenario, from the shares for secret and useful attribute."""
     if there >= INFERRED:
         return "A" if back >= INFERRED else "C"
     if back >= INFERRED:
@@ -71,5 +68,5 @@ def _classify(there: float, back: float) -> str | None:
 
 
 def _share(shared: float, whole: float, *, sure: bool) -> float:
-    """Return the share of uncertainty that goes: all of it where one decides the other."""
+    """Return the share of uncertainty removed: 1 if one attribute decides the other."""
     return 1.0 if sure else min(1.0, shared / whole)

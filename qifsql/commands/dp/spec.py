@@ -7,7 +7,7 @@ from qifsql.adversary.options import Knowledge, NullRule
 from qifsql.data.option import SHARE, TEXT, TEXTS, WHOLE, Option, declared, one_of
 
 INFERRED, LOW = 0.9, 0.1
-"""Scores from which one attribute tells the other, and below which it tells nothing."""
+"""Shares of uncertainty removed: inferable from the first on, lowly correlated below the second."""
 CORRELATED = {
     "A": "highly correlated",
     "B": "lowly correlated",
@@ -22,19 +22,19 @@ BUDGETS = ("split", "sum")
 class DpOptions(TypedDict, total=False):
     """Options of ``dp``: the counts, the people, and the noise.
 
-    ``predicate`` is a SQL condition over the attribute ``useful``, whose records are counted; of
-    several, each is. Everybody in the data is known, and one record more, drawn from them, is what
-    the adversary wants to know ``secret`` of (thesis Defs. 26 to 29). ``epsilon``: numbers and
+    ``predicate`` is a SQL condition over the attribute ``useful``; its records are counted. Several
+    predicates are counted one by one. The adversary knows everybody in the data, and infers the
+    ``secret`` of one more record, drawn from them (thesis Defs. 26 to 29). ``epsilon``: numbers and
     logarithms, ``"ln 3, 1, 2.5"``. ``mechanism``: ``oblivious`` (truncated geometric noise on the
     count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
-    (k-ary, on every record). ``order`` lists the values of the useful attribute where their type
-    has no order (a text is one CSV row), ``domain`` is ``observed`` (its values in the data) or
-    ``whole`` (all whole numbers between). ``counts``: each predicate is asked that many times.
-    ``budget``: of several answers each has its part of epsilon (``split``), or all of it
-    (``sum``); records are perturbed once, with the whole epsilon, whatever is counted of them.
-    ``delta``: read epsilon as (epsilon, delta) where semantic privacy is told. ``null``: a missing
-    value is a value, last in the order, and satisfies a predicate only if that says so
-    (``distinct``), or its records are left out (``drop``).
+    (k-ary, on every record). ``order`` lists the values of the useful attribute if their type has
+    no order (a text is one CSV row). ``domain`` is ``observed`` (its values in the data) or
+    ``whole`` (all whole numbers between). ``counts``: the number of answers to each predicate.
+    ``budget``: several answers share epsilon (``split``), or each has all of it (``sum``). Records
+    are perturbed once, with the whole epsilon, for any number of counts. ``delta``: semantic
+    privacy is that of (epsilon, delta). ``null``: a missing value is a value, last in the order,
+    and satisfies a predicate only if the predicate says so (``distinct``), or its records are left
+    out (``drop``).
     """
 
     useful: Annotated[

@@ -1,4 +1,4 @@
-"""The numbers of a result: what each epsilon and mechanism comes to, between its two ends."""
+"""The numbers of a result: loss and utility for each epsilon and mechanism, with their limits."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -35,23 +35,22 @@ TRADEOFF: dict[str, pl.DataType] = {
 }
 """One row per epsilon, mechanism and predicate.
 
-``epsilon`` is as asked for, in nats. ``predicate`` is its number, from 1; NULL for all together.
-``answers`` are the noisy answers that are seen. ``privacy_loss`` is the multiplicative Bayes
-leakage of the added record's secret (thesis Def. 28), ``prior`` and ``posterior`` its success
-before and after, ``utility`` the posterior success in guessing the real count (Def. 29). ``_min``
-and ``_max`` are what they come to as epsilon goes to 0, and without noise. ``epsilon_answer`` is
-what each noisy answer has, ``epsilon_person`` what all of them promise of one record, and
-``privacy_loss_promised`` the most that this allows whatever the data (e^epsilon_person, at most
-1/prior). ``semantic_distance``
-and ``semantic_failure``: see ``qifsql.commands.dp.semantic``. ``error`` bounds how far
-``posterior``
-and ``utility`` may be off, beyond the rounding to a floating number."""
+``epsilon`` is the requested one, in nats. ``predicate`` is its number, from 1; NULL for all
+together. ``answers`` is the number of noisy answers. ``privacy_loss`` is the multiplicative Bayes
+leakage of the added record's secret (thesis Def. 28); ``prior`` and ``posterior`` are the success
+in guessing it before and after. ``utility`` is the posterior success in guessing the real count
+(Def. 29). ``_min`` and ``_max`` are the limits as epsilon goes to 0, and without noise.
+``epsilon_answer`` is the epsilon of each noisy answer, ``epsilon_person`` that of all answers for
+one record. ``privacy_loss_promised`` is the largest loss that this allows for any data
+(e^epsilon_person, at most 1/prior). ``semantic_distance`` and ``semantic_failure``: see
+``qifsql.commands.dp.semantic``. ``error`` bounds the errors of ``posterior`` and ``utility``,
+beyond the rounding to a floating-point number."""
 
 
 def weighed(
     counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for each predicate, and one for all of them where there are several."""
+    """Yield a row for each predicate, and one for all of them if there are several."""
     bits = range(max(counts.totals).bit_length())
     several_bits = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
     for chosen in several_bits:
@@ -83,7 +82,7 @@ def weighed(
 
 
 def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
-    """Return the numbers of a report, between those without a report and without noise."""
+    """Return the numbers of a report, with their limits without a report and without noise."""
     records, likeliest = counts.extent.records, counts.likeliest
     sure, most = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
@@ -103,10 +102,7 @@ def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, 
 
 
 def _promised(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
-    """Return what epsilon promises whatever the data.
-
-    The most that is lost, and how far beliefs move.
-    """
+    """Return the guarantees of epsilon for any data: largest loss, and change of beliefs."""
     beliefs = semantic(epsilon, delta, counts.extent.records + 1)
     most = counts.extent.records / counts.likeliest
     return {

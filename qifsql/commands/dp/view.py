@@ -1,4 +1,4 @@
-"""Privacy against utility of noisy counts, as people read it."""
+"""Show privacy against utility of noisy counts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return for each predicate a table of epsilons by mechanism, with what the numbers mean."""
+    """Return, for each predicate, a table of epsilons by mechanism, and its explanation."""
     rows = frame.to_dicts()
     parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
     for place in dict.fromkeys(row["predicate"] for row in rows):
@@ -55,7 +55,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _related(row: Row, spec: Spec) -> str:
-    """Return the scenario of the data in a sentence or two."""
+    """Describe the scenario of the data in a sentence or two."""
     useful, secret = escaping.cell(spec["useful"]), escaping.cell(spec["secret"])
     there, back = (
         words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
@@ -93,7 +93,7 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 
 
 def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
-    """Return a row for each epsilon, and under each mechanism the same columns."""
+    """Return a table with a row for each epsilon, and the same columns for each mechanism."""
     mechanisms = _mechanisms(rows)
     shown = {m: said(SHORT[m]) for m in mechanisms}
     names = [f"{'' if i else shown[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
@@ -109,7 +109,7 @@ def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
 
 
 def _measured(rows: Sequence[Row]) -> Table:
-    """Return loss and utility by epsilon, between those without a report and without noise."""
+    """Return loss and utility by epsilon, then without a report and without noise."""
     table = _table(rows, [said("loss"), said("utility")], [_loss, _utility])
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
@@ -132,7 +132,7 @@ def _utility(row: Row) -> str:
 
 
 def _meaning(secret: str, row: Row) -> str:
-    """Return what one row says, in words."""
+    """Explain one row in words."""
     message = (
         "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
         "in {before} of cases before, and in {after} after {answers}."
@@ -158,12 +158,12 @@ def _meaning(secret: str, row: Row) -> str:
 
 
 def _same(loss: float) -> bool:
-    """Return whether a loss is shown as none."""
+    """Return whether a loss is shown as 1."""
     return f"{loss:.4f}" == "1.0000"
 
 
 def _nothing(secret: str, row: Row) -> str:
-    """Return why no noise has a loss."""
+    """Explain a loss of 1 for every epsilon."""
     if _same(row["privacy_loss_max"]):
         return said(
             "Every loss is x {one}, even without noise: counting one more record does not "
@@ -178,7 +178,7 @@ def _nothing(secret: str, row: Row) -> str:
 
 
 def _capped(row: Row) -> str:
-    """Return that another epsilon would promise nothing else."""
+    """Explain that the guaranteed loss is the largest possible for every epsilon."""
     return said(
         "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
         "{prior} of cases before. Only smaller epsilons promise more.",

@@ -1,1 +1,1 @@
-"""``qifsql estimate``: uniqueness in a population, from a sample."""
+"""``qifsql estimate``: uniqueness in a population, estimated from a sample."""

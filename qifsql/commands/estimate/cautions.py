@@ -8,14 +8,14 @@ from qifsql.commands.estimate.sample import Counted, Weights
 from qifsql.errors import quoted, several
 from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
 
-ROUGH = Fraction(1, 100)  # below this fraction little is known of those who were not drawn
+ROUGH = Fraction(1, 100)  # below this fraction little is known of people outside the sample
 THREE = ("zayatz", "pitman", "snb")
-FEW = 100  # records of which models of their blocks' sizes are hardly more than a guess
-HALF = Fraction(1, 2)  # from this fraction on estimates were near the truth wherever measured
+FEW = 100  # with fewer records, models of block sizes are little more than a guess
+HALF = Fraction(1, 2)  # from this fraction on, all measured estimates were near the truth
 
 
 def caution(sizes: Sizes, one: Uniques, *, even: bool) -> str | None:
-    """Return the key in ``CAUTIONS`` of why an estimate is out of its range; None if it is not.
+    """Return the key in ``CAUTIONS`` of an estimate out of its range; None if it is in range.
 
     ``even``: the blocks of the sample are more even than in Pitman's model.
     """
@@ -43,9 +43,9 @@ def cautions(
     estimates: Sequence[Uniques],
     weights: tuple[str, Weights] | None,
 ) -> Iterator[str]:
-    """Yield the known ways in which the estimates fail, where the sample is open to them.
+    """Yield the known failures of the estimates that can occur with this sample.
 
-    ``weights`` are the name and the numbers of the weights, where there are some.
+    ``weights`` are the name and the numbers of the weights, if any.
     """
     if weights is not None:
         yield from _of_weights(sizes, counted, *weights)
@@ -92,12 +92,12 @@ def cautions(
 
 
 def is_even(estimates: Sequence[Uniques]) -> bool:
-    """Return whether Pitman's model says that the blocks are more even than it allows."""
+    """Return whether the blocks are more even than Pitman's model allows."""
     return any(one.method == "pitman" and one.remark == REMARKS["even"] for one in estimates)
 
 
 def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
-    """Yield what weights mean here, and what about them the methods cannot bear."""
+    """Yield the meaning of the weights, and their properties that the methods cannot use."""
     each = _number(weights.least)
     if weights.least != weights.most:
         each += f" to {_number(weights.most)}"
@@ -119,5 +119,5 @@ def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> 
 
 
 def _number(n: Fraction) -> str:
-    """Return a weight: whole where it is large."""
+    """Return a weight as text, rounded to a whole number if it is large."""
     return f"{round(n):,}" if n >= 100 or n.denominator == 1 else f"{float(n):.4g}"

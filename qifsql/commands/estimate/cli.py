@@ -1,4 +1,4 @@
-"""``qifsql estimate``: how many people of a population are unique, from a sample of it."""
+"""``qifsql estimate``: the number of unique people in a population, estimated from a sample."""
 
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.options import runtime

@@ -1,6 +1,6 @@
 """Estimate the number of population uniques from a sample.
 
-Who is unique in the sample may have look-alikes among the people who were not drawn. Sources: see
+A person who is unique in the sample may match people who were not drawn. Sources: see
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
@@ -49,14 +49,14 @@ ESTIMATES: dict[str, pl.DataType] = {
     "caution": pl.String(),
     "seconds": pl.Float64(),
 }
-"""One row per method; ``takes`` is the one that the rule of Dankar et al. takes. Of the
-``population`` so many people are expected to be unique (``population_uniques``), which is that
-``population_share``; of the people ``singled_out`` in the sample the share ``of_sample_uniques`` is
-unique in the population, too: in [0, 1]. NULL where a method has no answer (``converged`` is
-false, ``remark`` says why) or the sample no uniques. ``caution`` says why the estimate is out of
-the range in which the method was near the truth, NULL where it is not; no estimate has an interval.
-``fitted_*`` are what a model was fitted with, ``fitted_classes`` how many blocks it gives the
-population."""
+"""One row per method; ``takes`` is the method that the rule of Dankar et al. uses.
+``population_uniques`` is the expected number of unique people in the ``population``,
+``population_share`` their share of it. ``of_sample_uniques`` is the share of the people
+``singled_out`` in the sample who are unique in the population, too. Both shares are in [0, 1]. They
+are NULL if a method has no answer (``converged`` is false, ``remark`` states the reason) or the
+sample has no uniques. ``caution`` states why the estimate is out of the range in which the method
+was near the truth; NULL if it is in range. No estimate has an interval. ``fitted_*`` are the
+parameters of a fitted model, ``fitted_classes`` is its number of blocks in the population."""
 
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
@@ -68,7 +68,7 @@ INDIVIDUAL: dict[str, pl.DataType] = {
 """One row. The risk of a record is the chance that a link with the right block of the population
 hits the right person, E(1/F | f); ``expected_reidentified`` is the sum over the records.
 ``unique_match`` is the chance that somebody of the population who matches exactly one record
-matches the right one (Skinner and Elliot's DIS), NULL where the sample cannot say."""
+matches the right one (Skinner and Elliot's DIS), NULL if the sample does not allow an estimate."""
 
 HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """People by their risk in percent, rounded half to even."""
@@ -169,9 +169,9 @@ def estimate(
 
 
 def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
-    """Return what every method says; one where the sample is all there is.
+    """Return the estimate of every method; one exact number if the sample is the population.
 
-    ``shares`` is the sum, over the uniques of the sample, of the chance that there is nobody else.
+    ``shares`` is the sum, over the uniques of the sample, of the chance that nobody else matches.
     """
     if sizes.fraction == 1:
         return [Uniques("exact", float(sizes.alone))]
@@ -182,7 +182,7 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
 
 
 def _share(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
-    """Return how the sample was drawn; InputError if that is not said, or twice."""
+    """Return the share of the sample; InputError unless it is given in exactly one way."""
     ways = [one for one in (fraction, population, w) if one is not None]
     if len(ways) != 1:
         raise InputError(

@@ -1,6 +1,6 @@
 """The assumptions of each method, and the range in which it was near the truth."""
 
-APART = 2  # estimates of which one is so many times another
+APART = 2  # estimates disagree if one is more than this many times another
 
 ASSUMES = {
     "dankar": "nothing itself: it uses the method that suits the sampling fraction",

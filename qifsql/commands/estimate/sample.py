@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the records, in people: all together, the least and the largest."""
+    """The weights of the records, in people: their sum, the smallest and the largest."""
 
     people: Fraction
     least: Fraction
@@ -52,10 +52,12 @@ class Weights:
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of a sample: sums of the ``risks`` of all, of uniques alone, and of their ``shares``.
+    """Counts of a sample.
 
-    ``bins`` are people by their risk in whole percent; ``complete`` blocks are, by their weights,
-    all of the population's.
+    ``blocks`` are blocks by size, ``bins`` people by their risk in whole percent. ``risks`` is the
+    sum of the risks of all, ``alone`` that of the uniques; ``shares`` is the sum of the uniques'
+    shares of their blocks in the population. ``complete`` is the number of blocks that, by their
+    weights, are whole blocks of the population.
     """
 
     blocks: dict[int, int]
@@ -83,7 +85,7 @@ class Sampled:
             self.fraction = share.of(self.records)
 
     def count(self) -> Counted:
-        """Return blocks by size, people by risk."""
+        """Count blocks by size, and people by risk."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         rows = self._rows(
             microdata_steps.plan(self.bound.microdata, steps, self._query("spread")), "counting"
@@ -123,7 +125,7 @@ class Sampled:
         )
 
     def _records(self) -> int:
-        """Return how many people the sample has; WeightError if some stand for nobody."""
+        """Return the number of people in the sample; WeightError if a weight is 0."""
         there = check_records(self.engine, self.bound.microdata)
         if self.bound.microdata.null != "drop" and self.bound.microdata.weight is None:
             return there
@@ -143,10 +145,7 @@ class Sampled:
         return int(records)
 
     def _weights(self) -> Weights:
-        """Return the weights in people.
-
-        WeightError where they add up to fewer than there are records.
-        """
+        """Return the weights in people; WeightError if their sum is below the records or huge."""
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
         ((_, *numbers, unit),) = self._rows(plan, "adding weights")
@@ -171,7 +170,7 @@ class Sampled:
         return [*steps, self._step("crowds", crowds)]
 
     def _unit(self) -> Step:
-        """Return one row: the fraction, or the unit of which all weights are multiples."""
+        """Return the step with one row: the fraction, or the unit that divides all weights."""
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

@@ -12,13 +12,13 @@ from qifsql.data.option import CHANCE, DATA, FILE, RUN, TEXT, WHOLE, Option
 class EstimateOptions(TypedDict, total=False):
     """Options of ``estimate``: quasi-identifiers, and the sampling fraction.
 
-    One of three says how: its ``fraction`` of the population, in (0, 1] (``0.01``, ``1/100``); the
-    people of the population (``population_size``); or the ``weight`` of each record, the number of
-    people that it stands for. A missing value is a value (``null="distinct"``), or the record is
-    left out (``drop``). ``records`` is a Parquet or CSV file that gets the risk of every record, in
-    the order of the input: ``record`` (from 1), the ``key`` under its name, ``block_size``,
-    ``population_block`` (expected people of the population who look like it) and ``risk``,
-    E(1/F | f).
+    The sampling fraction is given in one of three ways: ``fraction``, in (0, 1] (``0.01``,
+    ``1/100``); ``population_size``, the number of people in the population; or ``weight``, the
+    number of people that each record represents. A missing value is a value (``null="distinct"``),
+    or the record is left out (``drop``). ``records`` is a Parquet or CSV file for the risk of every
+    record, in the order of the input: ``record`` (from 1), the ``key`` under its name,
+    ``block_size``, ``population_block`` (expected people of the population in the same block) and
+    ``risk``, E(1/F | f).
     """
 
     fraction: Annotated[

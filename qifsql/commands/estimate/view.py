@@ -1,4 +1,4 @@
-"""Estimates from a sample as people read them: who is unique in the population, and the risks."""
+"""Show estimates from a sample: uniques of the population, and risks of records."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ TITLE = "Unique in the population: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return what each method says of the population, and the risk of the sample's records."""
+    """Return the estimate of each method, and the risks of the sample's records."""
     rows = frame.to_dicts()
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
@@ -86,7 +86,7 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
 
 
 def _assumptions(rows: list[dict[str, Any]]) -> Table:
-    """Return the assumptions of each method, its definition, and why it may be far off."""
+    """Return the assumptions of each method, and the reason if it is out of range."""
     table = Table.of([said("method"), said("assumes"), said("out of range")])
     cautions = {text: name for name, text in CAUTIONS.items()}
     remarks = {text: name for name, text in REMARKS.items()}
@@ -102,7 +102,7 @@ def _assumptions(rows: list[dict[str, Any]]) -> Table:
 
 
 def _meaning(rows: list[dict[str, Any]]) -> str:
-    """Return what the methods say, in words: the first one, or the range where they disagree."""
+    """Explain the estimates in words: the first one, or the range if the methods disagree."""
     row = rows[0]
     if not row["singled_out"]:
         return said(
@@ -143,7 +143,7 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
 
 
 def _bands(histogram: pl.DataFrame) -> Table:
-    """Return how many people have which risk, in whole percent."""
+    """Return the number of people in each band of risk, in whole percent."""
     table = Table.of([said("chance of a right link"), said("people")], right=(1,))
     for low, high in BANDS:
         people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()
@@ -167,7 +167,7 @@ def _risks(row: Mapping[str, Any]) -> str:
 
 
 def _about(estimate: float) -> str:
-    """Return an estimate: a whole number, or with digits where it is small."""
+    """Return an estimate as text: a whole number, or two digits if it is small."""
     if estimate >= 10 or estimate == 0:
         return words.count(round(estimate))
     return number(f"{estimate:.2g}")

@@ -1,1 +1,1 @@
-"""``qifsql explain``: what a measure means."""
+"""``qifsql explain``: the meaning of a measure."""

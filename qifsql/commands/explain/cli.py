@@ -43,4 +43,4 @@ def explain(
 
     result = Result(frame=frame(explanations), origin=one.origin)
     title = "what the measures mean" if measure is None else one.name
-    show.show(show.Shown(result=result, title=f"qifsql: {title}", view=render), output)
+    show.show(show.Shown(result=result, title=f"qifsql: {title}", view=render, prose=True), output)

@@ -1,7 +1,7 @@
 """Explain each measure: formula, direction, range, source, and a worked example.
 
-The words are in ``measures.toml``, next to this module; the example is computed from the counts
-of a small table of the samples (thesis Table 3.2), so it cannot differ from what an attack gives.
+The texts are in ``measures.toml``, next to this module. The example is computed from the counts of
+a small table of the samples (thesis Table 3.2), so it cannot differ from the result of an attack.
 """
 
 import re
@@ -90,7 +90,7 @@ def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
 
 
 def _meant(measure: str) -> str:
-    """Return the name of what is asked for by any of its names; InputError if there is none."""
+    """Return the measure with this name, alias or column; InputError if it is unknown."""
     names = _names()
     key = "_".join(re.split(r"[\s_-]+", measure.strip().casefold()))
     if key not in names:
@@ -102,9 +102,9 @@ def _meant(measure: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return every accepted name: measures first, then their other names, then columns of results.
+    """Return the measure of every accepted name: a measure, an alias, or a column of results.
 
-    A column that several measures share means the first of them.
+    A name that several measures share means the first of them.
     """
     names = {name: name for name in _texts()}
     for kind in ("aliases", "columns"):
@@ -119,15 +119,12 @@ def _texts() -> dict[str, dict[str, Any]]:
 
 
 def words_of(measure: str) -> Mapping[str, Any]:
-    """Return the words about a measure, without an example.
-
-    Title, meaning, formula, source and more.
-    """
+    """Return title, meaning, formula, source and more of a measure, without an example."""
     return _texts()[_meant(measure)]
 
 
 def _used(glossary: str, text: str) -> Iterable[str]:
-    """Yield the entries of a glossary that stand in a text: ``N: all people``."""
+    """Yield the entries of a glossary that occur in a text: ``N: all people``."""
     entries: Mapping[str, str] = _file()[glossary]
     for entry, meaning in entries.items():
         if re.search(rf"(?<!\w){re.escape(entry)}(?!\w)", text):
@@ -136,7 +133,7 @@ def _used(glossary: str, text: str) -> Iterable[str]:
 
 @cache
 def _file() -> dict[str, dict[str, Any]]:
-    """Return the words of ``measures.toml``; texts over several lines are one."""
+    """Return the texts of ``measures.toml``, each on one line."""
     text = Path(__file__).with_name("measures.toml").read_text(encoding="utf-8")
     return {name: _folded(entries) for name, entries in tomllib.loads(text).items()}
 
@@ -152,9 +149,9 @@ def _folded(text: Any) -> Any:
 def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
     """Return the counts of the running example, as ``qifsql blocks`` gives them, and their SQL.
 
-    Blocks are counted by group, too; what joins the groups is a sum.
+    Blocks are also split by group; sums over the groups are the counts of whole blocks.
     """
-    from qifsql.commands.blocks.blocks import blocks  # the words alone need no engine
+    from qifsql.commands.blocks.blocks import blocks  # texts without an example need no engine
 
     shown = blocks(
         bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings

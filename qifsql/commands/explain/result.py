@@ -30,11 +30,11 @@ semicolons."""
 class Explanation:
     """The explanation of one measure.
 
-    ``direction`` says whether bigger is worse for the people, ``range`` which values there are and
-    in which unit, ``symbols`` what stands in the formula, ``works`` what ``source`` cites,
-    ``columns`` which columns of results carry the measure. ``example`` starts with the counts it
-    is made from; the last number of its last line is the measure. ``origin`` has the SQL that gave
-    the counts.
+    ``direction`` states if a larger value is worse for the people. ``range`` has the possible
+    values and their unit, ``symbols`` the meaning of the formula's symbols, ``works`` the works
+    that ``source`` cites, ``columns`` the columns of results with the measure. ``example`` starts
+    with its counts; the last number of its last line is the measure. ``origin`` has the SQL of the
+    counts.
     """
 
     name: str

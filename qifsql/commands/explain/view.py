@@ -14,7 +14,7 @@ def listed(explanations: Sequence[Explanation]) -> list[Part]:
 
 
 def explained(one: Explanation) -> list[Part]:
-    """Return all that is said about a measure."""
+    """Return all texts about a measure."""
     parts = {
         "meaning": one.meaning,
         "formula": one.formula,

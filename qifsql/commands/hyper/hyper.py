@@ -30,11 +30,11 @@ from qifsql.results.storage import STREAMED, Origin, check_ending
 from qifsql.results.stream import stream
 
 Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]
-RESERVED = (  # names of columns that quasi-identifiers of the same name give way to
+RESERVED = (  # columns of results; quasi-identifiers with these names are renamed
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
     "numerator", "denominator", "probability",
 )  # fmt: skip
-MOST = 100_000  # rows that are held in memory; more go to a file
+MOST = 100_000  # most rows in memory; more rows need a file
 
 
 def hyper(
@@ -136,7 +136,7 @@ def object_plan(
 
 
 def _about_one_secret(spec: Attack) -> Attack:
-    """Return the attack with the key as its secret, where no other is named."""
+    """Return the attack with the key as its secret, if no secret is named."""
     if len(spec.secrets) > 1:
         raise ColumnError("objects are about one secret; name one")
     if not spec.secrets and spec.key is None:

@@ -1,4 +1,4 @@
-"""Small objects of information flow as matrices, as papers draw them; large ones as lists."""
+"""Show small objects of information flow as matrices, as papers do, and large ones as lists."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -9,9 +9,9 @@ import polars as pl
 from qifsql.presentation import escaping, words
 from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
-COLUMNS = 12  # blocks that a matrix has at most
-ROWS = 30  # values of the secret that a matrix has at most
-LISTED = 20  # rows that are listed of what is no matrix
+COLUMNS = 12  # most blocks of a matrix
+ROWS = 30  # most values of the secret in a matrix
+LISTED = 20  # rows shown of an object that is too large for a matrix
 
 
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
@@ -41,8 +41,8 @@ TITLES = {
     "cooccurrence": "How many people have each value of the secret, in each block.",
     "joint": "How likely a value of the secret and a block are together: the joint.",
     "channel": "How likely each block is, given the value of the secret: the channel.",
-    "hyper": "What she believes after, for each different observation: the hyper. Its first line "
-    "says how likely each is (outers); a column is what she then believes (an inner).",
+    "hyper": "What the adversary believes after, for each different observation: the hyper. Its "
+    "first line says how likely each is (outers); a column is the belief after it (an inner).",
 }
 
 
@@ -64,7 +64,7 @@ def _listed(frame: pl.DataFrame, show: str) -> list[Part]:
 
 
 def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return by value, missing last; values of one column are of one type."""
+    """Return the rows by value, missing last; all values have one type."""
     return sorted(rows, key=lambda r: (r["value"] is None, 0 if r["value"] is None else r["value"]))
 
 
@@ -85,7 +85,7 @@ def _entry(row: Mapping[str, Any] | None, show: str) -> str:
 
 
 def _fraction(row: Mapping[str, Any], prefix: str) -> str:
-    """Return a probability as papers print it, or in digits where it is not a short fraction."""
+    """Return a probability as a short fraction, as in papers, or else in digits."""
     part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
     if whole < 10**6:
         return str(Fraction(part, whole))

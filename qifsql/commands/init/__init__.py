@@ -1,1 +1,1 @@
-"""``qifsql init``: a study to begin with."""
+"""``qifsql init``: a first study."""

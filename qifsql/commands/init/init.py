@@ -1,4 +1,4 @@
-"""A study to begin with: commented, with the columns of a dataset and guesses at their roles."""
+"""A first study, with comments, the columns of a dataset and guesses at their roles."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from qifsql.results.storage import Origin, whole
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
-QIDS, SECRETS = 12, 3  # how many quasi-identifiers and secrets are taken at first
+QIDS, SECRETS = 12, 3  # most quasi-identifiers and secrets in a first study
 UNUSABLE = ("nested", "weight", "constant")
 WIDTH = 28  # of a name, before the comment begins
 
@@ -76,7 +76,7 @@ def init(
     held = _encoded(_filled(path, text, dataset, columns, csv_options))
     with whole(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
-        if path.exists():  # by now
+        if path.exists():  # written by another process since the first check
             raise OutputError(f"{path} exists; name another file, or remove it")
     return path
 
@@ -95,13 +95,13 @@ def _filled(
     columns: Sequence[Mapping[str, Any]],
     csv: Mapping[str, Any],
 ) -> str:
-    """Return the template with the columns of a dataset."""
+    """Return the template, filled with the columns of a dataset."""
     template = Path(__file__).with_name("template.toml").read_text("utf-8")
     usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
     qids = [c for c in usable if c["suggested_role"] == "quasi-identifier"]
     secrets = [c for c in usable if c["suggested_role"] == "secret"]
     keys = [c["column"] for c in usable if c["suggested_role"] == "key"]
-    if not qids:  # then one of the others has to do
+    if not qids:  # a study needs at least one
         qids, secrets = usable[:1], [c for c in secrets if c not in usable[:1]]
     taken = qids[:QIDS]
     others = [c for c in columns if c not in taken and c not in secrets]
@@ -121,7 +121,7 @@ def _filled(
 
 
 def _line(column: Mapping[str, Any], *, aside: bool = False) -> str:
-    """Return a column in a list, with what it looks like; one that is set aside is a comment."""
+    """Return the line of a column, with the guess at its role; if ``aside``, as a comment."""
     values = "" if column["distinct"] is None else f", {several(column['distinct'], 'value')}"
     guess = f"{family(column['type'])}{values}: {column['suggested_role']}, {column['why']}"
     name = f"{'# ' if aside else ''}{toml(column['column'])},"
@@ -139,5 +139,5 @@ def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:
 
 
 def toml(value: str | float | Sequence[Any]) -> str:
-    """Return a text, a number, a truth value or a list of them as JSON has it, which TOML reads."""
+    """Return a text, a number, a truth value or a list as JSON, which is valid TOML, too."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,1 +1,1 @@
-"""``qifsql levels``: k, l, t and their relatives."""
+"""``qifsql levels``: k-anonymity, l-diversity, t-closeness and related levels."""

@@ -1,9 +1,9 @@
-"""The four attacks on k and l, and whom they bite: homogeneity, background, similarity, skewness.
+"""Four attacks on k and l: homogeneity, background knowledge, similarity and skewness.
 
-Homogeneity: all people of a block have one value. Background knowledge: whoever knows that a person
-has *not* one of the two values of a block knows which one it is. Similarity: the values of a block
-differ, but all are below one node of the hierarchy. Skewness: a value is much likelier in a block
-than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li et al. 2007.
+Homogeneity: all people of a block have one value. Background knowledge: a block has two values; an
+adversary who can rule out one of them for a person knows the other. Similarity: the values of a
+block differ, but all are below one node of the hierarchy. Skewness: a value is much likelier in a
+block than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li et al. 2007.
 """
 
 from fractions import Fraction
@@ -25,15 +25,17 @@ ATTACKS: dict[str, pl.DataType] = {
     "success_after": pl.Float64(),
     "factor": pl.Float64(),
 }
-"""One row per attack and secret, and for similarity per level of the hierarchy: in how many blocks
-it bites and how many people stand there; their chance to be guessed right (similarity: their node)
-before the attack and with it. ``factor``: of skewness, how many times as likely a value must be."""
+"""One row per attack and secret; for similarity, one per level of the hierarchy, too.
+
+``blocks`` are those in which the attack succeeds, ``people`` the people in them. ``success_before``
+and ``success_after`` are the chances to guess their value right (similarity: their node), before
+the attack and with it. ``factor`` is for skewness: a value must be this many times as likely."""
 
 
 def bites(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Return whom each attack succeeds, of one secret (``ATTACKS``)."""
+    """Return the rows of ``ATTACKS`` for one secret: the success of each attack."""
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: number(term, "HUGEINT") for name, term in terms.items()}
@@ -57,6 +59,6 @@ def bites(
 
 
 def _surely(attack: str, people: int, blocks: int, before: float | None) -> dict[str, Any]:
-    """Return the row of an attack after which people are guessed right for certain."""
+    """Return the row of an attack that makes the guess about people certainly right."""
     row: dict[str, Any] = {"attack": attack, "people": people, "blocks": blocks}
     return row | {"success_before": before, "success_after": 1.0 if people else None}

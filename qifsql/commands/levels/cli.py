@@ -12,7 +12,7 @@ from qifsql.options.grouping import described
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.texts import assigned
 
-NOT_KEPT = 4  # the exit code
+NOT_KEPT = 4  # the exit code if a required level is not met
 
 
 EXAMPLES = {

@@ -1,7 +1,7 @@
-"""Reading levels off the tables: the worst one, who stands there, who breaks what is wanted.
+"""The worst levels of a partition, the people at them, and violations of required levels.
 
-SQL compares numbers of 64 bits and gives all levels that are close to the worst or to the wanted
-one as whole numbers; which of them are worse is decided here, exactly.
+SQL compares floating numbers of 64 bits and returns all levels that are close to the worst or to
+the required one as whole numbers. This module compares these exactly.
 """
 
 import math
@@ -20,17 +20,17 @@ from qifsql.query.columns import double
 from qifsql.query.compiler import union
 from qifsql.query.splice import Row
 
-CLOSE, LEAST = 1e-9, 1e-12  # how far apart scores are that are compared exactly
-LARGEST = 700  # of which exp is a floating number
-BREACH = "enhanced_breach"  # whose level tells who breaks enhanced beta-likeness
+CLOSE, LEAST = 1e-9, 1e-12  # relative and absolute distance of scores compared exactly
+LARGEST = 700  # exp of larger numbers may overflow
+BREACH = "enhanced_breach"  # the measure that finds violations of enhanced beta-likeness
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A level of a partition: its exact worst, who stands there, and who breaks what is wanted.
+    """The worst level of a partition, the people and blocks at it, and those in violation.
 
-    ``level`` is None for entropy, whose worst block has these ``counts``, divided by what divides
-    all of them. ``violated`` are people and blocks.
+    ``level`` is None for entropy: its worst block has these ``counts``, divided by their greatest
+    common divisor. ``violated`` are the people and the blocks that violate the required level.
     """
 
     value: float
@@ -41,7 +41,7 @@ class Finding:
     violated: tuple[int, int] | None = None
 
 
-Questions = Sequence[tuple[str, int, int]]  # measures, the number of the secret, its width
+Questions = Sequence[tuple[str, int, int]]  # measure, number of the secret, its width
 
 
 def find_levels(
@@ -50,9 +50,9 @@ def find_levels(
     thresholds: Mapping[str, Fraction],
     height: Mapping[int, int],
 ) -> dict[tuple[str, int], Finding]:
-    """Return the worst level of each measure and secret, and who breaks what is wanted of it.
+    """Return the worst level of each measure and secret, with violations of the required one.
 
-    ``height`` is that of the hierarchy, by the number of its secret.
+    ``height`` maps the number of a secret to the height of its hierarchy.
     """
     scores = _scores(tables, questions, height)
     steps = Steps(tables)
@@ -96,23 +96,23 @@ def _named(name: str, j: int) -> list[exp.Expr]:
 
 
 def measure(name: str) -> Measure:
-    """Return how the levels of a measure are read; a breach is read like what is wanted of it."""
+    """Return the definition of a measure; that of ``BREACH`` is enhanced beta-likeness."""
     base = "enhanced_beta" if name == BREACH else name
     return next(m for m in MEASURES if m.name == base)
 
 
 def instead(name: str) -> dict[str, str]:
-    """Return the files that stand for names of ``sql/levels`` for one measure.
+    """Return the files of ``sql/levels`` that replace names for one measure.
 
-    Of entropy only blocks of one value, the least there is, are told by a level; of enhanced
-    beta-likeness the block of the largest gain is the worst one.
+    For entropy, only the least level is found here: a block of one value (``l_distinct``). For
+    enhanced beta-likeness, the block with the largest gain (``basic_beta``) is the worst one.
     """
     other = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
     return {"scored": f"of_{other.get(name, name)}", "blocks": "blocks_of_all"}
 
 
 def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
-    """Return the least entropy of a block, as exp(H), and who has less than what is wanted."""
+    """Return the smallest exp(entropy) of a block, and violations of the required level."""
     j, width = secret.number, secret.width
     edge = math.inf
     if secret.fewest > 1:
@@ -131,7 +131,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
     close = {tuple(line[0]): line[1:] for line in rows if line[0] is not None}
     ((_, blocks, people),) = (line for line in rows if line[0] is None)
     for kind, (b, p) in close.items():
-        clearly = -math.log2(entropy_l(kind)) > high  # and counted as such
+        clearly = -math.log2(entropy_l(kind)) > high  # SQL has counted it
         if threshold is not None and not clearly and not meets_entropy(kind, threshold):
             blocks, people = blocks + b, people + p
     violated = None if threshold is None else (people, blocks)
@@ -145,7 +145,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
-    """Return the scores near the required levels, and from which they are near the worst."""
+    """Return the range of scores near the required level, and the least one near the worst."""
     definition = measure(name)
     edge = worst if math.isinf(worst) else worst - _room(worst)
     at = math.inf
@@ -163,7 +163,7 @@ def _between(low: float, high: float, edge: float) -> Row:
 
 
 def _room(score: float) -> float:
-    """Return how far from a score others are that must be compared exactly."""
+    """Return the distance from a score within which others must be compared exactly."""
     return CLOSE * abs(score) + LEAST
 
 
@@ -186,7 +186,7 @@ def _worst(name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fra
 
 
 def breaks(definition: Measure, level: Level, aim: Fraction) -> bool:
-    """Return whether a block of that level breaks what is wanted."""
+    """Return whether a level violates the required one."""
     side = level.beyond(aim)
     if definition.higher_is_safer:
         return side < 0
@@ -199,9 +199,9 @@ def worst_blocks(
     levels: Mapping[tuple[str, int], Finding],
     height: Mapping[int, int],
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the size of a worst block of each measure, its values, and how many people have each.
+    """Return the size of a worst block of each measure, and the number of people with each value.
 
-    The blocks are kept, too, as tables ``worst_blocks_1`` ... of their secret.
+    Also keep these blocks, in one table per secret: ``worst_blocks_1``, ``worst_blocks_2``, ...
     """
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
@@ -230,9 +230,9 @@ def look(
     level: Finding,
     height: Mapping[int, int],
 ) -> str:
-    """Return the step that gives a worst block.
+    """Add the step that finds a worst block; return its name.
 
-    The columns that tell blocks apart, and its size.
+    The step has the columns that identify the block, and its size.
     """
     name, j = key
     width = len(steps.tables.counts.bound.microdata.qids)
@@ -249,7 +249,7 @@ def look(
 
 
 def sought(name: str, level: Finding) -> dict[str, Row]:
-    """Return what is said of the level that a block must have."""
+    """Return the rows that define the level of the worst block that is sought."""
     if level.level is None:
         counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])
         bounds = _between(math.inf, math.inf, -math.log2(level.value) - CLOSE)

@@ -1,4 +1,4 @@
-"""One run of ``levels``: what is counted, found and remarked, and the rows that come of it."""
+"""One run of ``levels``: the counts, the levels, the remarks and the rows of the result."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -45,16 +45,16 @@ SCHEMA: dict[str, pl.DataType] = {
     "people": pl.Int64(),
     "blocks": pl.Int64(),
 }
-"""One row per measure and secret; of no secret: k, average_class_size and those of a population.
+"""One row per measure and secret; k, average_class_size and those of a population have no secret.
 
-``value`` is what all blocks keep; missing where no number does (``l_recursive_c`` where blocks have
-fewer than ``l`` values, or ``l`` is 1). ``wanted`` is the level that was asked for, and people and
-blocks in violation are those that do not keep it; ``met`` says whether all do. Of the distances t
-only the secret's own one is judged, the others have none of these: hierarchical where it has a
-hierarchy, ordered for numbers and times, else equal. ``worst_*`` tell of a block at the worst, the
-largest one: its size, how many values occur, and how many of its people have each, the most
-frequent first, at most 100 of them. ``l`` is that of recursive (c, l)-diversity. ``people`` and
-``blocks`` are those there are.
+``value`` is the level that all blocks meet. It is missing if no number is such a level
+(``l_recursive_c`` if a block has fewer than ``l`` values, or if ``l`` is 1). ``wanted`` is the
+required level; people and blocks in violation do not meet it; ``met`` states whether all meet it.
+A required t is compared with only one distance of a secret: the hierarchical one if it has a
+hierarchy, the ordered one for numbers and times, else the equal one. In the rows of the other
+distances these columns are missing. ``worst_*`` describe the largest block at the worst level: its
+size, its number of values, and the people with each value, the most frequent first, at most 100.
+``l`` is that of recursive (c, l)-diversity. ``people`` and ``blocks`` count all people and blocks.
 """
 
 AVERAGE = "average_class_size"
@@ -65,7 +65,7 @@ ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 class Run:
-    """One run: counts, what is found in them, and remarks."""
+    """One run: the counts, the levels found in them, and remarks."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Run:
         self.levels: dict[tuple[str, int], find.Finding] = {}
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
-        """Count blocks and find their levels; refuses levels that cannot be."""
+        """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
         if self.population is None and (lost := [n for n in OF_POPULATION if n in self.thresholds]):
             raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
@@ -119,10 +119,7 @@ class Run:
         return {j: h.height for j, h in self.hierarchies.items()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the result.
-
-        Those of no secret, then each secret's, in the order asked.
-        """
+        """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
         worst = find.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
         average = {"measure": AVERAGE, "value": people / blocks}
@@ -147,7 +144,7 @@ class Run:
         ]
 
     def attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Return whom the attacks on k and l succeed."""
+        """Return the success of the attacks on k and l, by secret."""
         rows = [
             row
             for j, secret in self.secrets.items()
@@ -162,7 +159,7 @@ class Run:
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
 
-        k is that of the first.
+        k is measured on the blocks of the first secret.
         """
         first = min(self.secrets, default=0)
         questions = [("k", first, self.secrets[first].width if first else 1)]
@@ -187,7 +184,7 @@ class Run:
     def _find_more(
         self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
     ) -> None:
-        """Entropy, and enhanced beta-likeness by the gain of the basic one."""
+        """Add entropy, and enhanced beta-likeness by the gain of the basic one."""
         entropy = find.entropies(self.tables, secret, self.thresholds.get("l_entropy"))
         if secret.fewest == 1:
             entropy = replace(levels["l_distinct", j], value=1.0, violated=entropy.violated)
@@ -202,7 +199,7 @@ class Run:
         )
 
     def _people(self) -> int:
-        """Return how many people there are where there is no secret."""
+        """Return the number of people of a release without a secret."""
         plan = records_plan(self.bound.microdata, people=True)
         return int(self.tables.rows(plan, "counting records")[0][0])
 
@@ -242,14 +239,14 @@ class Run:
         return line
 
     def _pick_distance(self, j: int) -> str:
-        """Return the distance of the values of a secret."""
+        """Return the distance that is compared with a required t."""
         if j in self.hierarchies:
             return "t_hierarchical"
         ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED
         return "t_ordered" if ordered else "t_equal"
 
     def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-        """Return what the reader should know of these numbers."""
+        """Return remarks on the numbers for the reader."""
         notes = [*self.bound.microdata.notes, *self.notes]
         notes += [
             f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "
@@ -271,5 +268,5 @@ class Run:
             if line["measure"] == "l_recursive_c" and line["value"] is None and line["l"] > 1
         ]
         if self.thresholds.get("t") == 0:
-            notes.append("t = 0 wants every block to have exactly the shares of the release")
+            notes.append("t = 0 requires every block to have exactly the shares of the release")
         return tuple(notes)

@@ -1,7 +1,7 @@
-"""k, l, t and their relatives: what a partition promises, and whom it fails.
+"""k-anonymity, l-diversity, t-closeness and related levels of a partition.
 
-Each measure is the level that all blocks keep: the least k, the fewest values, the largest
-distance. Formulas and sources: ``qifsql.measures.syntactic``; how they are counted: ``sql/levels``.
+Each measure is the level that all blocks meet: the smallest size, the fewest values, the largest
+distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts in ``sql/levels``.
 """
 
 from collections.abc import Mapping
@@ -143,7 +143,7 @@ def levels(
 
 
 def broken(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Return what is wanted and not kept: ``k``, ``t_equal of illness``."""
+    """Return the required levels that are not met: ``k``, ``t_equal of illness``."""
     rows = frame.filter(pl.col("met").not_()).iter_rows(named=True)
     return tuple(
         r["measure"] if r["secret"] is None else f"{r['measure']} of {r['secret']}" for r in rows

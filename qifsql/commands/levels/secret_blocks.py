@@ -1,7 +1,8 @@
 """Tables from which levels are computed: each secret's values, blocks and differences.
 
-Secrets of few values come from the tallies of one pass (``qifsql.counting.counts``): their blocks
-are handled by kind, that is by their counts, of which there are few. Others come from cells.
+Secrets with few values are counted by the tallies of one pass (``qifsql.counting.counts``). Their
+blocks are grouped by kind: blocks of one kind have equal counts, and there are few kinds. Other
+secrets are counted by cells.
 """
 
 from collections.abc import Mapping
@@ -22,10 +23,11 @@ BITS_63 = 2**63
 
 @dataclass(frozen=True)
 class Secret:
-    """One secret that is graded: its number and name, and by how many columns blocks differ.
+    """One secret with its counts.
 
-    ``by_kind``: blocks are told apart by their counts. Of ``people`` that many have the ``rarest``
-    and the ``commonest`` value. ``fewest`` values are in a block.
+    ``width`` is the number of columns that identify a block; ``by_kind``: blocks are distinguished
+    only by their counts. Of all ``people``, ``rarest`` have the rarest value and ``commonest`` the
+    most frequent one. ``fewest`` is the smallest number of values in a block.
     """
 
     number: int
@@ -39,7 +41,7 @@ class Secret:
 
 
 def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
-    """Count every secret's blocks. ``apart``: people whose block is everyone, if there are."""
+    """Count every secret's blocks; ``apart`` is the number of people whose block is everyone."""
     return [
         _counted(tables, j, hierarchies.get(j), apart)
         for j in range(1, len(tables.counts.bound.microdata.secrets) + 1)
@@ -84,7 +86,7 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
 
 
 def _wide_enough(people: int, values: int) -> str:
-    """Return the type for what moves times people and size.
+    """Return the integer type that holds the products of counts.
 
     64 bits are several times as fast as 128.
     """
@@ -92,7 +94,7 @@ def _wide_enough(people: int, values: int) -> str:
 
 
 def crowds(tables: Tables, apart: int, everybody: int) -> None:
-    """Keep the sizes of blocks, where there is no secret: in the place of grades, number 0."""
+    """Keep the blocks without a secret, and their sizes as the grades of number 0."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
     blocks = attack.need("blocks", 0)
@@ -111,13 +113,13 @@ def crowds(tables: Tables, apart: int, everybody: int) -> None:
 
 
 def starred(width: int) -> exp.Expr:
-    """Return whether all quasi-identifiers of a block are ``*``; false where one is missing."""
+    """Return the condition that all quasi-identifiers of a block are ``*``; false with a NULL."""
     every = exp.and_(*(exp.column(f"qid_{i}").eq(STAR) for i in range(1, width + 1)))
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
 def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
-    """Return the pieces where the block of who is suppressed is everyone, and about them alone."""
+    """Return the pieces of blocks; everyone is the block of the suppressed, its only members."""
     width = len(tables.counts.bound.microdata.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
@@ -137,7 +139,7 @@ def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
 
 
 def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
-    """Keep what moves through a hierarchy; InputError if values have no place in it."""
+    """Keep the tables about a hierarchy; refuse one without all values of the secret."""
     counts = tables.counts
     names = ["leaf", "level", "node"]
     rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)

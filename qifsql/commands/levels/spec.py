@@ -1,4 +1,4 @@
-"""Levels that are wanted: what people may ask for, as exact numbers."""
+"""Options of ``levels``, and required levels as exact numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,34 +17,34 @@ Number = int | float | str | Fraction | Decimal
 Suppressed = Literal["block", "everyone", "out"]
 SUPPRESSED = get_args(Suppressed)
 PANEL = "Required levels"
-DIGITS = 30  # that a wanted level may have
+DIGITS = 30  # the largest exponent of ten of a required level
 
 
 def _level(text: str) -> Option:
-    """Return the option of a level, a number as it is written."""
+    """Return the option of a required level: a number."""
     return Option(form=NUMBER, help=text, panel=PANEL)
 
 
 class LevelOptions(TypedDict, total=False):
-    """The partition, and the levels that are wanted; a block without one is in violation of it.
+    """Options of ``levels``: the partition, and the levels that each block must meet.
 
-    ``qids``, ``secret``, ``where`` and ``null`` are those of an attack; people count once each,
-    there are no weights. ``hierarchy`` maps secrets to files of hierarchies or mappings
-    (``qifsql.data.hierarchy``): t by hierarchical distance, and similarity attacks. ``population``:
-    the people who may be in the release: k-map and delta-presence. ``suppressed`` says what records
-    are whose quasi-identifiers all are the text ``*``: an ordinary ``block``, a block that is
-    ``everyone``, or ``out``. ``skew``: a skewness attack bites where a value is at least that many
-    times as likely as in the release. ``show_blocks``: give the quasi-identifiers of the worst
-    blocks, too.
+    ``qids``, ``secret``, ``where`` and ``null`` are those of an attack; there are no weights, so
+    each person counts once. ``hierarchy`` maps secrets to files of hierarchies or mappings
+    (``qifsql.data.hierarchy``), for t by hierarchical distance and for similarity attacks.
+    ``population`` holds the people who may be in the release, for k-map and delta-presence.
+    ``suppressed`` defines the role of records with the text ``*`` in all quasi-identifiers: an
+    ordinary ``block``, a block that is ``everyone``, or ``out``. ``skew``: a skewness attack
+    succeeds if a value is at least ``skew`` times as likely as in the release. ``show_blocks``:
+    also return the quasi-identifiers of the worst blocks.
 
-    ``k``: people in a block, at least. ``l``: distinct values of a secret, at least.
-    ``l_entropy``: exp of the entropy of a block, at least. ``c``: recursive (c, l)-diversity, the
-    most frequent value has less than c times the people of the values from number l on; its l is
-    ``l_recursive``, else ``l``, else the fewest values in a block. ``t``: distance of block and
-    release, at most, by every ground distance there is. ``alpha``: share of a value, at most.
-    ``beta`` and ``enhanced_beta``: relative gain of a value, at most. ``delta``: logarithm of the
-    factor between shares, below. With a population: ``k_map`` at least, ``presence_min`` at least
-    and ``presence_max`` at most.
+    ``k``: least number of people in a block. ``l``: least number of distinct values of a secret.
+    ``l_entropy``: least exp(entropy) of a block. ``c``: recursive (c, l)-diversity, the most
+    frequent value has less than c times the people of the values from number l on; its l is
+    ``l_recursive``, else ``l``, else the fewest values in a block. ``t``: largest distance between
+    a block and the release, by the ground distance of the secret. ``alpha``: largest share of a
+    value. ``beta`` and ``enhanced_beta``: largest relative gain of a value. ``delta``: the
+    logarithm of the factor between shares must be below it. With a population: ``k_map`` and
+    ``presence_min`` are least levels, ``presence_max`` is a largest one.
     """
 
     qids: Annotated[
@@ -96,7 +96,7 @@ class LevelOptions(TypedDict, total=False):
             help="Show the worst blocks with their quasi-identifiers and rare values "
             "(contains cells).",
             panel=DETAILS,
-            typed=False,  # but added by the command, at the end of the page
+            typed=False,  # the command itself adds it, at the end of its help
         ),
     ]
     k: Annotated[Number | None, _level("Require k-anonymity: people per block >= K.")]
@@ -144,9 +144,9 @@ class LevelOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Measure:
-    """A level: the option that requires it, its safe direction, and the test of its limit.
+    """A measure: the option that requires a level of it, its safe direction, and its limit.
 
-    ``strict``: the wanted level itself is a violation. ``own``: of the population.
+    ``strict``: the required level itself is a violation. ``of_population``: it needs a population.
     """
 
     name: str
@@ -173,10 +173,10 @@ MEASURES = (
     Measure("enhanced_beta", "enhanced_beta"),
     Measure("delta_disclosure", "delta", strict=True),
 )
-"""The measures in the order of their rows; the first ones are of no secret."""
+"""The measures in the order of their rows; those before ``l_distinct`` are about no secret."""
 
 _WHOLE = ("k", "l", "l_recursive", "k_map")
-_ABOVE = ("c", "alpha", "delta")  # 0 itself cannot be kept
+_ABOVE = ("c", "alpha", "delta")  # no release can meet 0 itself
 BOUNDS: Mapping[str, tuple[int, int | None]] = {
     **dict.fromkeys(("k", "l", "l_entropy", "l_recursive"), (1, None)),
     "c": (0, None),
@@ -185,11 +185,11 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
     "k_map": (1, None),
     **dict.fromkeys(("presence_min", "presence_max"), (0, 1)),
 }
-"""The levels that may be wanted: from which number, to which."""
+"""The least and the largest number of each required level; None: no limit."""
 
 
 def read(options: Mapping[str, object]) -> dict[str, Fraction]:
-    """Return the wanted levels as fractions; InputError if one is out of its range."""
+    """Return the required levels as fractions; raise InputError if one is out of its range."""
     thresholds = {
         name: _number(name, value)
         for name, value in options.items()
@@ -204,7 +204,7 @@ def read(options: Mapping[str, object]) -> dict[str, Fraction]:
 
 
 def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str, int]) -> None:
-    """Refuse levels that no release of so many records, and secrets of so many values, can have."""
+    """Refuse levels above the number of ``records``, or of the ``values`` of a secret."""
     if thresholds.get("k", 0) > records:
         raise InputError(
             f"k = {thresholds['k']} is above the number of records, {records:,}: no block can have "
@@ -221,7 +221,7 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
 
 
 def shown(number: Fraction) -> str:
-    """Return a wanted level as it is written: ``5``, ``0.2``."""
+    """Return a required level as text: ``5``, ``0.2``."""
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.12g}"
 
 
@@ -240,7 +240,7 @@ def _number(name: str, value: object) -> Fraction:
 
 
 def exact(value: object) -> Fraction | None:
-    """Return a number as it is written: 0.2 is a fifth; None if it is none."""
+    """Return the exact number that was written (0.2 is 1/5); None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | Decimal):
         return None
     try:

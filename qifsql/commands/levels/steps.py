@@ -1,8 +1,8 @@
-"""The steps of ``sql/levels`` about one secret, made when they are needed, and kept as tables.
+"""The steps of ``sql/levels`` about one secret, built when they are needed, and kept as tables.
 
-A file says by its FROM clauses what it reads: a table that is kept, a row of what is asked (bounds,
-what is sought), whose values are put in its place, or another file. Steps are numbered by their
-secret, like those of attacks.
+The FROM clauses of a file name the tables that it reads: a kept table, a row of inputs (``bounds``,
+``sought``), whose values replace its columns, or another file. The name of a step ends in the
+number of its secret, as in attacks.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ Inputs = Mapping[str, Row | exp.Query]
 
 @dataclass(frozen=True)
 class Tables:
-    """The counts, and the tables of levels next to them.
+    """The counts of an attack, and the tables of levels.
 
-    ``wholes`` is the row about everybody (the view ``levels/whole``) by the number of the secret.
+    ``wholes`` maps the number of a secret to its row about everybody (the view ``levels/whole``).
     """
 
     counts: Counts
@@ -51,7 +51,7 @@ class Tables:
 
 
 class Steps:
-    """The steps of one plan; ``need`` has one of them and all that it reads."""
+    """The steps of one plan; ``need`` adds a step and all steps that it reads."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -67,10 +67,11 @@ class Steps:
         instead: Mapping[str, str] | None = None,
         suffix: str = "",
     ) -> str:
-        """Return the name of a step about a secret whose blocks have ``width`` columns.
+        """Add a step about a secret and all steps that it reads; return its name.
 
-        ``inputs`` is what no file makes, ``instead`` are the files that stand for a name. Where
-        these differ in one plan, so must ``suffix``.
+        Blocks have ``width`` columns. ``inputs`` are the rows and queries that no file defines;
+        ``instead`` maps a name to the file that replaces it. If either differs within one plan,
+        ``suffix`` must differ, too.
         """
         instead = instead or {}
         file = instead.get(name, name)
@@ -99,7 +100,7 @@ class Steps:
         return self._push(Step(actual, template.doc, spliced))
 
     def plan(self, result: exp.Query) -> Plan:
-        """Return the steps so far and the query that reads them."""
+        """Return the plan of the steps so far and of a query that reads them."""
         return plan(self.tables.counts.bound.microdata, self.steps, result)
 
     def _push(self, step: Step) -> str:
@@ -109,5 +110,5 @@ class Steps:
 
 
 def number(value: int, kind: str) -> exp.Expr:
-    """Return a whole number of a type."""
+    """Return a whole number cast to an SQL type."""
     return exp.cast(exp.Literal.string(str(value)), kind)

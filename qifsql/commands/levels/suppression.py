@@ -1,4 +1,4 @@
-"""Suppressed records: those whose quasi-identifiers all are the text ``*``."""
+"""Suppressed records: those with the text ``*`` in all quasi-identifiers."""
 
 from dataclasses import replace
 
@@ -16,9 +16,9 @@ from qifsql.query.microdata_steps import normal, records_plan
 def settle(
     engine: Engine, microdata: Microdata, how: Suppressed
 ) -> tuple[Microdata, int, list[str]]:
-    """Return the attack without records that are out, how many have everyone as their block.
+    """Return the attack, the number of people whose block is everyone, and remarks.
 
-    Remarks.
+    With ``how`` = ``out`` the attack leaves the suppressed records out.
     """
     star = _all_starred(microdata)
     if star is None:
@@ -46,7 +46,7 @@ def settle(
 
 
 def _all_starred(microdata: Microdata) -> exp.Expr | None:
-    """Return whether all quasi-identifiers of a record are ``*``; None if that cannot be."""
+    """Return the condition that all quasi-identifiers are ``*``; None if one of them is no text."""
     if any(family(q.type) != "VARCHAR" for q in microdata.qids):
         return None
     every = exp.and_(*(exp.paren(normal(q)).eq(STAR) for q in microdata.qids))

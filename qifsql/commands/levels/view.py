@@ -1,4 +1,4 @@
-"""Levels as people read them: what blocks keep, who lacks what is wanted, which attacks succeed."""
+"""Levels in words and tables: the levels of all blocks, violations, worst blocks and attacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ SENTENCES = {
     "delta_disclosure": "delta-disclosure",
 }
 SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct", "l_entropy")
-"""Measures of which more is safer; of the others it is less."""
+"""Measures of which a higher level is safer; of the others a lower level is."""
 BELOW = ("l_recursive_c", "delta_disclosure")
 
 BITES = {
@@ -47,7 +47,7 @@ BITES = {
         "likely as in the release."
     ),
 }
-"""The sentences about people on whom an attack succeeds, by attack."""
+"""The sentences about people in blocks with a successful attack, by attack."""
 HARMLESS = {
     "homogeneity": "Homogeneity attack: succeeds on nobody.",
     "background": "Background-knowledge attack: succeeds on nobody.",
@@ -62,14 +62,14 @@ KIND = Kind(columns=("measure", "value"), shared=("attacks",))
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
 
-    Values of the secret that few people of a block have are not shown, unless the worst blocks are
-    asked for.
+    Values of a secret that few people of a block have are hidden, unless the worst blocks are
+    requested.
     """
     return _levels(frame, tables, spec, minimum=1 if "worst" in tables else MINIMUM)
 
 
 def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
-    """Return all parts, with the values that that many people of a worst block have at least."""
+    """Return all parts; show values that at least ``minimum`` people of a worst block have."""
     rows = frame.to_dicts()
     first = rows[0]
     there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
@@ -93,7 +93,7 @@ def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) ->
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Return what all blocks keep; what is wanted, and who lacks it."""
+    """Return a table of the levels of all blocks, with required levels and their violations."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
     heads += [said("required"), said("not met by")] if has_thresholds else []
@@ -104,14 +104,14 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
         line = [_say(row), _level(row["value"], row["wanted"]), more, at]
         if has_thresholds and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level(row['required'], row['required'])}", _lack(row)]
+            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     return [table, *(Paragraph(_no_c(row)) for row in without)]
 
 
 def _no_c(row: Mapping[str, Any]) -> str:
-    """Return why there is no level of recursive diversity."""
+    """Return the reason why recursive diversity has no level."""
     if row["l"] == 1:
         return said(
             "c, recursive, l = 1: none, as l = 1 asks for one value in a block, which every block "
@@ -131,7 +131,7 @@ def _say(row: Mapping[str, Any]) -> str:
 
 
 def _level(value: float | None, threshold: float | None = None) -> str:
-    """Return a level in four digits, or more where four would round it to a required level."""
+    """Return a level in four digits, or six if four round it to a whole or a required number."""
     if value is None:
         return said("none")
     if value == int(value):
@@ -150,11 +150,11 @@ def _lack(row: Mapping[str, Any]) -> str:
 
 
 def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
-    """Return the worst blocks, each with the levels that it has."""
+    """Return a table of the worst blocks, each with its measures."""
     hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
     for row in rows:
-        listed = row.get("worst_counts")  # what is shared has none
+        listed = row.get("worst_counts")  # shared results have none
         if listed is None:
             continue
         large = [value for value in listed if value["records"] >= minimum]
@@ -179,7 +179,7 @@ def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
 
 
 def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the quasi-identifiers of the worst blocks, their sizes and their levels."""
+    """Return a table of the worst blocks: measures, quasi-identifiers and sizes."""
     names = {(row["measure"], row["secret"]): _say(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
@@ -193,7 +193,7 @@ def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _bite(row: Mapping[str, Any]) -> str:
-    """Return whom an attack succeeds, in a sentence."""
+    """Return a sentence about the success of an attack."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
@@ -204,5 +204,5 @@ def _bite(row: Mapping[str, Any]) -> str:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Privacy levels: {name}", name=stored.name)
-    # what is shared has no values
+    # shared results have no values
     return title, _levels(stored.frame, stored.details, stored.spec, minimum=1)

@@ -1,4 +1,4 @@
-"""The worst blocks, and further tables next to the levels."""
+"""The worst blocks, the size of a release, and the check of a population."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from qifsql.query.steps import Steps as AttackSteps
 
 
 def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
-    """Return how many people blocks are about, and how many blocks there are."""
+    """Return the number of people in all blocks, and the number of blocks."""
     steps = Steps(tables)
     blocks, members = exp.column("blocks"), exp.column("members")
     people = exp.Sum(this=exp.Mul(this=blocks.copy(), expression=members))
@@ -27,7 +27,7 @@ def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
 
 
 def check_population(tables: Tables) -> None:
-    """Refuse a population that does not hold the release."""
+    """Refuse a population that has fewer people than the release in a block."""
     steps = Steps(tables)
     actual = steps.need(
         "outside", 0, len(tables.counts.bound.microdata.qids), instead={"blocks": "blocks_of_all"}
@@ -49,8 +49,8 @@ def placed(
 ) -> pl.DataFrame:
     """Return the quasi-identifiers of a worst block of each measure and secret, and its size.
 
-    Columns: ``measure``, ``secret``, the quasi-identifiers under their names, ``size``. Values of
-    types that not every format can show are text.
+    Columns: ``measure``, ``secret``, the quasi-identifiers under their names, ``size``. Values are
+    text if not every format can show their type.
     """
     qids = tables.counts.bound.microdata.qids
     lines = []
@@ -67,7 +67,7 @@ def placed(
         else:
             lookup = steps.plan(exp.select(*_columns(tables, actual)).from_(actual))
         rows = tables.rows(lookup, "looking for the worst blocks")
-        if not rows:  # the block that is everyone
+        if not rows:  # the worst block is everyone, and no table has it
             rows = [(*(STAR for _ in qids), int(level.value))]
         lines.append((name, secret.name if secret and name != "k" else None, *rows[0]))
     names = unique(["measure", "secret", *(q.name for q in qids), "size"])
@@ -75,7 +75,7 @@ def placed(
 
 
 def _columns(tables: Tables, table: str) -> list[exp.Expr]:
-    """Return the quasi-identifiers as they can be shown, and the size."""
+    """Return the quasi-identifiers in types that can be shown, and the size."""
     values = [
         written(exp.column(f"qid_{i}", table), q, SHOWABLE)
         for i, q in enumerate(tables.counts.bound.microdata.qids, 1)
@@ -85,7 +85,7 @@ def _columns(tables: Tables, table: str) -> list[exp.Expr]:
 
 
 def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
-    """Return the first block in the order of the quasi-identifiers."""
+    """Limit a query to the first block in the order of the quasi-identifiers."""
     order = [
         exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
         for i in range(1, len(tables.counts.bound.microdata.qids) + 1)
@@ -94,7 +94,7 @@ def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
 
 
 def _of_size(tables: Tables, level: Finding) -> Plan:
-    """Return a block of that size."""
+    """Return a plan for a block whose size is the level."""
     steps = Steps(tables)
     blocks = steps.need("blocks_of_all", 0, 1)
     query = exp.select(*_columns(tables, blocks)).from_(blocks)
@@ -103,7 +103,7 @@ def _of_size(tables: Tables, level: Finding) -> Plan:
 
 
 def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
-    """Return how many people of a worst block have each value, in the order of the values."""
+    """Return the number of people of a worst block with each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
     same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
     query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
@@ -112,7 +112,7 @@ def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int
 
 
 def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
-    """Return a block of these counts; the last value is what the other ones leave."""
+    """Return a plan for a block of these counts; its size and the others determine the last."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")

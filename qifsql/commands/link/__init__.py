@@ -1,1 +1,1 @@
-"""``qifsql link``: a release and a register."""
+"""``qifsql link``: links between a release and a register."""

@@ -1,8 +1,8 @@
-"""Register linking: whose records a register with names gives away (the voter list).
+"""Links between the records of a release and a register with names, such as a voter list.
 
-Unique in the release, unique in the register, unique in both, and linked correctly are different
-numbers, and only the last is harm. A missing quasi-identifier matches nothing here. Source: M58
-(the voter list: Sweeney 2002).
+The records unique in the release, unique in the register, unique in both, and linked correctly are
+different numbers; only the last is harm. A missing quasi-identifier matches nothing here. Source:
+M58 (the voter list: Sweeney 2002).
 """
 
 from collections.abc import Sequence
@@ -58,12 +58,13 @@ LINKED: dict[str, pl.DataType] = {
     "correct_expected": pl.Float64(),
     "seconds": pl.Float64(),
 }
-"""One row. ``*_missing`` records miss a quasi-identifier and match nobody; blocks have the others.
-``matched`` records of the release have somebody in the register who looks like them, ``k_map`` of
-these at least. ``expected_correct`` links are right if everybody who can be is in both: the sum of
-min(f, F)/max(f, F). ``delta_*`` bound the chance that somebody of the register is in the release
-(min(1, f/F)). With the truth: ``people_in_both``, those ``agreeing`` in all quasi-identifiers, the
-``correct_unique`` ones of the links unique in both, and ``correct_expected`` of all links."""
+"""One row. ``*_missing`` records miss a quasi-identifier and match nobody; blocks hold the others.
+``matched`` records of the release match somebody in the register, each at least ``k_map`` people.
+``expected_correct`` is the mean number of right links if as many people as possible are in both
+files: the sum of min(f, F)/max(f, F). ``delta_*`` bound the chance that a person of the register is
+in the release (min(1, f/F)). With the truth: ``people_in_both``; of these, the number ``agreeing``
+in all quasi-identifiers; the right links among those unique in both files (``correct_unique``), and
+the mean number of right links among all (``correct_expected``)."""
 
 CONFIDENCE: dict[str, pl.DataType] = {
     "confidence": pl.Float64(),
@@ -73,7 +74,7 @@ CONFIDENCE: dict[str, pl.DataType] = {
     "correct_at_least": pl.Float64(),
 }
 """One row per confidence 1/max(f, F), the highest first: links with it, links with it or a higher
-one, how many of these are right at best and, with the truth, how many are right on average."""
+one, the number of these that are right at best and, with the truth, on average."""
 
 
 def link(
@@ -161,7 +162,7 @@ def link(
 
 
 def _plan(pair: tuple[Side, Side]) -> Plan:
-    """Return the kinds of blocks that release and register make together."""
+    """Return the plan for the kinds of blocks of release and register together."""
     width = len(pair[0].qids)
     release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
     template = load("link/pairs")
@@ -185,7 +186,7 @@ def _setup(*pair: Side) -> tuple[str, ...]:
 
 
 def _count(engine: Engine, side: Side) -> tuple[int, int]:
-    """Return how many records there are, and how many of them miss nothing."""
+    """Return the number of records, and of those without a missing quasi-identifier."""
     complete = exp.Where(this=side.complete)
     counted = [
         exp.Count(this=exp.Star()),
@@ -200,7 +201,7 @@ def _count(engine: Engine, side: Side) -> tuple[int, int]:
 
 
 def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
-    """Return how many people are in both; DatasetError if the keys do not tell."""
+    """Return the number of people in both files; refuse keys that repeat or never match."""
     for side in pair:
         plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _setup(side))
         ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
@@ -223,7 +224,7 @@ def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
 
 
 def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) -> tuple[str, ...]:
-    """Return what the reader should know about the numbers."""
+    """Return remarks on the numbers for the reader."""
     notes = []
     for name, side in zip(("release", "register"), pair, strict=True):
         if n := row[f"{name}_missing"]:

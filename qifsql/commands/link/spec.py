@@ -7,12 +7,12 @@ from qifsql.adversary.options import RegisterWhere, Truth, qids_option
 
 
 class LinkOptions(TypedDict, total=False):
-    """By what two files are linked.
+    """Options of ``link``: the columns by which two files are linked, and the true key.
 
-    ``qids`` are columns, named expressions or coarser forms (``zip:3``) that both have; where names
-    differ, ``1:zip,2:plz``. Records that miss one match nobody. ``truth`` is the key that says who
-    is who, one name for both files or one for each; it must be unique in each. ``register_where``
-    leaves out other records of the register.
+    ``qids`` are columns, named expressions or coarser forms (``zip:3``) of both files; if their
+    names differ, ``1:zip,2:plz``. A record with a missing value in one of them matches nobody.
+    ``truth`` is the true key of people, one name for both files or one for each; it must be unique
+    in each file. ``register_where`` selects the records of the register.
     """
 
     qids: Required[

@@ -1,4 +1,4 @@
-"""Records linked with a register, as people read it."""
+"""Links with a register in words and tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ TITLE = "Linked with a register: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return both files side by side, the three adversaries, and how sure links are."""
+    """Return a table of both files, the risks of three adversaries, and the confidence of links."""
     row = frame.row(0, named=True)
     parts: list[Part] = [
         Heading(said("Linked by {qids}", qids=words.listed(row["qids"]))),
@@ -45,7 +45,7 @@ def _both(row: Mapping[str, Any]) -> Table:
 
 
 def _unique(row: Mapping[str, Any]) -> str:
-    """Return the three numbers that must not be taken for one another, and what they mean."""
+    """Return sentences on matched, unique and right links, which are different numbers."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
     one = "{n} of {records} matches somebody in the register."
     many = "{n} of {records} match somebody in the register."
@@ -72,7 +72,7 @@ def _unique(row: Mapping[str, Any]) -> str:
 
 
 def _adversaries(row: Mapping[str, Any]) -> Table:
-    """Return the risks, each under the name of who it is about."""
+    """Return a table of the risks, each with its adversary."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
     register = said("highest chance, if only the register is known to contain the target: 1/F")
@@ -88,7 +88,7 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
 
 
 def _within(row: Mapping[str, Any]) -> list[Part]:
-    """Return how the blocks of the release lie within those of the register, in sentences."""
+    """Return sentences on k-map and delta-presence."""
     sentences = []
     if row["k_map"] is not None:
         fewest = (
@@ -108,10 +108,7 @@ def _within(row: Mapping[str, Any]) -> list[Part]:
 
 
 def _curve(confidence: pl.DataFrame) -> Table:
-    """Return some points of the confidence curve.
-
-    Certain links, and those with at least such a chance.
-    """
+    """Return a table of some points of the confidence curve: links by their least chance."""
     truth = confidence["correct_at_least"].null_count() == 0
     heads = [said("links with a chance of"), said("links"), said("right at best")]
     heads += [said("right")] if truth else []

@@ -1,1 +1,1 @@
-"""``qifsql receipt``: what a release tells of one person."""
+"""``qifsql receipt``: the fewest facts that single out one person."""

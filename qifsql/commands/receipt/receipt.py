@@ -1,8 +1,8 @@
-"""A receipt for one person: which few facts single the person out, and what a release tells.
+"""A receipt for one person: the fewest facts that single the person out or reveal a secret.
 
-People are grouped by the set of quasi-identifiers in which they agree with the person, in one
-pass; there are at most 2^n such sets. Anyone who agrees on a set agrees on each of its subsets, so
-sums over supersets give the number of look-alikes for every set of facts.
+In one pass, people are grouped by the set of quasi-identifiers in which they agree with the person;
+there are at most 2^n such sets. A person who agrees on a set agrees on each of its subsets, so sums
+over supersets give the number of people who agree on every set of facts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from qifsql.query import compiler
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-MOST = 20  # quasi-identifiers: a million sets of them
+MOST = 20  # quasi-identifiers, with a million sets
 
 SCHEMA: dict[str, pl.DataType] = {
     "reveals": pl.String(),
@@ -29,10 +29,10 @@ SCHEMA: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
     "matches": pl.Int64(),
 }
-"""One row per minimal set of quasi-identifiers, of which no fact can be left out.
+"""One row per minimal set of quasi-identifiers: each of its facts is needed.
 
-``reveals`` is the secret that the set reveals with certainty, NULL for the person's record: the
-set singles the person out. ``matches`` are the people who agree with the person on the set."""
+``reveals`` is the secret that the set reveals with certainty; NULL if the set singles the person
+out. ``matches`` is the number of people who agree with the person on the set."""
 
 
 def receipt(
@@ -151,7 +151,7 @@ def _rows(
 
 
 def _over_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
-    """Replace each value by that of all supersets of its set, joined."""
+    """Replace the value of each set by the joined values of all its supersets."""
     bit = 1
     while bit < len(values):
         for mask in range(len(values)):

@@ -1,4 +1,4 @@
-"""One person's facts, as people read them."""
+"""The facts of one person in words and tables."""
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return what one person's facts give away: the fewest that single out, and what is learnt."""
+    """Return a table of the minimal sets of facts, and what the adversary learns from all facts."""
     table = Table.of(["which facts", "how many", "reveal", "look-alikes"], right=(1, 3))
     for row in frame.iter_rows(named=True):
         facts = words.listed(row["qids"]) if row["qids"] else "none: it holds of everybody"

@@ -104,9 +104,9 @@ def records(
 def records_plan(
     attack: BoundAttack, native: Collection[str], measures: Collection[str] = ()
 ) -> Plan:
-    """Return every record with what its block reveals, in the order of the input.
+    """Return the plan for all records, in the order of the input, with what their blocks reveal.
 
-    Values of other than ``native`` types are given as text.
+    Values of types that are not ``native`` become text.
     """
     steps = Steps(attack)
     tables = revealed_tables(steps)
@@ -149,10 +149,7 @@ def records_plan(
 
 
 def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
-    """Return further columns of records.
-
-    Table, value and name of each measure and gain function.
-    """
+    """Return the table, value and name of a column for each measure and gain function."""
     columns: list[tuple[str, exp.Expr, str]] = []
     attack = steps.attack
     for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.microdata.secrets)]):

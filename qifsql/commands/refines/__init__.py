@@ -1,1 +1,1 @@
-"""``qifsql refines``: whether one set of quasi-identifiers never leaks less than another."""
+"""``qifsql refines``: a test that one set of quasi-identifiers never leaks less than another."""

@@ -1,10 +1,10 @@
 """Refinement: one set of quasi-identifiers never leaks less than another, whatever the gain.
 
 Knowing A is never worse for the adversary than knowing B, for every secret, prior and gain
-function, exactly when each block of A lies within one block of B: A determines B. That is an
-attack on B, taken together as one secret, by who knows A: every block must hold one value.
-Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitative Information Flow
-(2020), ch. 9.
+function, if and only if each block of A lies within one block of B: A determines B. The test is an
+attack by an adversary who knows A, on B taken together as one secret: every block must hold one
+value. Source: refinement of partitions, M. S. Alvim et al., The Science of Quantitative
+Information Flow (2020), ch. 9.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def refines(
 
 
 def _with_one_secret(microdata: Microdata, others: Sequence[Attribute]) -> Microdata:
-    """Return the attack with the other quasi-identifiers, taken together, as its one secret."""
+    """Return the attack with one secret: the other quasi-identifiers, taken together."""
     if not others:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
     parts = [

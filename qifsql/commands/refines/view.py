@@ -7,7 +7,7 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Tables
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """Return whether A refines B, in words, with a counterexample."""
+    """Return a sentence that states whether A refines B; if not, also a counterexample."""
     row = frame.row(0, named=True)
     a, b = words.listed(row["a"]), words.listed(row["b"])
     if row["refines"]:

@@ -15,15 +15,12 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 
-ELSEWHERE = ("describe", "run")  # shown with the dataset; a study's attacks are results, too
-SHOWN = 20  # blocks or records that are shown of a result about people
+ELSEWHERE = ("describe", "run")  # shown with the dataset, or by the results of the entries
+SHOWN = 20  # rows that are shown of a result without a view
 
 
 def released(results: Sequence[Stored]) -> Section:
-    """Return the card of each dataset: files, records, roles of columns.
-
-    Its columns where described.
-    """
+    """Return the chapter on each dataset: files, records, roles of columns, and a description."""
     parts: list[Part] = []
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
@@ -35,7 +32,7 @@ def released(results: Sequence[Stored]) -> Section:
 
 
 def _columns(results: Sequence[Stored]) -> list[Part]:
-    """Return all columns of a dataset with their roles: in each check, or in all other results."""
+    """Return the columns of a dataset with their roles: in each check, else in all results."""
     checks = [s for s in results if s.kind == "check" and s.columns is not None]
     if checks:
         return [
@@ -78,7 +75,7 @@ def _card(results: Sequence[Stored]) -> Table:
 
 
 def _named(results: Sequence[Stored], key: str) -> list[str]:
-    """Return what was said under a key of the specs, each once."""
+    """Return the different values of a key in the specs."""
     texts: dict[str, None] = {}
     for stored in results:
         values = stored.spec.get(key) or ()
@@ -88,7 +85,7 @@ def _named(results: Sequence[Stored], key: str) -> list[str]:
 
 
 def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
-    """Return a chapter for each result, by its kind; of unknown kinds the table."""
+    """Return a chapter for each result; for one of an unknown kind, its table."""
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):
         elsewhere = stored.kind in ELSEWHERE and stored.is_known
@@ -100,13 +97,13 @@ def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
 
 
 def _chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return a result as its room shows it; of other kinds, and where parts lack, the table."""
+    """Return the title and parts of a result by its view; its table if the view cannot draw it."""
     kind, view = kind_of(stored.kind), view_of(stored.kind)
     if kind is None or view is None or not stored.is_known:
         return _table(stored)
     try:
         title, parts = _drawn(view, stored)
-    except (LookupError, pl.exceptions.PolarsError):  # parts of it are not there
+    except (LookupError, pl.exceptions.PolarsError):  # tables or columns are missing
         if kind.essential:
             raise
         return _table(stored)
@@ -114,10 +111,7 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
-    """Return a result with the words of its room.
-
-    Those of ``chapter``, else its parts under ``TITLE``.
-    """
+    """Return the title and parts of a result: its view's ``chapter``, else ``TITLE``, ``parts``."""
     if hasattr(view, "chapter"):
         title, parts = view.chapter(stored)
         return title, parts
@@ -134,19 +128,19 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def carriers(results: Sequence[Stored]) -> Section | None:
-    """Return who carries the risk: the groups of all attacks that have some."""
+    """Return the chapter on who carries the risk: the groups of all attacks that have some."""
     parts = [part for stored in results for part in _further("carriers", stored)]
     return Section("groups", said("Who carries the risk"), parts) if parts else None
 
 
 def remedies(results: Sequence[Stored]) -> Section | None:
-    """Return what to do first: what dropping and coarsening each quasi-identifier buys."""
+    """Return the chapter on what to do first: the gain of dropping or coarsening each column."""
     parts = [part for stored in results for part in _further("remedies", stored)]
     return Section("first", said("What to do first"), parts) if parts else None
 
 
 def _further(name: str, stored: Stored) -> list[Part]:
-    """Return what the room of a result adds to another chapter."""
+    """Return the parts that the view of a result adds to another chapter."""
     add = getattr(view_of(stored.kind), name, None)
     parts: list[Part] = [] if add is None else add(stored)
     return parts

@@ -1,7 +1,7 @@
-"""Replace the literals of SQL and of what was asked for by their kind: ``age > <number>``.
+"""Replace the literals of SQL and of options by their kind: ``age > <number>``.
 
-A literal may be the value of a cell. Literals are found by the tokens of SQL that parses; what
-cannot be parsed has no form that can be shown, and None stands for it.
+A literal may be the value of a cell. Literals are found by the tokens of SQL that can be parsed.
+Text that cannot be parsed must not be shown, so functions return None for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +37,8 @@ def expression(text: str) -> str | None:
 def script(text: str, files: Mapping[str, str]) -> str | None:
     """Return statements with the kind of each literal; None if one cannot be parsed.
 
-    ``files`` are names for the paths of files. Comments before a statement say what its steps
-    are, and stay; those within it go.
+    ``files`` maps paths of files to names. Comments before a statement describe its steps and are
+    kept; those within it are removed.
     """
     tokens = _tokens(text)
     if tokens is None or _parsed(tokens, text) is None:
@@ -70,7 +70,7 @@ def gain(text: str) -> str | None:
 
 
 def rule(text: str) -> str:
-    """Return how a column is linked, ``age:+1``, with the name of the file that it names."""
+    """Return the rule that links a column, ``age:+1``, with its file's name and no folder."""
     column, law, file = text.rpartition(":table=")
     return column + law + Path(file.strip('"')).name if law else text
 
@@ -90,7 +90,7 @@ def change(text: str, qids: Sequence[str]) -> str | None:
 
 
 def kind(text: str) -> str:
-    """Return what a value is: ``<number>``, ``<date>`` or ``<text>``."""
+    """Return the kind of a value: ``<number>``, ``<date>`` or ``<text>``."""
     tried: tuple[tuple[Callable[[str], object], str], ...] = (
         (Decimal, said("<number>")),
         (date.fromisoformat, said("<date>")),
@@ -106,7 +106,7 @@ def kind(text: str) -> str:
 
 
 def _tokens(text: str) -> list[Token] | None:
-    """Return the tokens of a text; None if it is no SQL."""
+    """Return the tokens of a text; None if it is not SQL."""
     try:
         return sqlglot.tokenize(text, read=DIALECT)
     except SqlglotError:
@@ -124,7 +124,7 @@ def _parsed(tokens: list[Token], text: str) -> list[exp.Expr] | None:
 
 
 def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, comments: bool) -> str:
-    """Return the text with the kinds of its literals; ``comments`` before a statement stay."""
+    """Return the text with the kinds of its literals; with ``comments``, keep those before it."""
     pieces: list[str] = []
     end, begins = 0, True
     for token in tokens:

@@ -1,4 +1,4 @@
-"""The last chapter of a report: how the numbers were made, and what they do not say."""
+"""The last chapter of a report: the origin of the numbers, their assumptions and their limits."""
 
 import json
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def method(results: Sequence[Stored]) -> Section:
 
 
 def used(results: Sequence[Stored]) -> list[str]:
-    """Return the measures whose numbers stand in a report, by name."""
+    """Return the names of the measures whose numbers are in a report."""
     measures: dict[str, None] = {}
     for stored in results:
         measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())

@@ -108,7 +108,7 @@ def compose(
 ) -> Document:
     """Return the document of results as a reader may see them.
 
-    ``withheld`` says what is left out.
+    ``withheld`` is the line on what is left out.
     """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
     remark = [Paragraph(withheld)] if withheld else []
@@ -133,10 +133,7 @@ def compose(
 
 
 def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:
-    """Return the tables behind a report, a file each.
-
-    ``report.risk.csv``, ``report.risk.groups.csv``.
-    """
+    """Return the tables of a report by file: ``report.risk.csv``, ``report.risk.groups.csv``."""
     tables = {}
     for result in stored:
         frames = {result.name: result.frame}

@@ -1,7 +1,7 @@
 """Filter what a shared report shows: no value of a person, no small group, no local path.
 
-What may be shown is listed, for what was asked for, for tables and for columns; what is not on a
-list is left out; one line says so and why.
+The lists here name the options, tables and columns that may be shown. All others are left out, and
+one line states this and the reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -35,7 +35,7 @@ TEXTS = frozenset((
     "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
     "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
 ))  # fmt: skip
-"""Columns of texts that are names or words of qifsql, and no values of people."""
+"""Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
     "models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit",
     "histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search",
@@ -44,26 +44,26 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed",
 ))  # fmt: skip
-"""Options that are a choice or a number."""
+"""Options whose value is a choice or a number."""
 COLUMNS = frozenset((
     "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
     "columns", "column", "register_qids", "plain", "drop", "a", "b", "member",
 ))  # fmt: skip
-"""Options that are a column name, or an expression with a name."""
+"""Options whose value is a column name, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
     "hierarchies", "prior", "candidates", "study", "release", "without",
 ))  # fmt: skip
-"""Options that are a file, shown without its folder."""
+"""Options whose value is a file, shown without its folder."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """The readers of a report, and the smallest group that it shows.
+    """The readers of a report, and what they may see.
 
-    ``minimum`` is the least size of a group that is shown; ``private`` readers are shown all.
-    ``labels`` are other names of columns.
+    ``minimum`` is the size of the smallest group that is shown; ``private`` readers see everything.
+    ``labels`` maps columns to other names.
     """
 
     minimum: int = masking.MINIMUM
@@ -72,7 +72,7 @@ class Reader:
 
 
 def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
-    """Return the results as the reader may see them, and what is left out and why in one line."""
+    """Return the results as the reader may see them, and a line on what is left out and why."""
     if reader.private:
         return [_labelled(s, reader.labels or {}) for s in stored], ""
     masks = _masks(stored, reader.minimum)
@@ -81,7 +81,7 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
 
 
 def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks") -> str:
-    """Say what is left out of a report for others, and why, in one line."""
+    """Return one line on what is left out of a shared report, and why."""
     message = (
         "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
         "by their kind)"
@@ -109,9 +109,9 @@ def _withheld(stored: Sequence[Stored], shared: Sequence[Stored], masks: "_Masks
 
 @dataclass(frozen=True)
 class _Masks:
-    """The groups that are hidden, by the columns that make them; the columns that are known.
+    """The hidden groups, by the columns that define them; the columns with values of people.
 
-    ``filters`` are those of the results that have the hidden groups.
+    ``filters`` are the conditions (``where``) of the results that have these groups.
     """
 
     hidden: Mapping[Columns, Set[str | None]]
@@ -120,7 +120,7 @@ class _Masks:
     minimum: int
 
     def reveals(self, stored: Stored) -> bool:
-        """Return whether a result is about a part of the people that the hidden groups make."""
+        """Return whether a result is filtered by columns of hidden groups and may reveal them."""
         where = str(stored.spec.get("where") or "")
         return any(
             groups and self.filters[columns] != {where} and columns & _in_expression(text)
@@ -130,7 +130,7 @@ class _Masks:
 
 
 def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
-    """Find the groups to be hidden in all results together."""
+    """Return the groups to hide, found in all results together."""
     personal_columns = {column for s in stored for column in _personal_columns(s)}
     tables: dict[Columns, list[masking.Sizes]] = {}
     filters: dict[Columns, set[str]] = {}
@@ -144,7 +144,7 @@ def _masks(stored: Sequence[Stored], minimum: int) -> _Masks:
 
 
 def _of_groups(stored: Stored, by: str) -> Columns:
-    """Return the columns that make groups of that name."""
+    """Return the columns that define the groups named ``by``."""
     rules = stored.spec.get("rules") or ()
     groupings = [
         str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text
@@ -170,7 +170,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     written = {"gain": literals.gain, "type": literals.datatype}
     qids = [str(name) for name in stored.spec.get("qids") or ()]
     columns: list[pl.Expr | pl.Series] = []
-    empty = {s.name for s in table if s.null_count() == s.len()}  # it says nothing; parts read it
+    empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
     for name, kind in table.schema.items():
         if name in written and kind == pl.String:
             columns.append(
@@ -188,7 +188,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
 
 
 def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
-    """Return a table whose small groups are one line, those of known values without names."""
+    """Return a table with small groups in one line, and no names that are values of people."""
     by = {str(name): _of_groups(stored, str(name)) for name in table["by"].drop_nulls().unique()}
     personal_groups = {
         name for name, columns in by.items() if (columns | {name}) & masks.personal_columns
@@ -202,7 +202,7 @@ def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame
 
 
 def _personal_columns(stored: Stored) -> Set[str]:
-    """Return the columns of quasi-identifiers and secrets: their values are those of people."""
+    """Return the columns of quasi-identifiers and secrets, which hold values of people."""
     names = [*(stored.spec.get("qids") or ()), *(stored.spec.get("secrets") or ())]
     names += [stored.spec[role] for role in ("secret", "useful") if stored.spec.get(role)]
     expressions = stored.spec.get("expressions") or {}
@@ -215,13 +215,13 @@ def _personal_columns(stored: Stored) -> Set[str]:
 
 
 def _sources(text: str) -> Set[str]:
-    """Return the columns that a name or a named expression is made of."""
+    """Return the columns that a name or a named expression reads."""
     parts = split_name(text)
     return _in_expression(parts[1] if parts else text) or {text}
 
 
 def _in_expression(text: str) -> Set[str]:
-    """Return the columns of an expression; of a plain name that is no SQL the name."""
+    """Return the columns of an expression; a text that is not SQL is a column name."""
     try:
         tree = sqlglot.parse_one(text, read=literals.DIALECT) if text else exp.Null()
     except SqlglotError:
@@ -248,7 +248,7 @@ def _without_paths(text: str, names: Mapping[str, str]) -> str:
 
 
 def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was asked for as it may be shown; what is on no list is left out."""
+    """Return the options as they may be shown; leave out those that are on no list."""
     qids = [str(name) for name in spec.get("qids") or ()]
     masked: dict[str, Callable[[str], str | None]] = {
         **dict.fromkeys(FILES, _without_folders),
@@ -272,7 +272,7 @@ def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _each(value: Any, shown: Callable[[str], str | None]) -> Any:
-    """Return a text, or each text of a list or of the values of a table, as it is shown."""
+    """Return a text, or each text of a list or of a mapping's values, as it may be shown."""
     if isinstance(value, str):
         text = shown(value)
         return said("(left out)") if text is None else text

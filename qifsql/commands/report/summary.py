@@ -1,4 +1,4 @@
-"""The first page of a report: the risk, compared with what, and what to do."""
+"""The first page of a report: the risk before and after the release, and what to do."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ SUCCESS = (
 
 
 def summary(results: Sequence[Stored]) -> list[Part]:
-    """Return cards of the worst of each question, the user's own policy, and what to do first."""
+    """Return the greatest risk of each question, the user's policy, and what to do first."""
     compared = [row for stored in results for row in _compared(stored)]
     rows = [*worst(results), *compared]
     parts: list[Part] = []
@@ -36,7 +36,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
         if several:
             cards = [replace(c, what=_of(row, c.what)) for row, c in zip(rows, cards, strict=True)]
         parts.append(Cards(cards))
-    elif not any(s.kind == "check" for s in results):  # a verdict has numbers of its own
+    elif not any(s.kind == "check" for s in results):  # a verdict has other numbers
         parts.append(
             Paragraph(said("There is no attack on everybody here, so no risk is summed up."))
         )
@@ -52,7 +52,7 @@ def summary(results: Sequence[Stored]) -> list[Part]:
 
 
 def worst(results: Sequence[Stored]) -> list[Row]:
-    """Return for whose record it is, and for each secret, the row with the greatest success."""
+    """Return the row with the greatest success for each question: the record, each secret."""
     rows: dict[tuple[str, str | None], Row] = {}
     answers = [row for stored in results for row in _answered(stored)]
     for row in (*answers, *(row for stored in results for row in _attacked(stored))):
@@ -69,7 +69,7 @@ def _attacked(stored: Stored) -> Iterator[Row]:
         return
     if {"target", "sampled"} & set(frame.columns):  # one person, estimates
         return
-    if "knowledge" in frame.columns:  # the key is there to compare with, nobody has it
+    if "knowledge" in frame.columns:  # only for comparison: nobody knows the key
         frame = frame.filter(pl.col("knowledge") != "with the key")
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
     for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
@@ -78,7 +78,7 @@ def _attacked(stored: Stored) -> Iterator[Row]:
 
 
 def _answered(stored: Stored) -> list[Row]:
-    """Return the rows of attacks that answer the three questions of the opinion."""
+    """Return the attacks that answer the questions of ``wp29``, as rows of attacks."""
     if stored.kind != "wp29" or not stored.is_known:
         return []
     rows = stored.frame.filter(pl.col("measure").is_in(["singled_out", "certain"]))
@@ -95,7 +95,7 @@ def _answered(stored: Stored) -> list[Row]:
 
 
 def _compared(stored: Stored) -> list[Row]:
-    """Return the risk of each file that was compared, or of a file before changes of it."""
+    """Return the risk of each compared file, or of a file before its changes (``what-if``)."""
     if stored.kind not in ("compare", "what-if") or not stored.is_known:
         return []
     frame = stored.frame
@@ -126,12 +126,12 @@ def _several(results: Sequence[Stored]) -> bool:
 
 
 def _of(row: Row, text: str) -> str:
-    """Return a text and the dataset that it is about, where there are several."""
+    """Return a text after the name of its dataset."""
     return f"{row['dataset']}: {text}" if row["dataset"] else text
 
 
 def lead(row: Row) -> str:
-    """Return the first question in one sentence, with natural frequencies."""
+    """Return the certain success of an attack in one sentence, with natural frequencies."""
     share, qids = words.frequency(row["posterior_deterministic"]), words.listed(row["qids"])
     values = {"share": share, "people": words.people(), "qids": qids}
     if row["secret"] is None and row["model"][1] == "R":
@@ -148,7 +148,7 @@ def lead(row: Row) -> str:
 
 
 def card(row: Row) -> Card:
-    """Return one risk at a glance."""
+    """Return the card of one risk."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
     meaning = said("{people} for whom this is known with certainty", people=words.people())
     if row["secret"] is None:
@@ -167,7 +167,7 @@ def card(row: Row) -> Card:
 
 
 def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
-    """Return what to do first, from the sweeps; or how to find out."""
+    """Return the advice on what to do first, from a sweep; else the advice to run one."""
     for stored in results:
         table = stored.details.get("drop_first")
         if stored.kind != "sweep" or table is None or table.is_empty():
@@ -195,7 +195,7 @@ def do_first(results: Sequence[Stored], rows: Sequence[Row]) -> str:
 
 
 def _light(check: Stored) -> Light:
-    """Return whether a policy of the user is met by which file, and what that does not say."""
+    """Return the verdict of a policy on a file, with its caveats."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
     columns, table = check.columns, check.details.get("uncovered")
     caveats = uncovered.caveats(check.spec, columns, table)
@@ -219,7 +219,7 @@ def _light(check: Stored) -> Light:
 
 
 def _unconsidered(results: Sequence[Stored]) -> list[Part]:
-    """Return which columns no result considers, for each file that was not checked."""
+    """Return the columns that no result considers, for each file without a check."""
     checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
     parts: list[Part] = []
     for name, columns in uncovered.of_results(results).items():
@@ -229,5 +229,5 @@ def _unconsidered(results: Sequence[Stored]) -> list[Part]:
 
 
 def _rank(row: Row) -> tuple[float, float, int]:
-    """Return the riskiest first, of these who knows least."""
+    """Return the rank of a row: the greatest success, then the fewest quasi-identifiers."""
     return row["posterior_probabilistic"], row["posterior_deterministic"], -row["n_qids"]

@@ -1,1 +1,1 @@
-"""``qifsql run``: a study, and only what has changed."""
+"""``qifsql run``: run a study, and reuse results that have not changed."""

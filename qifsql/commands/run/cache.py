@@ -1,8 +1,8 @@
-"""Results that are kept between runs, each under a digest of all that determines it.
+"""Results that are kept between runs, each under a digest of everything that determines it.
 
-A result is a folder with its tables, ``record.json`` and ``digests.json``, which is written last:
-where a digest is missing or differs, there is no result. Nothing here is removed but what a run
-that was killed left behind.
+A result is a folder with its tables, ``record.json`` and ``digests.json``, which is written last.
+If a digest is missing or differs, the result is not used. Only files that a killed run has left
+behind are removed.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Origin, digests, whole
 from qifsql.study.entry import Entry
 
-FORM = 2  # of what is kept
-NAME = "kept"  # the folder, in that of the results
+FORM = 2  # the version of the format of kept results
+NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
-IDLE = ("store", "time_budget")  # options that determine nothing
+IDLE = ("store", "time_budget")  # options that do not change a result
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Contents:
     hashes: dict[str, str] = field(default_factory=dict)
 
     def of(self, path: str) -> str:
-        """Return the digest of what a file holds. Raises InputError where it cannot be read."""
+        """Return the digest of a file's content; raise InputError if it cannot be read."""
         if path not in self.hashes:
             try:
                 self.hashes[path] = str(digests([path])[0]["sha256"])
@@ -57,10 +57,7 @@ class Identity:
 
     @classmethod
     def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
-        """Return the identity of the result of an entry.
-
-        What is asked of which contents, by whom.
-        """
+        """Return the identity of an entry's result: options, contents of files, seed, version."""
         options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
         if "gain" in options:
             options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
@@ -84,7 +81,7 @@ class Identity:
 
     @property
     def digest(self) -> str:
-        """Return the digest of it all."""
+        """Return the digest of everything that determines the result."""
         text = json.dumps(self.determined_by, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -92,7 +89,7 @@ class Identity:
 def _plain(value: Any, contents: Contents) -> Any:
     """Return an option as plain data.
 
-    A dataset as how it is read and what it holds, wherever it is.
+    A dataset becomes its contents and the options with which it is read, without its folder.
     """
     if isinstance(value, Dataset):
         paths = [Path(path) for path in value.paths]
@@ -120,9 +117,9 @@ class Cache:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other runs out. What a run that was killed had not finished writing goes.
+        """Lock the folder against other runs; remove the unfinished files of a killed run.
 
-        Raises OutputError where another run is in, or the folder cannot be made.
+        Raises OutputError if another run holds the lock, or if the folder cannot be created.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -146,13 +143,13 @@ class Cache:
         return self.folder / identity.digest
 
     def workspace(self, identity: Identity) -> Path:
-        """Return the file that keeps what is done of a sweep until it is complete."""
+        """Return the file that keeps the finished part of a sweep until the sweep is complete."""
         return self.folder / f"{identity.digest}.sweep"
 
     def files(
         self, entry: Entry, identity: Identity, result: Result
     ) -> dict[Path, pl.DataFrame | str]:
-        """Return what is written to keep a result; ``seal`` makes it one."""
+        """Return the files that keep a result; only ``seal`` makes them valid."""
         record: dict[str, Any] = {
             "name": entry.name,
             "kind": entry.kind,
@@ -169,7 +166,7 @@ class Cache:
         return {place / RECORD: text, place / TABLE: result.frame, **tables}
 
     def seal(self, identity: Identity, files: Iterable[Path]) -> None:
-        """Write the digests of the files of a result, without which it is none."""
+        """Write the digests of the files of a result, which make it valid."""
         paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
@@ -177,7 +174,7 @@ class Cache:
             temporary.write_text(json.dumps(hashes, indent=2) + "\n", "utf-8")
 
     def damaged(self, identity: Identity) -> bool:
-        """Return whether there is a result whose files are not as they were written."""
+        """Return whether a result exists whose files changed since they were written."""
         return (self.place(identity) / RECORD).exists() and not self._as_written(identity)
 
     def _as_written(self, identity: Identity) -> bool:
@@ -190,10 +187,7 @@ class Cache:
             return False
 
     def find(self, entry: Entry, identity: Identity) -> Result | None:
-        """Return the result that an earlier run has kept.
-
-        None if there is none that can be read.
-        """
+        """Return the result that an earlier run has kept; None if no valid one exists."""
         place = self.place(identity)
         if not self._as_written(identity):
             return None
@@ -222,7 +216,7 @@ class Cache:
             return None
 
     def others(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
-        """Return what these do not use: results, and workspaces of sweeps that are not finished."""
+        """Return the results, and the workspaces of unfinished sweeps, that are not in ``used``."""
         places = {path for i in used for path in (self.place(i), self.workspace(i))}
         paths = [path for path in sorted(self.folder.glob("*")) if path not in places]
         results = [path for path in paths if (path / RECORD).is_file()]
@@ -230,7 +224,7 @@ class Cache:
 
 
 def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
-    """Return where a kept result came from: its manifest says the same as before."""
+    """Return the origin of a kept result, as its manifest states it."""
     statements = (str(note["sql"]).removesuffix(";\n"),)  # all of them, as one text
     return Origin(
         note["started"],
@@ -250,7 +244,7 @@ def _detail(place: Path, name: str) -> Path:
 
 
 def _locked(handle: int) -> bool:
-    """Return whether the file is ours alone now; where a system has no such locks, it is."""
+    """Lock the file; return False if another run holds it, True if the system has no locks."""
     try:
         import fcntl
     except ImportError:

@@ -10,7 +10,7 @@ from qifsql.errors import InputError, several
 from qifsql.options import runtime
 from qifsql.options.groups import Limits, Output
 
-NOT_MET = 4  # the exit code where a level of a policy is not met
+NOT_MET = 4  # the exit code if a level of a policy is not met
 
 
 EXAMPLES = {
@@ -67,7 +67,7 @@ def run(
         runtime.remarks([f"{tables} of the study in {spec.folder}"], quiet=limits.quiet)
     try:
         show.show(table(result, spec), output)
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough, but not the answer
+    except (BrokenPipeError, SystemExit):  # output closed early: the exit code still counts
         if result.met:
             raise
     if not (result.met or dry_run):

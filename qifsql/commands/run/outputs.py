@@ -1,4 +1,4 @@
-"""The tables of a study in its folder, and a list of them that tells ours from others' files."""
+"""The tables of a study in its folder, and a list that distinguishes them from other files."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LIST = "written.json"
 
 
 class Outputs:
-    """The files in a folder of results: for each name the digest of its result, and its files."""
+    """The files in a folder of results: for each name, the digest of its result and its files."""
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         self.folder = folder
@@ -26,7 +26,7 @@ class Outputs:
         self.written = _read(self.list)
 
     def current(self, name: str, digest: str) -> bool:
-        """Return whether the files of a name are there as they were written for that result."""
+        """Return whether the files of a name exist, unchanged since written for that result."""
         record = self.written.get(name, {})
         is_same = record.get("digest") == digest and record.get("formats") == list(self.formats)
         return is_same and all(self._is_ours(n, sha) for n, sha in record["files"].items())
@@ -38,7 +38,7 @@ class Outputs:
         shown: Shown,
         cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
-        """Write the tables of a name, together with ``cache_files``; files of before go."""
+        """Write the tables of a name with ``cache_files``; remove tables of an earlier run."""
         files: dict[Path, Content] = {}
         for kind in self.formats:
             files |= contents(shown, self.folder / f"{name}.{kind}")
@@ -66,7 +66,7 @@ class Outputs:
 
 
 def shown(entry: Entry, result: Result) -> Shown:
-    """Return the result of an entry in all its forms."""
+    """Return the result of an entry, ready to be shown."""
     title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
     if isinstance(result, Verdict):
         return view.shown(result, title)
@@ -78,7 +78,7 @@ def shown(entry: Entry, result: Result) -> Shown:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the list; an empty one where there is none, or where it is damaged."""
+    """Return the list; an empty one if it is missing or damaged."""
     try:
         data = json.loads(path.read_text("utf-8"))
         return {

@@ -30,8 +30,8 @@ ENTRIES: dict[str, pl.DataType] = {
     "digest": pl.String(),
 }
 """One row per entry: ``state`` is ``done`` (in this run), ``unchanged`` (kept by an earlier run),
-``incomplete`` (its time was over) or ``to do``; ``met`` is about checks alone; ``seconds`` is what
-the result took when it was made; ``digest`` is that of all that determines it."""
+``incomplete`` (its time was over) or ``to do``; ``met`` is for checks only; ``seconds`` is the time
+that the result took to compute; ``digest`` is that of everything that determines the result."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class StudyResult(Result):
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
-        """Return all outcomes together."""
+        """Return the result of a study from all outcomes."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
         attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
@@ -90,10 +90,7 @@ class StudyResult(Result):
 
 
 def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Return tables below each other, with the name of each.
-
-    Columns of some are empty in the others.
-    """
+    """Return all tables as one, with the name of each; columns that one lacks are empty."""
     named = [t.select(pl.lit(name).alias("name"), pl.all()) for name, t in tables.items()]
     return pl.concat([pl.DataFrame(schema=NAMED | dict(schema)), *named], how="diagonal")
 

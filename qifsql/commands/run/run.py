@@ -1,4 +1,4 @@
-"""Running a study: what has not changed is taken from before, all else is computed."""
+"""Run a study: reuse the results that have not changed, and compute all others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -93,7 +93,7 @@ class _Run:
                 self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
 
     def check(self) -> None:
-        """Look up the names of all entries that are to be run. InputError has a line for each."""
+        """Check the names in all entries that must run; raise InputError with a line per entry."""
         wrongs = []
         for entry in self.study.entries:
             if self._find(entry) is None:
@@ -106,7 +106,7 @@ class _Run:
             raise InputError("\n".join(wrongs))
 
     def planned(self) -> StudyResult:
-        """Return what a run would find and what it would do."""
+        """Return the results that a run would reuse, and the entries that it would compute."""
         outcomes = [
             Outcome(e, self._digest(e), "to do" if hit is None else "unchanged", hit)
             for e in self.study.entries
@@ -115,7 +115,7 @@ class _Run:
         return StudyResult.of(outcomes, self._origin())
 
     def run(self) -> StudyResult:
-        """Return all entries, one after the other."""
+        """Run all entries, one after the other."""
         outcomes: list[Outcome] = []
         try:
             with self.store.alone():
@@ -131,7 +131,7 @@ class _Run:
             ) from e
 
     def _outcome(self, entry: Entry, written: Outputs) -> Outcome:
-        """Return the result of an entry, from before or now, and its tables in the folder."""
+        """Return the kept or computed result of an entry, and write its tables to the folder."""
         identity, digest = self.identities[entry.name], self._digest(entry)
         place = [e.name for e in self.study.entries].index(entry.name) + 1
         title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
@@ -168,7 +168,7 @@ class _Run:
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
-        """Return a check: against its policy, or against the rules of the study."""
+        """Return the verdict on an entry: against its policy, or the rules of the study."""
         policy, last = policy_of(entry.options), entry.options.get("baseline")
         verdict = check.against(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
@@ -178,7 +178,7 @@ class _Run:
         return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
 
     def _together(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
-        """Return all results in one, and its tables in the folder."""
+        """Return all results in one, and write its tables to the folder."""
         result = StudyResult.of(outcomes, self._origin())
         states = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         names = [outcome.entry.name for outcome in outcomes]
@@ -189,7 +189,7 @@ class _Run:
         return replace(result, files=tuple(files), notes=(*result.notes, *self._left(written)))
 
     def _left(self, written: Outputs) -> Iterator[str]:
-        """Yield what earlier runs left: it stays, and the person is told."""
+        """Yield remarks on results of earlier runs that are not used and are not removed."""
         gone = [n for n in written.written if n != WHOLE and n not in self.identities]
         if gone:
             names = ", ".join(map(quoted, gone))
@@ -205,7 +205,7 @@ class _Run:
             yield f"an unfinished sweep of before stays in {path} ({size:,} MiB)"
 
     def _find(self, entry: Entry) -> Result | None:
-        """Return what an earlier run has kept, or an entry before that asks the same."""
+        """Return the kept result of an entry, from an earlier run or from an equal entry."""
         if entry.name not in self.results:
             result = self.store.find(entry, self.identities[entry.name])
             if result is None:
@@ -223,7 +223,7 @@ class _Run:
 
 
 def fit(entry: Entry, settings: Settings | None = None) -> None:
-    """Look up every name of an entry in its data. InputError where something does not fit."""
+    """Check every name of an entry against its data; raise InputError if one does not fit."""
     if entry.kind == "attack":
         attack.fit(entry.models, entry.source, settings, **entry.options)
     elif entry.kind == "sweep":
@@ -233,13 +233,13 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
 
 
 def table(result: StudyResult, study: Study) -> Shown:
-    """Return a study in all its forms; a line about each entry stands aside."""
+    """Return the result of a study, ready to be shown; CSV and Markdown omit the entries."""
     title = f"qifsql: {study.path.name}"
     return Shown(result=result, title=title, aside=("entries",))
 
 
 def _as_written(result: Result, entry: Entry) -> Result:
-    """Return a copy with the files of gains as they stand in the study, wherever it lies."""
+    """Return a copy with the files of gains as the study names them, independent of its folder."""
     if not entry.written:
         return result
     spec, frame = dict(result.origin.spec), result.frame
@@ -254,7 +254,7 @@ def _as_written(result: Result, entry: Entry) -> Result:
 
 @contextmanager
 def _located(study: Study, entry: Entry) -> Iterator[None]:
-    """Locate errors about an entry: they say where it is in the study."""
+    """Add the place of an entry in the study to errors about it."""
     try:
         yield
     except (Interrupted, InternalError):

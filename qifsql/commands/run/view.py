@@ -1,6 +1,6 @@
-"""A study on the terminal: every attack in a line, the best subsets of sweeps, checks at a glance.
+"""A study in words and tables: one line per attack, the best subsets of sweeps, and checks.
 
-Takes plain tables, for a study writes reports itself.
+Functions read plain tables and not a ``StudyResult``.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """Return all entries: what they found, and what became of them."""
+    """Return the findings of all entries, and the state of each."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
     heads = {
         "": said("Attacks"),

@@ -1,1 +1,1 @@
-"""``qifsql shell``: a DuckDB prompt with the partition."""
+"""``qifsql shell``: a DuckDB prompt with views of the partition."""

@@ -1,4 +1,4 @@
-"""A DuckDB prompt in which the views of the partition are ready."""
+"""A DuckDB prompt with views of the partition."""
 
 import cmd
 import csv
@@ -26,9 +26,9 @@ from qifsql.query.templates import load
 
 Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
 TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
-DONE = ("ATTACH", "SET TimeZone")  # what the engine has done already
-INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # what others read them as
-OWNERS = "re-identification"  # the schema of the views when no secret is asked about
+DONE = ("ATTACH", "SET TimeZone")  # statements that the engine has run already
+INSTEAD = {"owners": "blocks", "weighted/people": "cells"}  # names that other views read
+OWNERS = "re-identification"  # the schema of the views without a secret
 
 
 def shell(
@@ -104,7 +104,7 @@ def shell(
 
 
 def views(attack: BoundAttack) -> list[str]:
-    """Return the statements that make the views, schema by schema, and return to the first."""
+    """Return the statements that create the views of all schemas and select the first schema."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
     schemas = unique([*TAKEN, *names])[len(TAKEN) :]
     statements = [f"{statement};" for statement in openings(attack.microdata.dataset)]
@@ -117,10 +117,7 @@ def views(attack: BoundAttack) -> list[str]:
 
 
 def _views_of(attack: BoundAttack, j: int) -> list[str]:
-    """Return the views of one secret.
-
-    ``microdata`` made for it, the others as they stand in ``sql/``.
-    """
+    """Return the views of one secret: ``microdata`` built for it, the others from ``sql/``."""
     weighted = attack.microdata.weight is not None
     folder = "weighted/" if weighted else ""
     *before, people = microdata_steps.steps(attack.microdata)
@@ -145,7 +142,7 @@ def _views_of(attack: BoundAttack, j: int) -> list[str]:
 
 
 def _prior(counted: Sequence[str], folder: str) -> list[str]:
-    """Return the same files with no quasi-identifiers: one block, the view ``prior``."""
+    """Return the views without quasi-identifiers: one block, and the view ``prior`` about it."""
     names = {
         "cells": "prior_cells",
         "people": "prior_cells",
@@ -200,7 +197,10 @@ def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
 
 
 class Prompt(cmd.Cmd):
-    """Reads statements up to a semicolon and shows what they give. Nothing is remembered."""
+    """A prompt that runs statements, each up to a semicolon, and shows their rows.
+
+    Nothing is remembered.
+    """
 
     prompt = "qifsql> "
     more = "   ...> "
@@ -222,7 +222,7 @@ class Prompt(cmd.Cmd):
         self.first = self.prompt
 
     def onecmd(self, line: str) -> bool:
-        """Run a statement when its semicolon has come; leave at the end of the input."""
+        """Run a statement at its semicolon; return True at the end of the input, to leave."""
         if line == "EOF":
             if self.typed:
                 self._run()

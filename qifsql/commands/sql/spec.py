@@ -4,4 +4,4 @@ from qifsql.adversary.options import Joining, Knowledge, Person, Worth
 
 
 class SqlOptions(Knowledge, Joining, Worth, Person, total=False):
-    """The adversary of the attack; nothing that is told next to success."""
+    """Options of the adversary of the attack, without further measures of its success."""

@@ -1,17 +1,18 @@
 """Answers of a sweep: best subsets, Shapley values, borders of a threshold.
 
-A sweep has one row for each subset of n quasi-identifiers and each question: a model and a secret
-(NULL for re-identification). In ``subset`` bit i is set where the i-th of ``qids`` is in it. For a
-question and a measure the sweep is a set function V: V(S) is the posterior of S, V(empty) the prior
-(M34 to M38). All but ``best`` need every subset of every question, see ``whole``.
+A sweep has one row for each subset of n quasi-identifiers and each question. A question is a model
+and a secret (NULL for re-identification). Bit i of ``subset`` is set if the subset contains the
+i-th of ``qids``. For a question and a measure, the sweep is a set function V: V(S) is the posterior
+of S, V(empty) is the prior (M34 to M38). All answers except ``best`` need every subset of every
+question (see ``whole``).
 
-Of a collection, a subset belongs to some of its datasets. Those subsets are of special interest
-that hold everything known from the focal dataset and from a set of auxiliary ones (``sets``): they
-tell what each release adds to the risk (``releases``).
+In a collection, a subset belongs to some of the datasets. ``sets`` returns the subsets that hold
+all quasi-identifiers of the focal dataset and of a set of auxiliary ones: they show how much each
+release adds to the risk (``releases``).
 
-Questions stand in the order of their first row, quasi-identifiers in that of ``qids``, all else is
-sorted: the same sweep gives the same answer. Sums are exact: of counts of records without weights,
-otherwise of the floats that the posteriors are.
+Questions keep the order of their first row, quasi-identifiers the order of ``qids``; all else is
+sorted. So the same sweep gives the same answer. Sums are exact: they add counts of records if there
+are no weights, otherwise the floats of the posteriors.
 """
 
 import math
@@ -52,19 +53,19 @@ COARSEN_FIRST = QUESTION | {
     **{"posterior_all": NUMBER, "posterior_coarser": NUMBER},
     **{"saved": NUMBER, "saved_deterministic": NUMBER},
 }
-"""Success when the values of one quasi-identifier are merged in pairs, best first; those that
-cannot be first are left out."""
+"""Success after merging the values of one quasi-identifier in pairs, best first. Quasi-identifiers
+that cannot be first are left out."""
 
 RELEASES: dict[str, pl.DataType] = {
     ("dataset" if name == "qid" else name): kind for name, kind in SHAPLEY.items()
 }
-"""Shapley value of each auxiliary dataset, over the focal one alone; as ``SHAPLEY``,
-with ``dataset`` (its number and name) for the quasi-identifier."""
+"""Shapley value of each auxiliary dataset, beyond the focal dataset alone. Columns as in
+``SHAPLEY``, with ``dataset`` (its number and name) in place of ``qid``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The set function of a model, secret and measure: V(S) = amounts[S] / unit, whole numbers."""
+    """The set function of a model, secret and measure: V(S) = amounts[S] / unit, amounts whole."""
 
     key: tuple[str | None, ...]
     amounts: pl.Series
@@ -82,7 +83,7 @@ class Game:
 def details(
     frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers by name; those about all subsets only where all are there."""
+    """Return the answers by name; those that need all subsets only if the sweep is whole."""
     tables = {"best": best(frame, qids)}
     if whole(frame, qids):
         tables["shapley"] = shapley(frame, qids)
@@ -107,8 +108,8 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
     Source: thesis, Table 4.4.
 
-    Ties go to the subset that is higher in the other measure, then to the one that comes first in
-    the order of ``qids``. The sweep need not be whole. Columns: ``BEST``.
+    Ties go to the subset with the higher other measure, then to the first in the order of ``qids``.
+    The sweep need not be whole. Columns: ``BEST``.
     """
     posteriors = pl.col(POSTERIORS)
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
@@ -132,9 +133,10 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """Return what each quasi-identifier adds on average over all orders (see ``exact_shapley``).
+    """Return the Shapley values of each quasi-identifier (see ``exact_shapley``).
 
-    The sweep must be whole. Columns: ``SHAPLEY``.
+    A Shapley value is the mean contribution of a quasi-identifier over all orders. The sweep must
+    be whole. Columns: ``SHAPLEY``.
     """
     rows: list[tuple[Any, ...]] = []
     for game in games(frame):
@@ -147,10 +149,10 @@ def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def exact_shapley(game: Game) -> list[Fraction]:
-    """Return the Shapley value of each quasi-identifier; together exactly V(all) - V(empty).
+    """Return the Shapley value of each quasi-identifier; their sum is V(all) - V(empty).
 
-    phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (M35; Shapley,
-    A value for n-person games, 1953), from the sums of V by size over the subsets with a.
+    phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (M35; Shapley, A value for
+    n-person games, 1953), from the sums of V by size over the subsets with a.
     """
     n = len(game.amounts).bit_length() - 1
     every, *having = _sums(game, [0, *(1 << a for a in range(n))])
@@ -163,9 +165,9 @@ def exact_shapley(game: Game) -> list[Fraction]:
 
 
 def interactions(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """Return what two quasi-identifiers add together beyond apart (see ``exact_interactions``).
+    """Return the interaction of each pair of quasi-identifiers (see ``exact_interactions``).
 
-    The sweep must be whole. Columns: ``INTERACTIONS``; one quasi-identifier has no rows.
+    The sweep must be whole. Columns: ``INTERACTIONS``; a single quasi-identifier gives no rows.
     """
     rows: list[tuple[Any, ...]] = []
     for game in games(frame):
@@ -202,9 +204,9 @@ def borders(
 ) -> pl.DataFrame:
     """Return the smallest subsets that reach a threshold and the largest that stay below it.
 
-    A posterior never falls when a quasi-identifier is added: a subset is minimal where leaving out
-    any single one crosses the threshold, maximal where adding any single one does (M37).
-    The sweep must be whole. Columns: ``BORDERS``.
+    A posterior never falls when a quasi-identifier is added. So a risky subset is minimal if
+    leaving out any single one makes it safe; a safe subset is maximal if adding any single one
+    makes it risky (M37). The sweep must be whole. Columns: ``BORDERS``.
     """
     risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
     smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & has(one) for one in singles]
@@ -225,7 +227,7 @@ def borders(
 
 
 def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
-    """Return what is saved, V(all) - V(all but a), by leaving out each quasi-identifier alone.
+    """Return the reduction V(all) - V(all but a) from leaving out each quasi-identifier a.
 
     Ties go to the higher Shapley value, then to the order of ``qids``; both are compared exactly.
     The sweep must be whole. Columns: ``DROP_FIRST``.
@@ -249,12 +251,12 @@ def coarsen_first(
     drop_first: pl.DataFrame,
     qids: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Rank quasi-identifiers by what coarsening them saves, for one question.
+    """Rank the quasi-identifiers of one question by the reduction from coarsening each.
 
-    The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...),
-    and the success of who knows all quasi-identifiers, that of ``row``, is measured again by
-    ``coarser``. Coarsening saves no more than dropping, so once something is found that saves more
-    than dropping the next would, no other can be better, and the rest is not measured. Columns:
+    The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...).
+    ``coarser`` then measures the success with all quasi-identifiers again; ``row`` has that success
+    before the merge. Coarsening saves no more than dropping. So the loop stops if a reduction is at
+    least that from dropping the next quasi-identifier: no later one can be better. Columns:
     ``COARSEN_FIRST``.
     """
     ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
@@ -286,10 +288,10 @@ def coarsen_first(
 
 
 def sets(numbers: Sequence[int], datasets: int) -> list[int]:
-    """Return the subsets that belong to the focal dataset and a set of auxiliary ones, as numbers.
+    """Return the subsets of the focal dataset with each set of auxiliary ones, as numbers.
 
-    ``numbers`` are those of the datasets of the quasi-identifiers. InputError where a dataset has
-    none: then it adds nothing.
+    ``numbers`` has the dataset number of each quasi-identifier. Raises InputError if a dataset has
+    no quasi-identifier, because it cannot add anything.
     """
     for i in range(2, datasets + 1):
         if i not in numbers:
@@ -301,7 +303,7 @@ def sets(numbers: Sequence[int], datasets: int) -> list[int]:
 
 
 def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return the rows under the names of the longitudinal models, with their datasets."""
+    """Return the rows with longitudinal names of models and their number of datasets."""
     if "model" not in frame.columns:
         return frame
     named = frame.with_columns(pl.col("model").replace(LONGITUDINAL))
@@ -317,9 +319,10 @@ def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) -> pl.DataFrame:
-    """Return what each auxiliary dataset adds: ``frame`` has the subsets of ``sets``, at least.
+    """Return the Shapley value of each auxiliary dataset.
 
-    ``names`` are those of all datasets. Columns: ``RELEASES``.
+    ``frame`` has at least the subsets of ``sets``; ``names`` are those of all datasets. Columns:
+    ``RELEASES``.
     """
     place = {
         _mask(numbers, chosen): sum(1 << number - 2 for number in chosen)
@@ -347,23 +350,24 @@ def games(frame: pl.DataFrame) -> Iterator[Game]:
 
 
 def _questions(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows of each question, by subset; model and secret are the first columns."""
+    """Return the rows of each question, sorted by subset; model and secret come first."""
     numbers = pl.col(r"^(prior|posterior|degradation)_(deterministic|probabilistic)$")
     rows = frame.select(*QUESTION, "n_qids", "subset", "records", numbers)
     return [part.sort("subset") for part in rows.partition_by(*QUESTION, maintain_order=True)]
 
 
 def _values(part: pl.DataFrame, measure: str) -> pl.Series:
-    """Return v by subset: the prior, then every posterior."""
+    """Return V by subset: the prior, then every posterior."""
     return pl.concat([part[f"prior_{measure}"].head(1), part[f"posterior_{measure}"]])
 
 
 def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
     """Return the values as whole multiples of a unit, exactly, in 64 or 128 bits.
 
-    Counts of records if each value is such a count over all records, but for its last two binary
-    digits (Polars divides by a scalar with an error in the last). Otherwise (weights, gains) units
-    of the last digit of the smallest value; only digits 100 places below the largest are rounded.
+    The multiples are counts of records if each value is a count over all records, except in its
+    last two binary digits (Polars divides by a scalar with an error in the last). Otherwise
+    (weights, gains) the unit is the last digit of the smallest value; only digits 100 places below
+    the largest are rounded.
     """
     near = values * records
     counts, unit = near.round(), Fraction(records)
@@ -377,10 +381,7 @@ def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
 
 
 def _sums(game: Game, masks: list[int]) -> list[list[int]]:
-    """Return for each mask, by size from 0 to n.
-
-    The sum of the amounts of the subsets that include it.
-    """
+    """Return, for each mask and size from 0 to n, the sum over the subsets with that mask."""
     sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
     lattice = game.amounts.to_frame("amount").with_row_index("subset")
@@ -389,14 +390,14 @@ def _sums(game: Game, masks: list[int]) -> list[list[int]]:
 
 
 def _place(n: int) -> pl.Expr:
-    """Return sorts subsets of one size by the positions in them: (0, 1), (0, 2), ..."""
+    """Return a sort key for subsets of one size, by their positions: (0, 1), (0, 2), ..."""
     return pl.sum_horizontal((~has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
 
 
 def _listed(
     parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    """Return the parts below one another, with the names in each subset."""
+    """Return the parts as one table, with the names in each subset."""
     tables = [part.with_columns(qids=members(qids)).select(*schema) for part in parts]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 

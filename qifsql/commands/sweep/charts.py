@@ -1,4 +1,4 @@
-"""Charts of a sweep: success by set of quasi-identifiers, and who brings the risk."""
+"""Charts of a sweep: success by set of quasi-identifiers, and the contribution of each one."""
 
 from types import ModuleType
 from typing import Any
@@ -27,8 +27,8 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import count, percent
 
 DOTS = 5_000  # more subsets than this are drawn as ranges
-PANEL = ["panel", "order", "question", "measure", "prior"]  # what is the same within a panel
-PANELS = 4  # sizes of subsets whose histograms are drawn
+PANEL = ["panel", "order", "question", "measure", "prior"]  # constant within a panel
+PANELS = 4  # number of subset sizes with a histogram
 
 
 def success(frame: pl.DataFrame) -> Chart:
@@ -73,10 +73,10 @@ def success(frame: pl.DataFrame) -> Chart:
 
 
 def shapley(frame: pl.DataFrame) -> Chart:
-    """Return what each quasi-identifier contributes to success: bars for each question and measure.
+    """Draw the contribution of each quasi-identifier: bars for each question and measure.
 
-    ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone``
-    and ``last``. All bars are on one scale.
+    ``frame`` has ``model``, ``secret``, ``measure``, ``qid``, ``shapley``, ``share``, ``alone`` and
+    ``last``. All bars have the same scale.
     """
     below = said(
         "Shapley values: what a quasi-identifier adds to success, as a mean over all orders of "
@@ -87,7 +87,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
 
 
 def releases(frame: pl.DataFrame) -> Chart:
-    """Return what each auxiliary dataset adds to what the focal one tells: as ``shapley``.
+    """Draw the contribution of each auxiliary dataset beyond the focal one, as ``shapley``.
 
     ``frame`` has the columns of ``answers.RELEASES``.
     """
@@ -129,10 +129,7 @@ def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Ch
 
 
 def _points(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the success of each subset, a row for each measure.
-
-    A panel is a question and a measure.
-    """
+    """Return the success of each subset, one row per panel (a question and a measure)."""
     names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
     frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
     return pl.concat(

@@ -83,9 +83,9 @@ def sweep(
     done = workspace is None and result.complete
     try:
         show.show(display, output)
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough
+    except (BrokenPipeError, SystemExit):  # the reader stopped reading
         if done:
             remove(file)
         raise
     if done:
-        remove(file)  # only now: the result is where it was asked for
+        remove(file)  # only after the result is written

@@ -1,15 +1,16 @@
-"""The plan of a sweep: its passes over the data, and what they cost in time, memory and disk.
+"""The plan of a sweep: its passes over the data, and their cost in time, memory and disk.
 
-A pass packs people. The first attribute of a table is a column of its own, ``entry``; the codes of
-those after it are packed in one number, ``rest``, the first of them highest. ``word_1``, ``word_2``
-... are numbers of 126 bits that hold the counts of one block: its people, and how many of them have
-each value of each secret of few values but the last. In a *valued* pass, for one secret of many
-values, the code of the secret stands in the lowest bits of ``rest`` instead; they are all ones
-where nobody else in the block has the same value, because then it does not matter which one it is.
+A pass packs people into numbers. The column ``entry`` has the code of the first attribute of a
+table. The number ``rest`` packs the codes of the later attributes, the first of them in the highest
+bits. ``word_1``, ``word_2`` ... are numbers of 126 bits with the counts of one block: its people,
+and the people with each value, except the last, of each secret of few values. A *valued* pass
+counts one secret of many values: the code of the secret is in the lowest bits of ``rest`` instead.
+These bits are all ones if nobody else in the block has the same value, because then the value does
+not matter.
 
-What it costs is said before, refused if too much, and told as it goes on. All numbers are estimates
-from the benchmarks: they are to be right within a factor of two. Times of what is left are
-predicted from what was measured so far.
+The cost is stated before a sweep, refused if it is too high, and reported during the sweep. All
+numbers are estimates from the benchmarks, meant to be right within a factor of two. The remaining
+time is predicted from the times measured so far.
 """
 
 import shutil
@@ -30,19 +31,19 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several
 from qifsql.query.microdata_steps import records_plan
 
-FEW = 8  # a secret with at most so many values is counted by one counter per value
-COUNTERS = 24  # and so many counters at most in one pass
-WORD = 126  # bits of a word that counters may fill
+FEW = 8  # most values of a secret with one counter per value
+COUNTERS = 24  # most counters in one pass
+WORD = 126  # bits of a word available to counters
 NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
 
-PER_ROW = 80e-9  # seconds of one thread per row of a table of no attribute
-MORE = 1.43  # times as many for each attribute that is left
-VALUED = 3.0  # times as many where the values of a secret are counted one by one
-ANSWERS = 50e-9  # seconds of one thread per person and attribute, when all subsets are there
-MEMORY = 2 * 2**30  # bytes beyond which a sweep gets no faster
+PER_ROW = 80e-9  # seconds of one thread per row of a table without attributes
+MORE = 1.43  # factor for each attribute that is left
+VALUED = 3.0  # factor if the values of a secret are counted one by one
+ANSWERS = 50e-9  # seconds of one thread per person and attribute, after all subsets are done
+MEMORY = 2 * 2**30  # bytes; more memory does not make a sweep faster
 FIXED = 100 * 2**20  # bytes that the engine needs
 PER_STREAM = 100 * 2**20  # bytes that each stream needs
-PER_RECORD = 60  # bytes of disk per record: coded tables and what is spilled
+PER_RECORD = 60  # bytes of disk per record: coded tables and spilled data
 RESIDENT = 70  # bytes of memory per record, up to the limit
 
 PLAN: dict[str, pl.DataType] = {
@@ -55,16 +56,16 @@ PLAN: dict[str, pl.DataType] = {
     "seconds_estimated": pl.Float64(),
     "seconds": pl.Float64(),
 }
-"""The plan of a sweep: what was expected of each stage, and what it was."""
+"""The plan of a sweep: the expected and the actual cost of each stage."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """One pass: attributes by position, most distinguishing first, and the secrets it counts.
 
-    ``order`` are the numbers of the quasi-identifiers by position, ``values`` how many values each
-    has; ``secrets`` are the numbers of values of the secrets by their number. ``owners``: whose
-    record it is is answered by this pass, too.
+    ``order`` has the number of the quasi-identifier at each position, ``values`` its number of
+    values. ``secrets`` maps the number of each secret to its number of values. ``owners``: the pass
+    also answers re-identification.
     """
 
     order: tuple[int, ...]
@@ -76,24 +77,24 @@ class Layout:
 
     @property
     def n(self) -> int:
-        """Return how many attributes there are."""
+        """Return the number of attributes."""
         return len(self.order)
 
     @property
     def every(self) -> int:
-        """Return the state's bits of all attributes."""
+        """Return the bits of all attributes in a state."""
         return (1 << self.n) - 1
 
     @property
     def secret_bits(self) -> int:
-        """Return bits of ``rest`` that hold the code of the secret.
+        """Return the number of bits of ``rest`` with the code of the secret.
 
-        All of them: nobody else has it.
+        The bits are all ones if nobody else in the block has the same value.
         """
         return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
 
     def shift(self, position: int) -> int:
-        """Return bits of ``rest`` below the code of the attribute at that position."""
+        """Return the number of bits of ``rest`` below the code of that attribute."""
         return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
 
     def field(self, position: int) -> int:
@@ -103,8 +104,8 @@ class Layout:
     def fields(self, subset: int, *, entry: bool) -> int:
         """Return the bits of a packed key that hold the codes of some attributes, and the secret.
 
-        A packed key is ``rest`` under ``entry``; whether to keep that is said apart, because it is
-        another attribute in each table.
+        A packed key has ``entry`` above ``rest``. The caller says whether to keep ``entry``,
+        because it is a different attribute in each table.
         """
         code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
         first = -1 << self.width if entry else 0
@@ -112,7 +113,7 @@ class Layout:
         return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
 
     def lowest(self, position: int) -> int:
-        """Return the lowest bit of a packed key that holds the code of an attribute."""
+        """Return the lowest bit of the code of an attribute in a packed key."""
         return 1 << (self.width if position == 0 else self.shift(position))
 
     @property
@@ -122,12 +123,12 @@ class Layout:
         return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
 
     def later(self, position: int) -> int:
-        """Return the bits of ``rest`` after the attribute at that position."""
+        """Return the bits of ``rest`` below the code of the attribute at that position."""
         return (1 << self.shift(position)) - 1
 
     @property
     def width(self) -> int:
-        """Return bits of ``rest``."""
+        """Return the number of used bits of ``rest``."""
         return self.shift(0)
 
     @property
@@ -137,7 +138,7 @@ class Layout:
 
     @property
     def rest_bits(self) -> int:
-        """Return bits of the type of ``rest``: a shift by that many leaves nothing."""
+        """Return the number of bits of the type of ``rest``; a shift by it leaves nothing."""
         return NARROW if self.width <= NARROW else WIDE
 
     @property
@@ -147,28 +148,28 @@ class Layout:
 
     @property
     def word_type(self) -> str:
-        """Return the type of a word: of many counters, or of one."""
+        """Return the type of a word: HUGEINT for several counters, BIGINT for one."""
         return "BIGINT" if self.valued else "HUGEINT"
 
     @property
     def counter_bits(self) -> int:
-        """Return bits of one counter."""
+        """Return the number of bits of one counter."""
         return self.people.bit_length()
 
     @property
     def counters(self) -> tuple[tuple[int, int], ...]:
-        """Return the counted values, as numbers of secret and code, after the count of people."""
+        """Return the counted values as pairs of secret and code, without the people."""
         if self.valued:
             return ()
         return tuple((j, code) for j, values in self.secrets.items() for code in range(values - 1))
 
     @property
     def words(self) -> int:
-        """Return how many words hold the counters."""
+        """Return the number of words that hold the counters."""
         return self.place(len(self.counters))[0]
 
     def place(self, counter: int) -> tuple[int, int]:
-        """Return the word that holds a counter (0: people), and the bits below it there."""
+        """Return the word of a counter (0: people), and the number of bits below it there."""
         in_one = WORD // self.counter_bits
         return counter // in_one + 1, counter % in_one * self.counter_bits
 
@@ -180,9 +181,10 @@ class Layout:
 def passes(
     qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
 ) -> tuple[Layout, ...]:
-    """Return the passes over the data that answer everything.
+    """Return the passes over the data that answer all questions.
 
-    One counts whose record it is and all secrets of few values; each other secret has its own.
+    The first pass answers re-identification. One pass counts the secrets of few values; each other
+    secret has a separate pass.
     """
     order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
     values = tuple(qids[i].values for i in order)
@@ -205,17 +207,17 @@ def fits(layouts: Sequence[Layout]) -> bool:
 
 
 def _bits(values: int) -> int:
-    """Return bits that tell that many values apart."""
+    """Return the number of bits that distinguish that many values."""
     return max(0, values - 1).bit_length()
 
 
 @dataclass(frozen=True)
 class Task:
-    """One thing to do with the rows of a coded table whose ``entry`` is in a range.
+    """One step on the rows of a coded table whose ``entry`` is in a range.
 
-    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: the rows of one
-    value are too many for one walk, they get a table of their own. ``drop``: make the table without
-    the attribute. ``group``: settle the one subset that ``state`` has taken.
+    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: copy the rows
+    of one value, too many for one walk, to a separate table. ``drop``: write the table without the
+    attribute. ``group``: settle the one subset that ``state`` has taken.
     """
 
     number: int
@@ -240,9 +242,10 @@ def first(subset: int) -> int:
 
 @dataclass
 class Stage:
-    """All subsets that begin with one attribute: rows expected and done, and what they took.
+    """All subsets that begin with one attribute: rows expected and done, and the time spent.
 
-    ``times`` as long as where secrets have few values; ``wasted`` on ways that were given up.
+    ``times``: factor on the time of a pass with secrets of few values. ``wasted``: seconds of
+    abandoned walks.
     """
 
     left: int
@@ -257,27 +260,28 @@ class Stage:
 
     @property
     def rate(self) -> float | None:
-        """Return seconds of one thread per row, once some are done."""
+        """Return the seconds of one thread per row; None if no row is done."""
         return (self.seconds - self.wasted) / self.done if self.done else None
 
     @property
     def pace(self) -> float:
-        """Return the same, as benchmarks have it."""
+        """Return the seconds of one thread per row in the benchmarks."""
         return float(PER_ROW * MORE**self.left * self.times)
 
     @property
     def remaining(self) -> float:
-        """Return rows that are not done."""
+        """Return the number of rows that are not done."""
         return max(0.0, self.expected - self.done)
 
 
 @dataclass
 class Progress:
-    """The stages of all passes, in the order in which they are worked on.
+    """The stages of all passes, in the order of the work.
 
-    Times are predicted from what was measured: a stage that has begun goes on at its own pace, one
-    that has not at the pace of the last that has, scaled by the attributes that are left. Where
-    subsets are asked for one by one they are counted instead, ``listed`` of them in each pass.
+    Times are predicted from measured times. A stage that has begun continues at its pace. A stage
+    that has not begun has the pace of the last one that has, scaled by the attributes that are
+    left. If subsets are settled one by one, they are counted instead, ``listed`` of them in each
+    pass.
     """
 
     layouts: Sequence[Layout]
@@ -289,12 +293,12 @@ class Progress:
     subsets_done: int = 0
 
     def __post_init__(self) -> None:
-        """Expect as many different people as there can be, until more is known."""
+        """Expect the largest possible number of different people, until more is known."""
         for number, layout in enumerate(self.layouts):
             self.expect(number, [_at_most(layout, p) for p in range(layout.n)])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
-        """Set how many distinct people each stage of a pass is expected to have."""
+        """Set the expected number of distinct people for each stage of a pass."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
             new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
@@ -308,7 +312,7 @@ class Progress:
         self.stages[number, position].expected *= share
 
     def done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
-        """Count a task that is done; of its seconds some were ``wasted``."""
+        """Count a finished task; ``wasted`` are its seconds in an abandoned walk."""
         if task.kind == "group":
             self.subsets_done += 1
         if task.kind != "walk":
@@ -322,7 +326,7 @@ class Progress:
         self.rows_done += task.rows
 
     def remaining(self) -> float:
-        """Return seconds that are left."""
+        """Return the predicted seconds that are left."""
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
         for stage in self.stages.values():
@@ -334,7 +338,7 @@ class Progress:
         return total / self.threads
 
     def describe(self) -> str:
-        """Return subsets that are complete, rows per second, time left, and memory so far."""
+        """Return the complete subsets, rows per second, time left and memory so far."""
         if self.subsets_done:
             every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
             return f"{self.subsets_done:,}{every} subsets measured, {memory()} MB"
@@ -400,12 +404,12 @@ def _scaled(reference: Stage, stage: Stage) -> float:
 
 
 def _at_most(layout: Layout, position: int) -> float:
-    """Return no more different people than there are people, or combinations of values."""
+    """Return the largest possible number of different people, by people and combinations."""
     return float(min(prod(layout.values[position:]), layout.people))
 
 
 def memory() -> int:
-    """Return the most memory that this process has had so far, in MB; 0 where nobody can tell."""
+    """Return the peak memory of this process so far, in MB; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -415,7 +419,7 @@ def memory() -> int:
 
 
 def limited(settings: Settings | None) -> Settings:
-    """Return the settings with the memory that suits a sweep, unless the user said how much."""
+    """Return the settings with the memory limit of a sweep, unless the user set a limit."""
     base = settings or Settings()
     if base.memory is not None or base.memory_limit is None:
         return base
@@ -424,7 +428,7 @@ def limited(settings: Settings | None) -> Settings:
 
 
 def streams(engine: Engine) -> int:
-    """Return how many streams there is memory for; EngineError if it does not do for one."""
+    """Return the number of streams that fit in memory; EngineError if not even one fits."""
     limit = engine.memory
     fit = (limit - FIXED) // PER_STREAM
     if fit < 1:
@@ -437,7 +441,7 @@ def streams(engine: Engine) -> int:
 
 
 def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
-    """Refuse a sweep for which there is no room; EngineError says how much it needs."""
+    """Refuse a sweep that needs more disk than is free; EngineError states the need."""
     ((records,),) = engine.rows(
         records_plan(bound.microdata), "counting records", bound.microdata.dataset.name
     )
@@ -454,7 +458,7 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
 
 
 def preflight(progress: Progress, limit: int) -> str:
-    """Return about how long it will take, and what it will need."""
+    """Return the estimated time, memory and disk of a sweep, in words."""
     threads, people = progress.threads, progress.layouts[0].people
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
@@ -465,7 +469,7 @@ def preflight(progress: Progress, limit: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people say it."""
+    """Return a duration in seconds, minutes or hours, as text."""
     if seconds < 90:
         return several(max(1, round(seconds)), "second")
     if seconds < 5400:
@@ -474,5 +478,5 @@ def duration(seconds: float) -> str:
 
 
 def size(bytes_: float) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes in MB or GB, as text."""
     return f"{bytes_ / 2**30:.1f} GB" if bytes_ >= 2**29 else f"{max(1, round(bytes_ / 2**20))} MB"

@@ -19,9 +19,9 @@ GAME = QUESTION | {"measure": NAME}
 SWEPT = SCHEMA | {"k": COUNT, "l": COUNT, "subset": SUBSET}
 """The columns of a sweep: those of an attack, and three more.
 
-``k`` is the size of the smallest block (k-anonymity), ``l`` the least number of distinct values of
-the secret in a block (distinct l-diversity; NULL for re-identification), ``subset`` the subset as a
-number: bit i stands for the i-th quasi-identifier, in the order they were named."""
+``k`` is the size of the smallest block (k-anonymity). ``l`` is the smallest number of distinct
+values of the secret in a block (distinct l-diversity; NULL for re-identification). ``subset`` is
+the subset as a number: bit i stands for the i-th quasi-identifier, in the order given."""
 
 HISTOGRAMS: dict[str, pl.DataType] = {
     **{"model": NAME, "qids": pl.List(NAME), "secret": NAME},
@@ -34,41 +34,42 @@ BEST = QUESTION | {
     **{"posterior_deterministic": NUMBER, "degradation_deterministic": NUMBER},
     **{"posterior_probabilistic": NUMBER, "degradation_probabilistic": NUMBER, "subset": SUBSET},
 }
-"""The subset of each size that is best for the adversary: one row for each question and size where
-one subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
+"""The subset of each size that is best for the adversary. A question and size have one row if one
+subset is best by both measures (``best_for`` is "both"), otherwise one for each measure."""
 
 SHAPLEY = GAME | {"qid": NAME, "shapley": NUMBER, "share": NUMBER, "alone": NUMBER, "last": NUMBER}
 """Shapley values: one row for each question, measure and quasi-identifier.
 
-``shapley`` is its part of V(all) - V(empty), ``share`` that part over the whole (NULL where the
-whole is 0), ``alone`` V({a}) - V(empty), ``last`` V(all) - V(all but a)."""
+``shapley`` is its part of V(all) - V(empty), ``share`` is that part divided by V(all) - V(empty)
+(NULL if that is 0), ``alone`` is V({a}) - V(empty), ``last`` is V(all) - V(all but a)."""
 
 INTERACTIONS = GAME | {"a": NAME, "b": NAME, "interaction": NUMBER}
-"""Interaction of two quasi-identifiers beyond what each adds alone (below 0: they repeat each
+"""Interaction of two quasi-identifiers beyond their contributions alone (below 0: they repeat each
 other): one row for each question, measure and pair, ``a`` before ``b`` in ``qids``."""
 
 BORDERS = GAME | {
     **{"border": NAME, "n_qids": COUNT, "qids": pl.List(NAME)},
     **{"posterior": NUMBER, "subset": SUBSET},
 }
-"""Both sides of a threshold: ``border`` is "minimal risky" (the posterior reaches it, that of no
-smaller subset does) or "maximal safe" (it stays below, that of no larger subset does). The empty
-subset counts, too; its posterior is the prior."""
+"""Both sides of a threshold. ``border`` is "minimal risky" (the posterior reaches the threshold,
+and that of no smaller part of the subset does) or "maximal safe" (the posterior stays below, and
+that of no larger subset around it does). The empty subset counts, too; its posterior is the
+prior."""
 
 DROP_FIRST = QUESTION | {
     **{"rank": COUNT, "qid": NAME, "posterior_all": NUMBER, "posterior_without": NUMBER},
     **{"saved": NUMBER, "saved_deterministic": NUMBER, "shapley": NUMBER},
 }
-"""Reduction by dropping one quasi-identifier: one row for each question and quasi-identifier, rank
-1 saves most. All numbers but ``saved_deterministic`` are of the probabilistic measure."""
+"""Reduction by dropping one quasi-identifier: one row for each question and quasi-identifier; rank
+1 saves most. All numbers except ``saved_deterministic`` are of the probabilistic measure."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep(Result):
-    """All subsets of the quasi-identifiers ``qids``, and what their comparison says.
+    """The result of a sweep over subsets of the quasi-identifiers ``qids``.
 
-    ``frame`` has the columns of ``SWEPT``; ``details`` are the answers, by name, and what was done.
-    ``whole``: every subset is there. ``complete``: all that was asked for is done.
+    ``frame`` has the columns of ``SWEPT``; ``details`` has the answers and the plan, by name.
+    ``whole``: every subset is there. ``complete``: all requested work is done.
     """
 
     qids: tuple[str, ...]
@@ -77,7 +78,7 @@ class Sweep(Result):
 
 
 def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
-    """Return success before the release, of each question: one block of all people."""
+    """Return the success before the release for each question, from one block of all people."""
     successes = {0: reidentification(_one_block(people, 1, people))}
     for j, spread in secrets.items():
         successes[j] = inference(_one_block(people, spread.most_frequent, spread.values))
@@ -98,10 +99,10 @@ def frame(
 ) -> pl.DataFrame:
     """Return the result from the sums over blocks of each ``subset`` and ``question``.
 
-    The same whole numbers as in an attack, divided once: equal to its floats in every digit.
+    An attack divides the same whole numbers once, so its floats are equal in every digit.
     """
     answered = pl.col("question").n_unique().over("subset") == len(prior)
-    subsets = subsets.filter(answered)  # by every pass: the time may have ended between them
+    subsets = subsets.filter(answered)  # by every pass: the time may end between two passes
     if subsets.is_empty():
         return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])
@@ -114,7 +115,7 @@ def frame(
     ).join(questions(secrets), on="question")  # fmt: skip
     whole = subsets.join(successes, on="question").join(alone, on="subset")
     after, before = pl.col("mode"), pl.col("before")
-    everybody = pl.col("people")  # polars rounds a column over a number twice, over a column once
+    everybody = pl.col("people")  # polars rounds twice if it divides by a number, not a column
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
     whole = whole.with_columns(
         datasets=pl.lit(1, pl.Int64),
@@ -147,7 +148,7 @@ def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) 
 
 
 def questions(secrets: Sequence[str]) -> pl.DataFrame:
-    """Return the model and the secret of each question by its number: 0 is whose record it is."""
+    """Return the model and the secret of each question by number; 0 is re-identification."""
     rows = [(j, "CAS" if j else "CRS", secret) for j, secret in enumerate([None, *secrets])]
     return pl.DataFrame(rows, schema={"question": pl.UInt8(), **QUESTION}, orient="row")
 
@@ -158,11 +159,11 @@ def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def members(qids: Sequence[str]) -> pl.Expr:
-    """Return the names in each subset."""
+    """Return an expression for the names in each subset."""
     names = [pl.when(has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
     return pl.concat_list(names).list.drop_nulls()
 
 
 def has(mask: int) -> pl.Expr:
-    """Return whether a subset includes the mask."""
+    """Return an expression for whether a subset includes the mask."""
     return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)

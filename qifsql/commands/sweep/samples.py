@@ -1,28 +1,27 @@
-"""Estimates from a sample of blocks: which blocks are drawn, and what errors the estimates have.
+"""Estimates from a sample of blocks: the draw of blocks, and the errors of the estimates.
 
-Blocks of one attribute are drawn whole, so that every block of a subset that takes the attribute is
-there whole or not at all: what is counted in it is exact, and only which blocks are there is
-chance.
+Blocks of one attribute are drawn whole. So each block of a subset that takes the attribute is in
+the sample completely or not at all: the counts in a block are exact, and only the choice of blocks
+is random.
 
-Blocks are of very different sizes: half of the people may be in one (those of whom the value is
-missing). So blocks are drawn by size, in strata. The share s that was asked for is drawn of the
-blocks with at most s N / ``STANDS_FOR`` of the N people, ``FACTOR`` times that share of those up to
-``FACTOR`` times as large, and so on; larger ones are counted exactly. No block that is drawn stands
-for more than one in ``STANDS_FOR`` of the people, so no block that is left out changes an estimate
-by more.
+Blocks have very different sizes: half of the people may be in one block (those with a missing
+value). So blocks are drawn by size, in strata. The requested share s is drawn of the blocks with at
+most s N / ``STANDS_FOR`` of the N people, ``FACTOR`` times that share of the blocks up to
+``FACTOR`` times as large, and so on. Larger blocks are counted exactly. No drawn block represents
+more than one in ``STANDS_FOR`` of the people, so no omitted block changes an estimate by more.
 
-Of the N_h people of stratum h, M_h blocks of which d_h are drawn, the guess is right for about
-N_h R_h, R_h = sum y_r / sum n_r: y_r of the n_r people in random part r of the drawn blocks,
-r = 1 .. m. The error has two terms:
+Stratum h has N_h people in M_h blocks, of which d_h are drawn. The drawn blocks are divided into
+random parts r = 1 .. m. The guess is right for y_r of the n_r people of part r, so it is right for
+about N_h R_h people of the stratum, R_h = sum y_r / sum n_r. The error has two terms:
 
-- what the differences between the parts tell (random groups: Wolter 2007, chapter 2):
+- the error from the differences between the parts (random groups: Wolter 2007, chapter 2):
   T sqrt(sum_h N_h^2 (1 - d_h / M_h) m / (m - 1) sum_r (y_r - R_h n_r)^2 / (sum n_r)^2);
-- what no drawn block can tell: blocks of which none was drawn. All of those that are drawn with the
-  chances p_b are left out with a chance of at most exp(-sum p_b), 5 % where the sum is 3: so they
-  have at most 3 max(n_b / p_b) people, at 95 % (the rule of three).
+- the error from sets of blocks of which no block was drawn. If the blocks of a set have the chances
+  p_b of a draw, all are left out with a chance of at most exp(-sum p_b), 5 % if the sum is 3. So
+  such a set has at most 3 max(n_b / p_b) people, at 95 % (the rule of three).
 
-Neither needs a model of the data; both together cover at least 95 % of the draws of every shape
-that was tried (``benchmarks/coverage.md``).
+Neither term needs a model of the data. Both together cover at least 95 % of the draws of every
+tested shape of data (``benchmarks/coverage.md``).
 """
 
 from collections.abc import Sequence
@@ -34,15 +33,15 @@ import polars as pl
 
 from qifsql.commands.sweep.result import questions
 
-STANDS_FOR = 100  # a drawn block stands for at most this part of the people
-FACTOR = 4  # so many times as large are the blocks of a stratum as those before, as is the share
-FEWEST = 30  # blocks that are drawn of each stratum, at least
-PARTS = 10  # random parts of the drawn blocks of a stratum, from whose differences errors follow
+STANDS_FOR = 100  # a drawn block represents at most one in this many people
+FACTOR = 4  # ratio of block sizes, and of shares, from one stratum to the next
+FEWEST = 30  # fewest blocks that are drawn of each stratum
+PARTS = 10  # random parts of the drawn blocks of a stratum; errors follow from their differences
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """The blocks of one range of sizes: how many, their people, the people of the largest."""
+    """The blocks of one range of sizes: their number, their people, and those of the largest."""
 
     number: int
     blocks: int
@@ -50,16 +49,13 @@ class Stratum:
     largest: int
 
     def drawn(self, share: float) -> int:
-        """Return how many of the blocks a sample draws; 0 where it counts all of them."""
+        """Return the number of blocks that a sample draws; 0 if it counts all of them."""
         draws = max(FEWEST, ceil(share * FACTOR**self.number * self.blocks))
         return draws if draws < self.blocks else 0
 
 
 def limits(share: float, people: int) -> list[int]:
-    """Return the sizes of blocks up to which each stratum goes.
-
-    What is larger is counted exactly.
-    """
+    """Return the largest block size of each stratum; larger blocks are counted exactly."""
     sizes: list[int] = []
     while (chance := share * FACTOR ** len(sizes)) < 1:
         sizes.append(int(chance * people / STANDS_FOR))
@@ -67,16 +63,13 @@ def limits(share: float, people: int) -> list[int]:
 
 
 def parts(drawn: int) -> list[tuple[int, int]]:
-    """Return the random parts of that many drawn blocks.
-
-    The first of each, and the first after it.
-    """
+    """Return the random parts of that many drawn blocks, as ranges without the end."""
     bounds = [i * drawn // PARTS for i in range(PARTS + 1)]
     return list(pairwise(bounds))
 
 
 def sampled(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
-    """Return how many blocks are drawn of each of ``counted`` strata by number, 0 for all of them.
+    """Return the number of blocks drawn from each of ``counted`` strata, 0 for all of them.
 
     The last stratum, of the largest blocks, is always counted exactly.
     """
@@ -87,18 +80,18 @@ def sampled(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
     return draws
 
 
-T = 2.262  # 97.5 % of Student's t with 9 degrees of freedom: one less than there are parts
+T = 2.262  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
 UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
 ERRORS: dict[str, pl.DataType] = {
     "sampled": pl.Float64(),
     "error_deterministic": pl.Float64(),
     "error_probabilistic": pl.Float64(),
 }
-"""Further columns of a sampled sweep: the share of the people that was looked at (1: all, exact),
-and how far the true ``posterior_*`` may be from the estimated ones, at 95 % confidence. Where
-``sampled`` is below 1, ``blocks``, ``singled_out``, ``individuals_certain``, the degradations and
-leakages follow from these estimates; ``k``, ``l`` and ``worst_case`` are of the blocks that were
-looked at, which bounds those of everybody: k and l are at most that, the worst case at least."""
+"""Further columns of a sampled sweep: the share of the people that was measured (1: all, exact),
+and the largest error of the estimated ``posterior_*``, at 95 % confidence. If ``sampled`` is below
+1, ``blocks``, ``singled_out``, ``individuals_certain``, the degradations and leakages follow from
+these estimates; ``k``, ``l`` and ``worst_case`` are those of the measured blocks: the true k and l
+are at most these, the true worst case is at least this."""
 
 NONE = pl.DataFrame(schema={"subset": pl.UInt32(), "question": pl.UInt8(), **ERRORS})
 SUMS = ("blocks", "mode", "certain")
@@ -108,12 +101,10 @@ KEYS = ["subset", "question"]
 def estimated(
     subsets: pl.DataFrame, parts: pl.DataFrame, people: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return one row per subset and question, scaled to all people.
+    """Return one row per subset and question, scaled to all people, and the errors of success.
 
-    And the errors of the successes.
-
-    ``subsets`` are sums over blocks by the random ``part`` of a sample (0: of no sample), ``parts``
-    are those parts with their strata.
+    ``subsets`` has the sums over blocks by the random ``part`` of a sample (0: of no sample),
+    ``parts`` has these parts with their strata.
     """
     ordered = subsets.sort(*KEYS, "part")
     strata = _strata(ordered.join(parts, on="part", maintain_order="left"))
@@ -159,10 +150,7 @@ def histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per subset, question and stratum.
-
-    Sums over its parts, and of their squares.
-    """
+    """Return one row per subset, question and stratum: sums over its parts and squares."""
     n, m = pl.col("people"), pl.len()
     squares = [
         ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum().alias(f"squares_{name}")
@@ -181,12 +169,12 @@ def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def _scaled(name: str) -> pl.Expr:
-    """Return a sum over the drawn blocks of a stratum, for all of its people."""
+    """Return a sum over the drawn blocks of a stratum, scaled to all people of the stratum."""
     return pl.col(name) * pl.col("people") / pl.col("seen")
 
 
 def _variance(name: str) -> pl.Expr:
-    """Return the variance of that."""
+    """Return the variance of the scaled sum."""
     left = 1 - pl.col("drawn") / pl.col("of_blocks")
     scale = pl.col("people") / pl.col("seen")
     return left * pl.col("groups") * pl.col(f"squares_{name}") * scale**2
@@ -214,7 +202,7 @@ def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -
 
 
 def note(frame: pl.DataFrame) -> str:
-    """Return a remark on what is estimated."""
+    """Return a remark on the estimated subsets."""
     rows = frame.filter(pl.col("sampled") < 1)
     if rows.is_empty():
         return (

@@ -1,10 +1,12 @@
-"""Passes over the data: tasks go to streams, what they find to the workspace and to the result.
+"""Passes over the data: streams work on the tasks and store results in the workspace.
 
-What a task settled is summed up by state, question and kind of block (``worker.kinds``).
+The blocks that a task settled are summed up by state, question and kind of block
+(``worker.kinds``).
 
-A state stands for every subset that has what it took, nothing of what it dropped, and any of what
-is free. One attribute after the other, whatever is free is counted for both, taken and dropped;
-then every state is a subset. The numbers add up; the smallest and largest stay what they are.
+A state represents every subset with all attributes that it took, no attribute that it dropped, and
+any of the free ones. To get subsets, each attribute in turn is decided: a state in which it is free
+counts twice, with the attribute taken and with it dropped. In the end every state is one subset.
+Sums are added; minima and maxima are kept.
 """
 
 import threading
@@ -44,9 +46,9 @@ KEYS = ["subset", "question", "part"]
 
 
 class Tasks:
-    """A queue that ends when nothing waits and nobody works who could bring more.
+    """A queue that ends when no task waits and no task at work can add more.
 
-    ``stop``: when it says so, no more tasks are handed out.
+    ``stop``: no more tasks are given out once it returns True.
     """
 
     def __init__(self, tasks: Iterable[Task], stop: Callable[[], bool]) -> None:
@@ -56,14 +58,14 @@ class Tasks:
         self._changed = threading.Condition()
 
     def add(self, tasks: Iterable[Task]) -> None:
-        """Let more tasks wait."""
+        """Add tasks to the queue."""
         with self._changed:
             self._waiting.extend(tasks)
             self._changed.notify_all()
 
     @contextmanager
     def next(self) -> Iterator[Task | None]:
-        """Hold the next task as soon as there is one; None at the end."""
+        """Yield the next task as soon as one waits; None at the end."""
         task = self._take()
         try:
             yield task
@@ -77,7 +79,7 @@ class Tasks:
                     self._changed.notify_all()
 
     def close(self) -> None:
-        """Hand out nothing more."""
+        """Give out no more tasks."""
         with self._changed:
             self._waiting.clear()
             self._stop = lambda: True
@@ -96,7 +98,7 @@ class Tasks:
 
 @dataclass(kw_only=True)
 class Pass:
-    """One pass over the data: its tasks until none is left, or until there is no more time."""
+    """One pass over the data: work on its tasks until all are done or the time is over."""
 
     engine: LocalEngine
     bound: BoundAttack
@@ -112,7 +114,7 @@ class Pass:
     history: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Know the tables of the pass."""
+        """Prepare the tables of the pass and the statement that sums up blocks."""
         self.tables = Tables(
             self.workspace,
             self.number,
@@ -162,7 +164,7 @@ class Pass:
                     stream.close()
 
     def _alone(self, task: Task) -> None:
-        """Let one statement use all threads."""
+        """Work on one task with a stream that uses all threads."""
 
         def work(stream: Stream) -> None:
             self._do(self._worker(stream), task)
@@ -170,11 +172,11 @@ class Pass:
         self.engine.together([self.workspace.stream], work, self.look)
 
     def _encode(self) -> None:
-        """Code the people; the first tasks."""
+        """Code the people and store the first tasks."""
         plan = coded(self.bound.microdata, self.layout)
         table = self.tables.first
         stream = self.workspace.stream
-        stream.rows(dropping(qualify(table)))  # of a process that did not get further
+        stream.rows(dropping(qualify(table)))  # left by an interrupted process
         self.engine.keep(table, plan, "encoding", self.bound.microdata.dataset.name)
         worker = self._worker(stream)
         with stream.transaction():
@@ -195,11 +197,11 @@ class Pass:
         return [float(x) for x in worker.stream.rows(render(query))[0]]
 
     def look(self) -> None:
-        """Tell how far the sweep is."""
+        """Report the progress of the sweep."""
         self.engine.settings.progress("sweeping", self.progress.share, self.progress.describe())
 
     def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
-        """Settle subsets, by position; people, mode and certain of each and each question."""
+        """Settle subsets, by position; return people, mode and certain by subset and question."""
         stream = self.workspace.stream
         with stream.transaction():
             tasks = self.workspace.add(stream, self.tables.groups(subsets))
@@ -209,14 +211,15 @@ class Pass:
 
     @property
     def questions(self) -> set[int]:
-        """Return the questions that the pass answers: 0 is whose record it is."""
+        """Return the questions that the pass answers; 0 is re-identification."""
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
     @contextmanager
     def coarsening(self) -> Iterator[Callable[[int, int], Sums]]:
-        """Open what computes the sums over all attributes after merging values of one in pairs.
+        """Yield a function that returns sums after merging the values of an attribute in pairs.
 
-        For a question and a position; it is remembered in the workspace.
+        The function takes a question and the position of the attribute. The sums are over the
+        blocks by all attributes; the workspace keeps them.
         """
         with self._opened() as streams:
             workers = {s: self._worker(s) for s in streams}
@@ -252,7 +255,7 @@ class Pass:
         return added
 
     def sums(self) -> dict[tuple[int, int], Sums]:
-        """Return the same of all subsets that were asked before."""
+        """Return people, mode and certain of all subsets settled so far, as ``ask`` does."""
         worker = self._worker(self.workspace.stream)
         query = worker.say.query("sums", found="kept.main.found")
         part = query.where(
@@ -275,7 +278,7 @@ class Pass:
                 tasks.add(t for t in self._do(worker, task) if not heavy(t))
 
     def _do(self, worker: Worker, task: Task) -> Sequence[Task]:
-        """Do one task, store what it found; the tasks that it brings."""
+        """Do one task and store its results; return the tasks that follow from it."""
         began = time.perf_counter()
         chunk = Chunk(
             qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
@@ -308,21 +311,21 @@ class Pass:
         return new
 
     def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
-        """Settle one subset from a coded table: chunk by chunk where no block straddles two."""
+        """Settle one subset from a coded table, by chunks if no block can be in two of them."""
         whole = subset >> table.position & 1
         for chunk in self.tables.cut(worker, table) if whole else (table,):
             group(worker, chunk, subset)
 
     def _settle(self, worker: Worker, chunk: Chunk) -> tuple[str, float]:
-        """Settle the subsets of a chunk in the way that is cheaper.
+        """Settle the subsets of a chunk in the cheaper way.
 
-        Which way it was, and the seconds that went to another one.
+        Return the name of that way, and the seconds spent on an abandoned walk.
         """
         choice, wasted = self._choice(chunk.position), 0.0
         if choice.walks():
             began, enough = time.thread_time(), choice.enough(chunk.rows)
             done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
-            seconds = time.thread_time() - began  # of this core: other work says nothing
+            seconds = time.thread_time() - began  # of this thread: other work does not count
             choice.learn(chunk.rows, seconds, walked=True, done=done)
             if done:
                 return "walk", 0.0
@@ -334,7 +337,7 @@ class Pass:
         return "roll up", wasted
 
     def _choice(self, position: int) -> Choice:
-        """Return what is known about the chunks of one attribute."""
+        """Return the measurements for the chunks of one attribute."""
         if position not in self.choices:
             left = self.layout.n - position - 1
             before = self.choices.get(position - 1)
@@ -344,14 +347,14 @@ class Pass:
         return self.choices[position]
 
     def _sum_up(self, worker: Worker) -> str:
-        """Sum up what the worker settled; the statement that stores it."""
+        """Sum up the blocks that the worker settled; return the statement that stores the sums."""
         stream = worker.stream
         stream.rows(self.kinds)
         worker.make("found", "found")
         return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 
     def sweep_up(self) -> None:
-        """Drop the coded tables of the pass: nothing is to be done with them any more."""
+        """Drop the coded tables of the pass, which are no longer needed."""
         for (source,) in self.workspace.stream.rows(
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
         ):
@@ -359,7 +362,7 @@ class Pass:
 
 
 def _found_rows(number_of_pass: int, part: int) -> exp.Select:
-    """Return the rows that one task adds to what was found."""
+    """Return the rows that one task adds to the table ``found``."""
     keys = {"pass": number_of_pass, "part": part}
     typed = [exp.alias_(number(v, "INTEGER"), name) for name, v in keys.items()]
     return exp.select(*typed, "*").from_("found")
@@ -369,7 +372,7 @@ def _found_rows(number_of_pass: int, part: int) -> exp.Select:
 class Collected:
     """Results of subsets: one row per subset, question and part of a sample (0: no sample).
 
-    ``histograms``, if asked for, have one row for each percent, too. ``parts`` are the random parts
+    ``histograms``, if requested, also have one row for each percent. ``parts`` are the random parts
     of samples (``PARTS``).
     """
 
@@ -379,7 +382,7 @@ class Collected:
 
 
 def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> Collected:
-    """Collect all passes: what holds of the subsets that are ``answered``."""
+    """Collect the results of all passes for the subsets that are ``answered``."""
     both = [_collected(each, answered, histograms=histograms) for each in passes]
     bins = [c.histograms for c in both if c.histograms is not None]
     return Collected(
@@ -390,7 +393,7 @@ def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> 
 
 
 def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected:
-    """Return what one pass says of subsets; an error where its numbers cannot be right."""
+    """Return the results of one pass; raise an error if its numbers cannot be right."""
     layout, workspace = each.layout, each.workspace
     worker = Worker(workspace.stream, layout, each.strategy.sizes)
     worker.stream.rows(as_named(layout))
@@ -427,7 +430,7 @@ def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected
 
 
 def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
-    """Return whether everybody is counted in each subset, or in a stratum that was sampled."""
+    """Return whether each subset counts everybody, directly or in a sampled stratum."""
     part, seen = pl.col("part"), pl.col("people")
     drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
     of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
@@ -437,7 +440,7 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
 
 
 def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
-    """Return the rows of a file as a frame; by way of Parquet, because there may be millions."""
+    """Return the rows of a SQL file as a frame, through Parquet, as there may be millions."""
     path = scratch / f"{file}.parquet"
     as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
     copy = exp.Copy(

@@ -1,13 +1,13 @@
-"""Searching: the smallest risky subsets and the largest safe ones, without visiting all.
+"""Search for the smallest risky subsets and the largest safe ones, without visiting all.
 
-Success never falls when the adversary knows more. So the risky subsets, whose success reaches the
-threshold, are all that contain one of the *minimal risky* ones, and the others are all parts of the
-*maximal safe* ones. The search keeps the maximal safe subsets found so far. The smallest subsets
-that are part of none of them are asked next: one that is risky is minimal risky; one that is safe
-grows to a new maximal safe one. When all are risky both borders are complete (dualize and advance:
-Gunopulos et al. 2003). It asks about each minimal risky subset once and about the attributes of
-each maximal safe one, unless the answer follows from others; the rest of the lattice is never
-visited.
+Success never falls when the adversary knows more. A subset is risky if its success reaches the
+threshold, otherwise safe. So each risky subset contains a *minimal risky* one, and each safe subset
+is part of a *maximal safe* one. The search keeps the maximal safe subsets found so far. It measures
+next the smallest subsets that are part of none of them. If one is risky, it is minimal risky; if it
+is safe, it grows to a new maximal safe one. When all of them are risky, both borders are complete
+(dualize and advance: Gunopulos et al. 2003). The search measures each minimal risky subset once and
+the attributes of each maximal safe one, unless the result follows from others; it never visits the
+rest of the lattice.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from qifsql.commands.sweep.worker import Sums
 from qifsql.measures.bayes import Success
 
 Ask = Callable[[Collection[int]], dict[int, bool]]
-"""A function that tells, for each of some subsets (as numbers), whether it is risky."""
+"""A function that returns, for each given subset (as a number), whether it is risky."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ class Borders:
 
 
 class Sides:
-    """The subsets that are known to be risky or safe, and what follows from them.
+    """The subsets that are known to be risky or safe, and the conclusions from them.
 
-    Each attribute has two numbers: their bits are the risky subsets and the safe ones it is in.
+    Each attribute has two numbers: the bits of one are the risky subsets that contain the
+    attribute, those of the other the safe ones.
     """
 
     def __init__(self, n: int) -> None:
@@ -44,7 +45,7 @@ class Sides:
         self._all = {True: 0, False: 0}
 
     def learn(self, subset: int, *, risky: bool) -> None:
-        """Remember one subset."""
+        """Store whether one subset is risky."""
         new = self._all[risky] + 1
         self._all[risky] |= new
         for i, members in enumerate(self._in[risky]):
@@ -52,10 +53,7 @@ class Sides:
                 self._in[risky][i] = members | new
 
     def follows(self, subset: int) -> bool | None:
-        """Return whether a subset is risky: it has a risky part, or is part of a safe one.
-
-        Else None.
-        """
+        """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
         beside, around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
             if subset >> i & 1:
@@ -66,7 +64,7 @@ class Sides:
 
 
 def search(n: int, ask: Ask) -> Borders:
-    """Find both borders of the subsets of ``n`` attributes; the empty one is a subset, too."""
+    """Find both borders of the subsets of ``n`` attributes, including the empty subset."""
     every = (1 << n) - 1
     safe: set[int] = set()
     candidates = {0}
@@ -82,7 +80,7 @@ def search(n: int, ask: Ask) -> Borders:
 
 
 def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
-    """Return safe subsets with one attribute after the other added, as long as they stay safe."""
+    """Return the safe subsets, extended by each attribute in turn that keeps them safe."""
     grown = set(seeds)
     bit = 1
     while bit <= every:
@@ -94,9 +92,9 @@ def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
 
 
 def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
-    """Return the minimal subsets that are beyond one more safe subset.
+    """Return the minimal subsets that are part of no safe subset, after a new safe one.
 
-    With one attribute it misses.
+    ``missing`` has the attributes that the new safe subset lacks.
     """
     there = {c for c in candidates if c & missing}
     within = [c for c in candidates if not c & missing]
@@ -115,12 +113,12 @@ def _ordered(subsets: Iterable[int]) -> tuple[int, ...]:
 
 
 class OutOfTimeError(Exception):
-    """There was no time for all that was to be asked."""
+    """Error for a search that has no time left for all its subsets."""
 
 
 @dataclass
 class BorderSearch:
-    """The search, put to the data: the sums of the subsets measured so far, for each question.
+    """The search on the data: the sums of the subsets measured so far, for each question.
 
     Subsets are by position, as in the passes.
     """
@@ -161,7 +159,7 @@ class BorderSearch:
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _judge(self, question: int, measure: str, threshold: float) -> Ask:
-        """Return who says whether the success of each of some subsets reaches the threshold."""
+        """Return a function that compares the success of given subsets with the threshold."""
         sides = Sides(self.passes[0].layout.n)
 
         def judge(subset: int) -> bool:
@@ -179,7 +177,7 @@ class BorderSearch:
         return ask
 
     def _measure(self, subsets: Iterable[int]) -> None:
-        """Put those subsets to the data that were not before."""
+        """Measure the subsets that are not measured yet."""
         new = [s for s in subsets if s and s not in self.sums]
         for each in self.passes if new else ():
             sums = each.ask(new)

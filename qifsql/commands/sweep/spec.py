@@ -17,7 +17,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSpec:
-    """Settings of a sweep beside the attack: subsets, sample, workspace (see ``sweep``)."""
+    """Settings of a sweep other than the attack: subsets, sample, workspace (see ``sweep``)."""
 
     sizes: str | None = None
     subsets: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class SweepSpec:
     tell: Tell = lambda _line: None
 
     def plain(self) -> dict[str, Any]:
-        """Return what was asked next to the attack as plain data for manifests."""
+        """Return the settings other than the attack as plain data for manifests."""
         return {
             "sizes": self.sizes,
             "subsets": list(self.subsets) or None,
@@ -48,11 +48,11 @@ class SweepSpec:
 class SweepOptions(Knowledge, Joining, total=False):
     """Options of ``sweep``: the adversary, the subsets, and the time budget.
 
-    ``releases``: ``details["releases"]`` says what each auxiliary dataset adds. ``sample``: blocks
-    of the first attribute are drawn where it has many values, large ones more often, the largest
-    always (``qifsql.commands.sweep.samples``); the rest stays exact. The seed is that of the
-    settings. ``time_budget``: nothing more is begun after so many seconds. ``explain``: what it did
-    cost is in ``details["plan"]``.
+    ``releases``: ``details["releases"]`` states how much each auxiliary dataset adds. ``sample``:
+    if the first attribute has many values, its blocks are drawn: large ones more often, the largest
+    always (``qifsql.commands.sweep.samples``). All else is exact. The seed is that of the settings.
+    ``time_budget``: no work begins after this number of seconds. ``explain``: the actual cost is in
+    ``details["plan"]``.
     """
 
     sizes: Annotated[
@@ -136,16 +136,16 @@ class Sizes:
 
     @property
     def every(self) -> bool:
-        """Return whether it is every subset."""
+        """Return whether every subset is included."""
         return self.least <= 1 and self.most == self.n
 
     @property
     def subsets(self) -> int:
-        """Return how many subsets there are."""
+        """Return the number of subsets."""
         return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
 
     def beginning(self, later: int) -> int:
-        """Return how many subsets begin with one attribute, where so many others come after it."""
+        """Return the number of subsets that begin with an attribute before ``later`` others."""
         return sum(comb(later, size - 1) for size in range(self.least, self.most + 1))
 
     def numbers(self) -> Iterator[int]:
@@ -155,7 +155,7 @@ class Sizes:
 
 
 def sizes(text: str | None, n: int) -> Sizes:
-    """Return the sizes that people type, ``3`` or ``1-4``; every size where they type none."""
+    """Return the sizes in a text, such as ``3`` or ``1-4``; every size if there is no text."""
     if text is None:
         return Sizes(n, 1, n)
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
@@ -168,7 +168,7 @@ def sizes(text: str | None, n: int) -> Sizes:
 
 
 def subset(text: str, names: Sequence[str]) -> int:
-    """Return a subset as a number from its names, joined by ``+``; a name may contain one."""
+    """Return a subset as a number from its names, joined by ``+``; a name may contain ``+``."""
     if not text:
         raise InputError(
             'subset "" is empty: a subset names one quasi-identifier or more, as in day+school'
@@ -186,7 +186,7 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """Return the numbers of the names that a text is made of, the longest that fits first."""
+    """Return the numbers of the names in a text, trying longer names first; None on failure."""
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

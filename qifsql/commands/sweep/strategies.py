@@ -1,12 +1,12 @@
 """The kinds of sweeps: of all subsets, of those in a list, for a border, from a sample.
 
-What sets a kind apart is asked once, here: which tasks a pass begins with, which ones settle a
-coded table, and which subsets have answers.
+All differences between the kinds are defined here: the first tasks of a pass, the tasks that settle
+a coded table, and the subsets that have answers.
 
-Weights are no kind of their own. They are not small counts that can be packed, and people of one
-kind may weigh differently, so any subsets that can be listed are then attacked one by one, by the
-plans of an attack (``attacks``). The same is done where the codes of the quasi-identifiers need
-more bits than a sweep has.
+Weights are not a separate kind. They are not small counts that can be packed, and people with the
+same values may have different weights. So a sweep with weights attacks its subsets one by one, with
+the plans of an attack (``attacks``), if it can list them. A sweep does the same if the codes of the
+quasi-identifiers need more bits than it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,16 +33,16 @@ from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete
 from qifsql.results.assessment import DETAILS
 
-MOST = 28  # quasi-identifiers whose states and turns fit in their numbers
-LARGEST = 24  # quasi-identifiers of which all subsets can be swept
-ATTACKS = 2**16  # subsets that are attacked one by one
+MOST = 28  # most quasi-identifiers: states and turns must fit in their numbers
+LARGEST = 24  # log2 of the most subsets in a sweep
+ATTACKS = 2**16  # most subsets that are attacked one by one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """Passes over the data: each answers the subsets that begin with the attributes ``first``.
+    """The answered subsets of each pass: those that begin with an attribute in ``first``.
 
-    ``first`` are bits by position; ``subsets`` is how many subsets each pass has an answer to.
+    ``first`` are bits by position; ``subsets`` is the number of answered subsets of each pass.
     """
 
     first: int
@@ -53,14 +53,15 @@ class Answered:
 class Strategy:
     """The parts in which kinds of sweep differ.
 
-    ``subsets`` is how many there are at most; ``identity`` tells them from those of another sweep.
-    ``whole``: it is every subset. ``listed``: so many are measured one by one; None: as many as it
-    takes. ``staged``: they are settled stage by stage, a stage for each attribute that they begin
-    with, so that there is a plan of them. ``estimated``: from a sample.
+    ``subsets`` is the largest possible number of subsets; ``identity`` distinguishes them from
+    those of another sweep. ``whole``: every subset is included. ``listed``: the number of subsets
+    in the list, which are measured one by one; None without a list. ``staged``: the subsets are
+    settled in stages, one for each attribute that they begin with, so there is a plan of them.
+    ``estimated``: from a sample.
 
-    ``numbers`` gives the subsets, the smaller first: bit i stands for the i-th quasi-identifier.
-    ``begin`` stores the first tasks of a pass, ``settle`` gives those that settle the subsets
-    which take the first attribute of a coded table. ``answered`` says which subsets have answers.
+    ``numbers`` returns the subsets, smaller ones first: bit i stands for the i-th quasi-identifier.
+    ``begin`` stores the first tasks of a pass, ``settle`` returns the tasks that settle the subsets
+    with the first attribute of a coded table. ``answered`` returns the subsets that have answers.
     """
 
     sizes: Sizes
@@ -83,10 +84,10 @@ def choose(
     releases: Sequence[int] = (),
     seed: int | None = None,
 ) -> Strategy:
-    """Return the strategy for the subsets that are asked for, of the quasi-identifiers ``names``.
+    """Return the strategy for the requested subsets of the quasi-identifiers ``names``.
 
-    ``releases`` are subsets as numbers that stand in for those of the list. Raises InputError where
-    nothing is left, or all subsets are too many.
+    ``releases`` are subsets as numbers that replace those of the list. Raises InputError if options
+    are invalid together or there are too many subsets.
     """
     n, share, listed = len(names), request.sample, releases or request.subsets
     if n > MOST:
@@ -114,7 +115,7 @@ def choose(
 
 
 def of_sizes(sizes: Sizes) -> Strategy:
-    """Return all subsets of some sizes: each coded table is walked in chunks."""
+    """Return the strategy for all subsets of some sizes: walk each coded table in chunks."""
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
@@ -129,7 +130,7 @@ def of_sizes(sizes: Sizes) -> Strategy:
 
 
 def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
-    """Return all subsets of some sizes, of large tables from a sample of their blocks."""
+    """Return the strategy for all subsets of some sizes, with samples of large tables."""
 
     def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
         return tables.draws(worker, table, share, seed or 0) or tables.walks(worker, table)
@@ -139,7 +140,7 @@ def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
 
 
 def in_list(n: int, subsets: Iterable[int]) -> Strategy:
-    """Return only some subsets: a task for each."""
+    """Return the strategy for the subsets in a list: a task for each."""
     numbers = sorted(subsets)
     counts = [subset.bit_count() for subset in numbers]
     sizes = Sizes(n, min(counts), max(counts))
@@ -156,7 +157,7 @@ def in_list(n: int, subsets: Iterable[int]) -> Strategy:
 
 
 def border(n: int) -> Strategy:
-    """Return the subsets that a search for a border asks for: it begins with coded tables alone."""
+    """Return the strategy for the subsets of a search: it begins with coded tables alone."""
 
     def numbers() -> Iterable[int]:
         raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
@@ -189,14 +190,14 @@ def _identity(
 
 
 def _nothing(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
-    """Return subsets are settled by tasks of their own."""
+    """Return no tasks, because other tasks settle the subsets."""
     return []
 
 
 def _answered_by_stages(
     sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
 ) -> Answered:
-    """Return all that begin with attributes of which every subset is settled, by every pass."""
+    """Return the subsets that begin with an attribute that all passes have finished."""
     first = -1
     for number, layout in layouts.items():
         first &= workspace.complete(number, layout.n)
@@ -205,7 +206,7 @@ def _answered_by_stages(
 
 
 def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
-    """Return each that a task has settled."""
+    """Return the subsets that a task has settled."""
     groups = [task for task, _, _ in workspace.worked() if task.kind == "group"]
     subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
     return Answered(first=-1, subsets=subsets)
@@ -220,9 +221,9 @@ def attacks(
     histogram: bool,
     out_of_time: Callable[[], bool],
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
-    """Return the rows of all subsets, their histograms, and whether all are there.
+    """Return the rows of all subsets, their histograms, and whether all subsets are done.
 
-    What is done is kept in the workspace as it comes.
+    The workspace stores each subset as soon as it is done.
     """
     subsets = strategy.numbers()
     if strategy.subsets > ATTACKS:
@@ -230,7 +231,7 @@ def attacks(
             f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
-    bound = bound.on(complete(bound.microdata))  # who misses any attribute is in no row
+    bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
     questions = compiler.questions(bound)
     before = _profiles(engine, bound, prior=True)
     rows: list[dict[str, Any]] = []

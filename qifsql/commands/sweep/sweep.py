@@ -1,4 +1,4 @@
-"""Sweeping: every subset of the quasi-identifiers, re-identification and every secret."""
+"""Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -146,7 +146,7 @@ def sweep(
 
 
 def fit(source: Source, settings: Settings | None = None, **options: Any) -> None:
-    """Look up every name of a sweep in its data, without sweeping; InputError if wrong."""
+    """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if "secret" in options else "crs"
     attack = Attack.of(model, source, **cast("Options", adversary))
@@ -188,14 +188,14 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
         ) from e
     finally:
         if opening and fresh and spec.workspace is not None and not useful:
-            remove(spec.workspace)  # nothing is in it that another run could use
+            remove(spec.workspace)  # another run could use nothing in it
     if spec.workspace is not None and not spec.keep and result.complete:
         remove(spec.workspace)
     return result
 
 
 def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:
-    """Return what became of the work, for the person who stopped it."""
+    """Return the end of a message: whether finished work is kept, and in which file."""
     if spec.workspace is None or not useful:
         return "nothing was left behind"
     return f"what is done is kept in {spec.workspace}: run the same command again to resume"
@@ -211,7 +211,7 @@ class Measured:
 
 
 class SweepRun:
-    """One sweep: the bound attack, the workspace, and how far it is."""
+    """One sweep: the bound attack, the workspace, and the progress."""
 
     def __init__(
         self, engine: LocalEngine, attack: Attack, bound: BoundAttack, spec: SweepSpec
@@ -231,7 +231,7 @@ class SweepRun:
         self.passes: list[Pass] = []
 
     def sweep(self, origin: Origin) -> Sweep:
-        """Work until all is done, or the time is over; the result."""
+        """Work until all is done or the time is over; return the result."""
         measured = self._measured()
         frame = measured.frame
         plans = [coded(self.bound.microdata, each.layout) for each in self.passes]
@@ -252,7 +252,7 @@ class SweepRun:
         )
 
     def _measured(self) -> Measured:
-        """Measure in the way that suits what is asked, and the data."""
+        """Measure in the way that fits the options and the data."""
         if self.bound.microdata.weight is not None:
             return self._attacked()
         qids, secrets = self._spreads()
@@ -267,7 +267,7 @@ class SweepRun:
         return (self._searched if self.spec.search else self._swept)(layouts, prior)
 
     def _attacked(self) -> Measured:
-        """Return every subset by an attack of its own."""
+        """Measure every subset with a separate attack."""
         check_records(self.engine, self.bound.microdata)
         frame, histograms, self.finished = attacks(
             self.engine,
@@ -281,7 +281,7 @@ class SweepRun:
         return self._answered(frame, details, samples.NONE)
 
     def _swept(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """Return all subsets at once."""
+        """Measure all subsets together."""
         progress = self._progress(layouts)
         self._announce(layouts, progress)
         self._run(layouts, progress)
@@ -299,9 +299,9 @@ class SweepRun:
         return measured
 
     def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
-        """Return the borders of the threshold, and the subsets that were measured on the way.
+        """Return the borders of the threshold, and the subsets that the search measured.
 
-        The coded tables stay: another threshold may ask for more.
+        The coded tables are kept, because another threshold may need more subsets.
         """
         self.spec.tell(
             f"{several(layouts[0].people, 'record')}, "
@@ -322,7 +322,7 @@ class SweepRun:
         return Measured(frame=frame, details=details)
 
     def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
-        """Return what was measured, and all that follows from it."""
+        """Return the measured rows and the answers that follow from them."""
         if frame.is_empty():
             raise self._too_early("no subset is complete")
         notes: tuple[str, ...] = ()
@@ -339,14 +339,14 @@ class SweepRun:
         return Measured(frame=frame, details=details, notes=notes)
 
     def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
-        """Return the same under the names of the longitudinal models, of a collection."""
+        """Return the tables, with the names of the longitudinal models if of a collection."""
         if self.bound.microdata.datasets == 1:
             return frame, details
         tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
         return answers.longitudinal(frame, self.numbers), tables
 
     def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
-        """Return which quasi-identifier to coarsen first, for each question."""
+        """Return the quasi-identifiers to coarsen first, for each question."""
         everything = frame.filter(n_qids=len(self.names)).rows(named=True)
         rows: dict[int, list[dict[str, Any]]] = {}
         for each in self.passes:
@@ -365,7 +365,7 @@ class SweepRun:
     def _results(
         self, collected: Collected, people: int, prior: Mapping[int, Success]
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
-        """Return the rows and histograms that were collected, and the errors of estimates."""
+        """Return the collected rows and histograms, and the errors of estimates."""
         subsets, errors = samples.estimated(collected.subsets, collected.parts, people)
         frame = result.frame(subsets, prior, qids=self.names, secrets=self.secrets)
         details = {}
@@ -375,7 +375,7 @@ class SweepRun:
         return frame, details, errors
 
     def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Work through all passes, as far as the time goes."""
+        """Work through all passes until the time is over."""
         self.passes = [
             Pass(
                 engine=self.engine,
@@ -394,7 +394,7 @@ class SweepRun:
             each.run()
 
     def _progress(self, layouts: Sequence[Layout]) -> Progress:
-        """Return how far earlier runs were."""
+        """Return the progress of earlier runs."""
         progress = Progress(layouts, self.streams, self.strategy.listed)
         for task, method, seconds in self.workspace.worked():
             progress.done(task, seconds, method)
@@ -422,9 +422,9 @@ class SweepRun:
         return tuple(notes)
 
     def _left_out(self, frame: pl.DataFrame) -> list[str]:
-        """Return a remark on who is in no row, because something is missing."""
+        """Return a remark on the records that are in no row because of a missing value."""
         records, people = self.workspace.fact("records"), frame["records"].max()
-        if records is None or not isinstance(people, int):  # weights are not counted
+        if records is None or not isinstance(people, int):  # records with weights are not counted
             share = "records"
         elif records == people:
             return []
@@ -437,7 +437,7 @@ class SweepRun:
         ]
 
     def _identify(self) -> dict[str, Any]:
-        """Return what tells this sweep from another one."""
+        """Return the data that distinguish this sweep from another one."""
         bound = self.bound
         csv = [
             self.attack.dataset.all_varchar,
@@ -464,9 +464,9 @@ class SweepRun:
         }
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
-        """Return how people are spread over the values of each quasi-identifier and secret.
+        """Return the spread of people over the values of each quasi-identifier and secret.
 
-        The dictionaries are made where people are still to be coded.
+        The dictionaries are written if people are still to be coded.
         """
         held = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
@@ -493,7 +493,7 @@ class SweepRun:
         return qids, secrets
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Say what is going to happen."""
+        """Announce the sweep and its expected cost."""
         need = plan.preflight(progress, self.engine.memory)
         self.spec.tell(
             f"{several(layouts[0].people, 'record')}, "
@@ -509,7 +509,7 @@ class SweepRun:
         return budget is not None and time.monotonic() - self.began > budget
 
     def _collect(self) -> Collected:
-        """Return what holds of the subsets that have answers by now."""
+        """Return the results of the subsets that have answers so far."""
         layouts = {each.number: each.layout for each in self.passes}
         answered = self.strategy.answered(self.workspace, layouts)
         self.finished = all(
@@ -525,7 +525,7 @@ class SweepRun:
 
 
 def _choose(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
-    """Return the strategy for what is asked of the quasi-identifiers of an attack."""
+    """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
     numbers = [q.number for q in microdata.qids]
     releases = answers.sets(numbers, microdata.datasets) if spec.releases else ()
     return strategies.choose(spec, [q.name for q in microdata.qids], releases=releases, seed=seed)

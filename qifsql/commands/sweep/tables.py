@@ -1,10 +1,10 @@
-"""The coded tables of a pass: one for all attributes, one for each that is left without its first.
+"""The coded tables of a pass: one of all attributes, and those made by dropping the first one.
 
-Each attribute gets a dictionary, its values numbered in their order. The people are joined with the
-dictionaries once; from then on there are only codes. The generated query names nothing of the
-user's: it reads the step ``microdata``.
+Each attribute has a dictionary that numbers its values in their order. The people are joined with
+the dictionaries once; all later statements use codes. The generated query contains no names of the
+user: it reads the step ``microdata``.
 
-Each table is cut in chunks by ranges of its first attribute, so that no block straddles two chunks.
+Each table is cut into chunks by ranges of its first attribute, so no block is in two chunks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,17 +28,17 @@ from qifsql.query.render import creating, render
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
 LEAST = 50_000  # rows below which the calls of a walk cost more than its work
-SHARES = 1  # chunks for each stream, at least
-MANY = 12  # attributes beyond which a walk makes so many rows that chunks must be smaller
-GIANT = 4  # chunks: a value of one attribute with more rows gets a table of its own
-HEAVY = 1_000_000  # rows of a table that all threads make together
+SHARES = 1  # fewest chunks for each stream
+MANY = 12  # with more attributes, a walk makes so many rows that chunks must be smaller
+GIANT = 4  # chunks: a value of one attribute with more rows gets a separate table
+HEAVY = 1_000_000  # a table with more rows is written by all threads together
 ENTRIES = (0, 2**31 - 1)  # every code of an attribute
-SAMPLE, CERTAIN = "_sample", "_certain"  # how tables of drawn blocks end, and of those that must be
+SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, exact
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodedTable:
-    """A coded table: its first attribute, what was decided before it, and its rows."""
+    """A coded table: its first attribute, the decisions before it, and its number of rows."""
 
     name: str
     position: int
@@ -48,9 +48,9 @@ class CodedTable:
 
 @dataclass
 class Tables:
-    """The tables of one pass, and the tasks that they bring.
+    """The tables of one pass, and the tasks on them.
 
-    ``settle`` gives the tasks that settle the subsets which take the first attribute of a table.
+    ``settle`` returns the tasks that settle the subsets with the first attribute of a table.
     """
 
     workspace: Workspace
@@ -81,10 +81,7 @@ class Tables:
         self.workspace.add(worker.stream, self.groups(by_position))
 
     def groups(self, subsets: Iterable[int]) -> list[Task]:
-        """Return a task for each subset, by position.
-
-        On the smallest table that has its attributes.
-        """
+        """Return a task for each subset, by position, on the smallest table with its attributes."""
         tables = self._list_tables()
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
@@ -110,15 +107,16 @@ class Tables:
         return [self.first, *(self._without(number) for (number,) in rows)]
 
     def _without(self, task: int) -> str:
-        """Return the name of the table that a task makes."""
+        """Return the name of the table that a task writes."""
         return f"{self.first}_{task}"
 
     def _ranges(
         self, worker: Worker, table: str, size: int, giant: int
     ) -> list[tuple[int, int, int, bool]]:
-        """Return ranges of the first attribute.
+        """Return ranges of the first attribute in a table.
 
-        From, to, rows (about ``size``), whether one giant.
+        A range has its first and last code, its number of rows (about ``size``), and whether it is
+        a single value with more than ``giant`` rows.
         """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
         query = worker.say.query("chunks", coded=table)
@@ -127,7 +125,7 @@ class Tables:
     def chunks(self, *, pairs: bool) -> list[Chunk]:
         """Return the table of all attributes in chunks.
 
-        With ``pairs`` of its first attribute's values.
+        With ``pairs``, a pair of values of the first attribute is never in two chunks.
         """
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
@@ -138,7 +136,7 @@ class Tables:
         return [Chunk(qualify(self.first), 0, 0, a, b, 0) for a, b in sorted(ranges)]
 
     def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
-        """Make the table without the first attribute; its tasks."""
+        """Write the table without the first attribute; return its tasks."""
         state, position = task.state, task.position + 1
         if task.kind == "split":
             state |= self.layout.state(subset=1 << task.position)
@@ -155,9 +153,9 @@ class Tables:
         return self._enter(worker, table, position, state)
 
     def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
-        """Return the tasks of a new coded table.
+        """Store and return the tasks of a new coded table.
 
-        Largest chunks first, so that streams end together.
+        The largest chunks come first, so that streams end together.
         """
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:
@@ -183,10 +181,10 @@ class Tables:
         ]  # fmt: skip
 
     def draws(self, worker: Worker, table: CodedTable, share: float, seed: int) -> list[Task]:
-        """Draw blocks of the first attribute; tasks for each part of them, and for all large ones.
+        """Draw blocks of the first attribute; return tasks for drawn blocks and exact ones.
 
-        None if no block would be left out, or the table does not hold everybody or has so few
-        rows that a sample does not pay.
+        Returns no tasks if no block would be left out, if the table does not hold everybody, or if
+        it has too few rows for a sample to save time.
         """
         if table.state or table.rows <= CHUNK // 2:
             return []
@@ -218,7 +216,7 @@ class Tables:
         return tasks
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
-        """Make some rows of a coded table a table of their own; how many there are."""
+        """Copy some rows of a coded table to a new table; return their number."""
         query = worker.say.query(file, coded=qualify(table))
         rows = worker.stream.count(creating(qualify(name), query, temporary=False))
         self.workspace.enter(worker.stream, name)
@@ -226,17 +224,17 @@ class Tables:
 
 
 def heavy(task: Task) -> bool:
-    """Return whether a task is for all threads at once: a large table is made by one statement."""
+    """Return whether a task uses all threads, because one statement writes a large table."""
     return task.kind in ("drop", "split") and task.rows > HEAVY
 
 
 def qualify(table: str) -> str:
-    """Return a table by its name in the workspace."""
+    """Return the qualified name of a table in the workspace."""
     return f"kept.main.{table}"
 
 
 def coded(microdata: Microdata, layout: Layout) -> Plan:
-    """Return one row per different person: codes and counters, equal rows merged."""
+    """Return the plan of one row per different person: codes and counters, equal rows merged."""
     steps = [
         *microdata_steps.steps(microdata),
         Step("coded", "One row per person, coded.", _joined(layout)),
@@ -274,9 +272,10 @@ def _rest(layout: Layout, qids: Sequence[str], secrets: Sequence[str]) -> exp.Ex
 
 
 def _words(layout: Layout) -> list[exp.Expr]:
-    """Return each word as a sum.
+    """Return each word as a sum over its counters.
 
-    One for the person, and one for each counted value that she has.
+    A person adds 1 to the count of people, and 1 to the counter of each counted value that they
+    have.
     """
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
     sums[1].append(number(1, layout.word_type))

@@ -1,4 +1,4 @@
-"""A sweep as people read it: the best subset of each size, who carries the risk, what to drop."""
+"""The text of a sweep: best subset of each size, contributions to the risk, columns to drop."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,7 +38,7 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = F
 
 
 def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
-    """Return each question of a sweep: one of its rows, and its own part of the details."""
+    """Return, for each question of a sweep, one of its rows and its part of the details."""
     excerpts: list[tuple[Row, Tables]] = []
     for row in frame.unique(["model", "secret"], maintain_order=True).iter_rows(named=True):
         secret = pl.lit(row["secret"], pl.String)
@@ -103,7 +103,7 @@ def best(table: pl.DataFrame) -> Table:
             kinds.get(line["best_for"], line["best_for"]),
             escaping.cell(", ".join(line["qids"])),
             words.percent(line["posterior_deterministic"]),
-            f"+ {words.percent(line['degradation_deterministic'])}",
+            words.rise(line["degradation_deterministic"]),
             words.percent(line["posterior_probabilistic"]),
             words.factor(line["degradation_probabilistic"]),
         )
@@ -111,21 +111,21 @@ def best(table: pl.DataFrame) -> Table:
 
 
 def releases(table: pl.DataFrame) -> Table:
-    """Return what each auxiliary dataset adds to what the focal one tells alone."""
+    """Return the contribution of each auxiliary dataset beyond the focal one alone."""
     heads = [said("release"), said("adds alone"), said("adds as the last")]
     heads += [said("Shapley value"), said("share of the rise")]
     sheet = Table.of(heads, right=(1, 2, 3, 4))
     for line in table.filter(measure="probabilistic").iter_rows(named=True):
         sheet.add_row(
             escaping.cell(line["dataset"]),
-            *(f"+ {words.percent(line[name])}" for name in ("alone", "last", "shapley")),
+            *(words.rise(line[name]) for name in ("alone", "last", "shapley")),
             "" if line["share"] is None else words.percent(line["share"]),
         )
     return sheet
 
 
 def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
-    """Return what dropping each quasi-identifier saves, and its share of the risk."""
+    """Return the reduction from dropping each quasi-identifier, and its share of the risk."""
     shares = shapley.filter(measure="probabilistic").select("qid", "share")
     heads = [said("drop first"), said("best guess without it"), said("saved")]
     heads += [said("Shapley value"), said("share of the risk")]
@@ -142,7 +142,7 @@ def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
 
 
 def coarsen_first(table: pl.DataFrame) -> Table:
-    """Return what merging the values of a quasi-identifier in pairs saves."""
+    """Return the reduction from merging the values of a quasi-identifier in pairs."""
     heads = [said("coarsen first"), said("values"), said("best guess then"), said("saved")]
     sheet = Table.of(heads, right=(1, 2, 3))
     for line in table.iter_rows(named=True):
@@ -157,7 +157,7 @@ def coarsen_first(table: pl.DataFrame) -> Table:
 
 
 def pairs(table: pl.DataFrame) -> list[Part]:
-    """Return the pairs that work together most, or stand in for each other."""
+    """Return the pairs with the strongest interactions, positive or negative."""
     rows = table.filter(measure="probabilistic").sort(
         pl.col("interaction").abs(), descending=True, maintain_order=True
     )
@@ -195,7 +195,7 @@ def borders(table: pl.DataFrame) -> list[Part]:
 
 
 def sentence(tables: Tables) -> str:
-    """Return the worst of all subsets in words, and what to do first."""
+    """Return a sentence on the worst subset, and one on the quasi-identifier to drop first."""
     worst = tables["best"].row(-1, named=True)
     names = words.listed([escaping.cell(name) for name in worst["qids"]])
     after = _times(worst["posterior_probabilistic"])
@@ -247,7 +247,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 
 def remedies(stored: Stored) -> list[Part]:
-    """Return what to do first: what dropping and coarsening each quasi-identifier buys."""
+    """Return the reductions from dropping and coarsening each quasi-identifier."""
     tables = {k: t for k, t in stored.details.items() if k in REMEDIES}
     parts: list[Part] = []
     if "shapley" in tables and tables["shapley"].height:

@@ -1,28 +1,28 @@
-"""The condensed walk: all subsets of one chunk, in one go; and the roll-up, where it is cheaper.
+"""The condensed walk over all subsets of one chunk, and the roll-up, which may be cheaper.
 
 A chunk holds whole blocks of its first attribute. The walk takes the other attributes one by one.
-At each, a block in which the attribute does not vary passes on as it is: taking the attribute or
-dropping it gives the same block, so the block stands for both. A block in which it varies becomes
-two: its parts, which took the attribute, and itself without the attribute, equal rows merged.
+If an attribute does not vary in a block, the block is passed on unchanged: taking or dropping the
+attribute gives the same block, so the block counts for both. If it varies, the block is replaced by
+its parts, which took the attribute, and by the block without the attribute, with equal rows merged.
 
-A block is *settled*, and leaves the walk, when nothing varies in it, or when it is of two people
-(they part as soon as anything that varies is taken). A settled block stands for every subset that
-has what it took, nothing of what it dropped, and any of what is free. When the walk ends all that
-remains is a list: that many blocks of this kind in that state.
+A block is *settled*, and leaves the walk, when nothing varies in it, or when it has two people
+(they separate as soon as any attribute that varies is taken). A settled block represents every
+subset with all attributes that it took, no attribute that it dropped, and any of the free ones. The
+walk ends with a list: the number of blocks of each kind in each state.
 
-See ``sql/sweep/macros.sql`` for the words. Relatives: bottom-up cubes (Beyer and Ramakrishnan
+``sql/sweep/macros.sql`` defines the terms. Related work: bottom-up cubes (Beyer and Ramakrishnan
 1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
 
-The roll-up takes the subsets of a chunk one after the other, each from the smallest before it: from
-the blocks by all attributes the blocks without one are made, and from these those without another.
-Where people hardly share anything and no attribute follows from others, nothing can be stripped or
-passed on, and this is faster than the walk.
+The roll-up takes the subsets of a chunk one after the other, each from the smallest table before
+it: the blocks by all attributes give the blocks without one attribute, and these give the blocks
+without another. If people share few values and no attribute follows from others, the walk can
+neither strip nor pass on blocks, and the roll-up is faster.
 
-Which of the two is cheaper is chosen for the chunks of each attribute (``Choice``). Chunks are
-samples of their table, so what the first ones took tells what the others will take. The walk is
-tried first. A chunk whose walk takes longer than a roll-up is expected to take is rolled up
-instead: that is the end of it, whatever the roll-up takes. Where roll-ups were cheaper, they are
-cheaper for the attributes after it, too.
+``Choice`` selects the cheaper way for the chunks of each attribute. Chunks are samples of their
+table, so the times of the first ones predict those of the others. The walk is tried first. If the
+walk of a chunk takes longer than the expected time of a roll-up, the chunk is rolled up instead; a
+roll-up is never abandoned. If roll-ups were cheaper for an attribute, they are cheaper for the
+attributes after it, too.
 """
 
 from collections.abc import Callable
@@ -30,20 +30,20 @@ from dataclasses import dataclass
 
 from qifsql.commands.sweep.worker import TWO, Chunk, Worker
 
-SHRINKS = 0.8  # blocks per row of the table before: a table of them pays for what comes after it
-HALVES = 0.4  # and where little comes after it
+SHRINKS = 0.8  # most blocks per row of the table before for which a new table saves time
+HALVES = 0.4  # the same if little work comes after it
 ROLLED = 30e-9  # seconds that a roll-up takes per row and subset
-VALUED = 75e-9  # the same where the values of a secret are counted one by one
-PROMISING = 0.6  # of the time that a roll-up takes: a walk within it needs no comparison
-TRIALS = 2  # chunks that are walked before the walk is compared: one may be unlike the others
-SLOWEST = 16  # attributes left, beyond which all subsets of them are too many to roll up
-CALLS = 0.2  # seconds that calls take, however few the rows are
+VALUED = 75e-9  # the same if the values of a secret are counted one by one
+PROMISING = 0.6  # share of the time of a roll-up: a walk below it needs no comparison
+TRIALS = 2  # chunks that are walked before the comparison: a single one may be untypical
+SLOWEST = 16  # with more attributes left, their subsets are too many to roll up
+CALLS = 0.2  # seconds that calls take even for few rows
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     """Settle all subsets that take the chunk's first attribute.
 
-    False when it stopped half-way, because it was not ``going_well``.
+    Return False if the walk stopped early because ``going_well`` returned False.
     """
     _enter(worker, chunk)
     blocks = _split(worker, "stripped", 0)
@@ -63,7 +63,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
 
 
 def _enter(worker: Worker, chunk: Chunk) -> None:
-    """Bring in the chunk's rows, as blocks that have taken the first attribute: its entry."""
+    """Load the chunk's rows, as blocks that have taken the first attribute: their ``entry``."""
     layout = worker.layout
     taken = 1 << chunk.position
     later = layout.every & ~((taken << 1) - 1)
@@ -75,9 +75,9 @@ def _enter(worker: Worker, chunk: Chunk) -> None:
 
 
 def _split(worker: Worker, onward: str, blocks: int) -> int:
-    """Split the blocks in which this attribute varies, settle those that are done.
+    """Split the blocks in which this attribute varies, and settle the finished blocks.
 
-    Returns how many blocks have a number by now.
+    Return the number of blocks that have a number so far.
     """
     worker.set(blocks=(blocks, "BIGINT"))
     if worker.layout.valued:
@@ -88,12 +88,12 @@ def _split(worker: Worker, onward: str, blocks: int) -> int:
     worker.see("stripped", "stripped")
     worker.make("live", onward)
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
-    worker.settle("settled_cells")  # where one attribute varies, it is taken
+    worker.settle("settled_cells")  # if only one attribute varies, it is taken
     return blocks
 
 
 def _settle_two(worker: Worker, position: int) -> None:
-    """Settle blocks where this attribute and another vary: it is taken, or the other, or both."""
+    """Settle blocks in which this attribute and another vary: one is taken, or both are."""
     layout, bit = worker.layout, 1 << position
     for chosen, seen in ((bit, layout.field(position)), (~bit, layout.later(position))):
         worker.set(chosen=(chosen, "BIGINT"), seen=(seen, layout.rest_type))
@@ -103,7 +103,7 @@ def _settle_two(worker: Worker, position: int) -> None:
 
 
 def roll_up(worker: Worker, chunk: Chunk) -> None:
-    """Settle all subsets that take the chunk's first attribute."""
+    """Settle all subsets that take the chunk's first attribute, each from a larger one."""
     later = worker.layout.every & ~((2 << chunk.position) - 1)
     worker.look_at(chunk)
     rows = worker.make("rolled_0", "chosen_rows", coded=chunk.table)
@@ -112,7 +112,7 @@ def roll_up(worker: Worker, chunk: Chunk) -> None:
 
 
 def group(worker: Worker, chunk: Chunk, subset: int, *, coarser: int | None = None) -> None:
-    """Settle one subset of attributes, from the rows of the chunk themselves.
+    """Settle one subset of attributes, directly from the rows of the chunk.
 
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
     """
@@ -144,10 +144,10 @@ def _drop_each(
     table: int,
     rows: int,
 ) -> None:
-    """Settle all subsets that keep a part of these: without one from ``start`` on, or several.
+    """Settle all subsets that keep only a part of these: one or more from ``start`` on drop out.
 
-    The blocks of each are made from table number ``table``, which has so many ``rows``; they become
-    a table of their own where that is much smaller.
+    The blocks of each come from table number ``table``, which has ``rows``; they are stored in a
+    new table if it is much smaller.
     """
     n = worker.layout.n
     for position in range(start, n):
@@ -170,7 +170,7 @@ def _keep(worker: Worker, later: int) -> None:
 
 @dataclass
 class Pace:
-    """Measured time of the chunks so far."""
+    """Measured time of the finished chunks."""
 
     chunks: int = 0
     rows: int = 0
@@ -184,14 +184,14 @@ class Pace:
 
     @property
     def of_a_row(self) -> float | None:
-        """Return seconds per row; nothing before the first chunk."""
+        """Return the seconds per row; None before the first chunk."""
         return self.seconds / max(self.rows, 1) if self.chunks else None
 
 
 class Choice:
-    """Measurements for the chunks of one attribute, ``left`` attributes before the end.
+    """The choice between walk and roll-up for the chunks of one attribute.
 
-    ``before`` is the choice of the attribute before it.
+    ``left`` is the number of attributes after it, ``before`` the choice of the attribute before it.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Choice:
         self._rolls_before = before is not None and not before.walks()
 
     def walks(self) -> bool:
-        """Return whether the next chunk is to be walked."""
+        """Return whether to walk the next chunk."""
         if not self._may_roll:
             return True
         walk, roll = self._walked.of_a_row, self._rolled.of_a_row
@@ -214,11 +214,11 @@ class Choice:
         return walk <= roll
 
     def enough(self, rows: int) -> float:
-        """Return the seconds after which the walk of a chunk is given up."""
+        """Return the seconds after which the walk of a chunk is abandoned."""
         if not self._may_roll:
             return float("inf")
         return (self._rolled.of_a_row or self._expected) * rows + CALLS
 
     def learn(self, rows: int, seconds: float, *, walked: bool, done: bool = True) -> None:
-        """Learn from a chunk; a walk that was given up would have taken longer."""
+        """Add the time of a chunk, twice if its walk was abandoned: it would have taken longer."""
         (self._walked if walked else self._rolled).add(rows, seconds if done else 2 * seconds)

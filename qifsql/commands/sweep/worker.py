@@ -1,7 +1,7 @@
-"""A worker: one stream that is set up for one pass, and the statements that it can be told.
+"""A worker: one stream that is set up for one pass, and the statements that it can run.
 
-They are the files of ``sql/sweep/``. A file says ``word`` for the counters of a block, packed in a
-128-bit integer; where they need several, there are as many words.
+The statements are the files of ``sql/sweep/``. In a file, ``word`` is a 128-bit integer that packs
+the counters of a block; it becomes several words if the counters need them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from qifsql.query.render import creating, render, setting, viewing
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
-Sums = tuple[int, int, int]  # people, those the best guess is right for, those it is certain for
-MANY, TWO = 3 << 28, 2 << 28  # what a turn says beside the attribute: how many vary
+Sums = tuple[int, int, int]  # people, right by the best guess, right for certain
+MANY, TWO = 3 << 28, 2 << 28  # number of attributes that vary, added to the attribute in a turn
 FORGET = render(exp.delete("settled"))
 _literal = exp.Literal.number
 
@@ -27,7 +27,7 @@ _literal = exp.Literal.number
 class Chunk:
     """Rows of a coded table whose ``entry`` is from ``least`` to ``greatest``.
 
-    ``position`` is that of the attribute in ``entry``, ``state`` what was decided before it.
+    ``position`` is that of the attribute in ``entry``, ``state`` the decisions before it.
     """
 
     table: str
@@ -39,7 +39,7 @@ class Chunk:
 
 
 class Statements:
-    """Statements by the names of their files; ``valued`` files stand in where there are some."""
+    """Statements by the names of their views; if ``valued``, ``sweep_valued`` has priority."""
 
     def __init__(self, words: int, *, valued: bool = False) -> None:
         self.words = words
@@ -47,11 +47,11 @@ class Statements:
         self._texts: dict[tuple[str, ...], str] = {}
 
     def table(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that makes the rows of a file a temporary table."""
+        """Return the statement that stores the rows of a file in a temporary table."""
         return self._once("table", name, file, tables, partial(creating, name))
 
     def view(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that makes a temporary view of the rows of a file."""
+        """Return the statement that creates a temporary view of the rows of a file."""
         return self._once("view", name, file, tables, partial(viewing, name))
 
     def insert(self, into: str, file: str, **tables: str) -> str:
@@ -70,18 +70,18 @@ class Statements:
         tables: Mapping[str, str],
         write: Callable[[exp.Query], str],
     ) -> str:
-        """Return a statement, written once: a sweep sends the same ones thousands of times."""
+        """Return a statement from a cache: a sweep sends the same ones thousands of times."""
         key = (how, name, file, *tables.values())
         if key not in self._texts:
             self._texts[key] = write(self.query(file, **tables))
         return self._texts[key]
 
     def query(self, file: str, **tables: str) -> exp.Query:
-        """Return the query of a file; ``tables`` stand in for tables that it names."""
+        """Return the query of a file; ``tables`` replace tables that it names."""
         variant = f"sweep_valued/{file}"
         view = variant if self.valued and exists(variant) else f"sweep/{file}"
         query = splice(view, words=self.words, tables=tables)
-        if self.valued:  # where a word is one counter
+        if self.valued:  # a word is one counter
             for cast in list(query.find_all(exp.Cast)):
                 if cast.is_type(exp.DataType.Type.INT128):
                     cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
@@ -89,14 +89,14 @@ class Statements:
 
 
 spoken = cache(Statements)
-"""The statements of passes with so many words: made once, for all streams."""
+"""The statements of passes by number of words, created once for all streams."""
 
 
 class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
-    Only subsets of the ``sizes`` are looked at. What is settled is collected in the
-    temporary table ``settled`` until it is taken from there.
+    Only subsets of the ``sizes`` are measured. Settled blocks are collected in the temporary table
+    ``settled`` until they are read from there.
     """
 
     def __init__(self, stream: Stream, layout: Layout, sizes: Sizes) -> None:
@@ -127,7 +127,7 @@ class Worker:
 
     @property
     def history(self) -> list[str]:
-        """Return the statements that were sent, each once, but for those that set variables."""
+        """Return the sent statements, each once, except those that set variables."""
         return [*self._macros, *self._history]
 
     def set(self, **values: tuple[int, str]) -> None:
@@ -141,11 +141,11 @@ class Worker:
             self.stream.rows(setting(name, typed(items, "BIGINT[]"), variable=True))
 
     def look_at(self, chunk: Chunk) -> None:
-        """Let statements see the chunk's rows only."""
+        """Limit the next statements to the rows of the chunk."""
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
     def turn_to(self, bit: int, *, field: int, later: int) -> None:
-        """Let statements speak of one attribute: its bit, the bits of its code, what follows."""
+        """Set the attribute of the next statements: its bit, the bits of its code, those after."""
         self.set(
             bit=(bit, "BIGINT"),
             this=(bit | MANY, "INTEGER"),
@@ -155,19 +155,19 @@ class Worker:
         )
 
     def make(self, name: str, file: str, **tables: str) -> int:
-        """Make the rows of a file a temporary table; how many there are."""
+        """Store the rows of a file in a temporary table; return their number."""
         return self.stream.count(self._note(self.say.table(name, file, **tables)))
 
     def see(self, name: str, file: str, **tables: str) -> None:
-        """Let a temporary view show the rows of a file."""
+        """Create a temporary view of the rows of a file."""
         self.stream.rows(self._note(self.say.view(name, file, **tables)))
 
     def settle(self, file: str, **tables: str) -> None:
-        """Add the rows of a file to what is settled."""
+        """Add the rows of a file to the settled blocks."""
         self.stream.rows(self._note(self.say.insert("settled", file, **tables)))
 
     def forget(self) -> None:
-        """Take back what was settled."""
+        """Delete the settled blocks."""
         self.stream.rows(FORGET)
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
@@ -185,15 +185,13 @@ class Worker:
 
 @cache
 def macros() -> list[str]:
-    """Return the statements that define the words of the walk."""
+    """Return the statements that define the macros of the walk."""
     return script("sweep/macros")
 
 
 @cache
 def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
-    """Return the macro that says which attributes differ.
-
-    From bits that differ to one bit for each.
+    """Return the macro that turns bits that differ in ``rest`` into a bit for each attribute.
 
     ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
     """
@@ -207,7 +205,7 @@ def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
 
 @cache
 def people(counter_bits: int, *, valued: bool) -> str:
-    """Return the macro that gives the number of people from the first word of a block."""
+    """Return the macro that reads the number of people from the first word of a block."""
     word = exp.column("word")
     mask = number((1 << counter_bits) - 1, "HUGEINT")
     counted: exp.Expr = word if valued else exp.BitwiseAnd(this=word, expression=mask)
@@ -216,7 +214,7 @@ def people(counter_bits: int, *, valued: bool) -> str:
 
 @cache
 def keyed(n: int, kind: str) -> str:
-    """Return the macro that makes a block's key of its number and its state."""
+    """Return the macro that computes the key of a block from its number and its state."""
     block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
     return _macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
 
@@ -230,7 +228,7 @@ def packed(width: int, kind: str) -> str:
 
 
 def as_named(layout: Layout) -> str:
-    """Return the macro that numbers a subset in the order the quasi-identifiers were named."""
+    """Return the macro that numbers a subset in the order given by the user."""
     terms: list[exp.Expr] = []
     for position, i in enumerate(layout.order):
         shifted = exp.BitwiseRightShift(this=exp.column("x"), expression=_literal(position))
@@ -252,7 +250,7 @@ def _macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
 
 @cache
 def settled(words: int, *, valued: bool) -> str:
-    """Return the statement that makes the empty table of what is settled."""
+    """Return the statement that creates the empty table ``settled``."""
     kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
     if valued:
         kinds = {"size": "BIGINT", "mode": "BIGINT", "values": "BIGINT"}
@@ -273,10 +271,10 @@ def settled(words: int, *, valued: bool) -> str:
 
 
 def kinds(layout: Layout) -> exp.Query:
-    """Return one row per state, question and kind of block: what was settled, summed up.
+    """Return the sums of settled blocks: one row per state, question and kind of block.
 
-    ``size`` people, ``mode`` of them with the most frequent value of the secret, ``values`` that
-    occur. Of whose record it is (question 0) one guess is right in each block.
+    A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
+    ``values`` different values. In re-identification (question 0) one guess is right in each block.
     """
     source = "settled" if layout.valued else _unpacked(layout).subquery("settled")
     arms: list[exp.Query] = []
@@ -336,7 +334,7 @@ def _variable(name: str, value: int, kind: str) -> str:
 
 
 def number(value: int, kind: str) -> exp.Expr:
-    """Return a whole number of that type; text in between, because a literal has 64 bits."""
+    """Return a whole number of that type, cast from text because a literal has 64 bits."""
     return typed(exp.Literal.string(str(value)), kind)
 
 

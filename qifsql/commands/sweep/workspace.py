@@ -32,11 +32,11 @@ from qifsql.query.templates import load, script
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
-FORM = 3  # of the tables in a workspace
+FORM = 3  # version of the tables in a workspace
 
 
 class Workspace:
-    """The tables of one sweep, in a file or, without one, in memory."""
+    """The tables of one sweep, in a file, or in memory if there is no file."""
 
     def __init__(self, engine: LocalEngine, path: Path | None, request: Mapping[str, Any]) -> None:
         self.engine = engine
@@ -68,14 +68,14 @@ class Workspace:
 
     @property
     def damaged(self) -> str:
-        """Return the message where the workspace does not hold what was stored in it."""
+        """Return the message for a workspace that does not hold what was stored in it."""
         return (
             f"the workspace {self.path} is damaged: it does not hold what was stored in it; start "
             "over with --restart, or name another file with --workspace"
         )
 
     def broken(self, what: str) -> QifError:
-        """Return the error to raise where what was found cannot be right."""
+        """Return the error for results that cannot be right."""
         if self.path is None:
             return InternalError(f"{what}; report this")
         return DatasetError(self.damaged, detail=what)
@@ -83,7 +83,7 @@ class Workspace:
     def enter(
         self, stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False
     ) -> None:
-        """Enter rows in the ledger of a file; part of the transaction that stores them."""
+        """Enter rows in the ledger of a file, in the transaction that stores them."""
         if self.path is not None:
             ledger.enter(stream, name, rows, gone=gone)
 
@@ -96,22 +96,19 @@ class Workspace:
 
     @property
     def useful(self) -> bool:
-        """Return whether people are coded or attacked already.
-
-        Else there is nothing to go on with.
-        """
+        """Return whether people are coded or attacked already, so that a run can resume."""
         rows = self.stream.rows(
             "SELECT count(*) FROM kept.facts WHERE name NOT IN ('asked', 'spreads', 'records')"
         )
         return bool(rows[0][0])
 
     def fact(self, name: str) -> Any:
-        """Return what was stored under a name; None if nothing was."""
+        """Return the fact stored under a name; None if it was not stored."""
         rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
     def tell(self, name: str, fact: object) -> None:
-        """Store a fact under a name, in place of an earlier one."""
+        """Store a fact under a name; it replaces an earlier one."""
         with self.stream.transaction():
             self._tell(name, fact)
 
@@ -123,7 +120,7 @@ class Workspace:
         self.enter(self.stream, "facts", rows)
 
     def layouts(self) -> list[Layout]:
-        """Return the passes, as they were laid out; none in a new workspace."""
+        """Return the stored passes; an empty list in a new workspace."""
         rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
         return [_layout(json.loads(text)) for (text,) in rows]
 
@@ -137,7 +134,7 @@ class Workspace:
             self.enter(self.stream, "passes")
 
     def worked(self) -> list[tuple[Task, str, float]]:
-        """Return the tasks that are done, how, and in how many seconds."""
+        """Return the tasks that are done, each with its method and its seconds."""
         rows = self.stream.rows(
             "SELECT tasks.*, method, seconds FROM kept.tasks JOIN kept.done ON number = task "
             "ORDER BY number"
@@ -150,7 +147,7 @@ class Workspace:
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
     def begin(self, number_of_pass: int) -> None:
-        """Say that the people of a pass are coded; part of the transaction of its first tasks."""
+        """Record that the people of a pass are coded, in the transaction of its first tasks."""
         self._tell(f"coded {number_of_pass}", True)
 
     def begun(self, number_of_pass: int) -> bool:
@@ -158,7 +155,7 @@ class Workspace:
         return bool(self.fact(f"coded {number_of_pass}"))
 
     def complete(self, number_of_pass: int, n: int) -> int:
-        """Return the attributes, as bits, of which all subsets that begin with them are done."""
+        """Return the attributes, as bits, for which all subsets that begin with them are done."""
         done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
         pending = self.pending(number_of_pass)
         reached = {t.position for t in (*done, *pending) if not t.state}
@@ -166,7 +163,7 @@ class Workspace:
         return sum(1 << p for p in reached - waiting)
 
     def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
-        """Store new tasks, numbered; part of the transaction of the stream."""
+        """Store new tasks with numbers, in the transaction of the stream; return them."""
         with self._lock:
             first = self._last + 1
             self._last += len(tasks)
@@ -182,7 +179,7 @@ class Workspace:
         return numbered
 
     def draw(self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum) -> None:
-        """Store what the entries from ``start`` of a sample were drawn from."""
+        """Store the stratum of the sampled entries from ``start`` on."""
         stream.rows(
             "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
             [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
@@ -193,7 +190,7 @@ class Workspace:
         self.enter(stream, "strata", _rows("strata", condition))
 
     def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
-        """Say that a task is done; part of the transaction that stores what it found."""
+        """Record that a task is done, in the transaction that stores its results."""
         stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
         condition = exp.EQ(this=exp.column("task"), expression=exp.convert(task.number))
         self.enter(stream, "done", _rows("done", condition))
@@ -219,10 +216,10 @@ class Workspace:
 def prepare(
     engine: LocalEngine, path: Path, dataset: Dataset | Collection, *, restart: bool
 ) -> None:
-    """Look at the file of a workspace before it is opened; ``restart`` removes an old one.
+    """Check the file of a workspace before it is opened; ``restart`` removes an old one.
 
-    Nothing is removed but a workspace. Raises InputError where the file is something else or
-    cannot be made, and DatasetError where a running sweep has it.
+    Only a workspace or an empty file is removed. Raises InputError if the file is something else or
+    cannot be written, and DatasetError if a running sweep uses it or it is corrupt.
     """
     if why := misplaced(path):
         raise InputError(f"the workspace {path} {why}; name a file with --workspace")
@@ -269,9 +266,9 @@ def prepare(
 
 @contextmanager
 def alone(path: Path | None) -> Iterator[None]:
-    """Refuse a workspace that another thread of this program has.
+    """Refuse a workspace that another thread of this program uses.
 
-    The lock of the file keeps other programs out, but not this one.
+    The lock of the file stops other programs, but not this one.
     """
     if path is None:
         yield
@@ -308,5 +305,5 @@ def _layout(held: dict[str, Any]) -> Layout:
 
 
 def _rows(table: str, condition: exp.Expr) -> exp.Select:
-    """Return the rows of a table that are new or about to go."""
+    """Return the rows of a table that satisfy a condition."""
     return exp.select("*").from_(f"{STORE}.main.{table}").where(condition)

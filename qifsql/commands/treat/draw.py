@@ -1,7 +1,7 @@
-"""Drawing lots: which record of each person stays, and the query that gives the records that do.
+"""Random choice of the record of each person that stays, and the query for these records.
 
-See ``treat`` for what a lot is. Records are told apart by their position in the input, which every
-statement counts again; a table of the engine's own holds those that are dropped.
+``treat`` defines the lot of a record. Records are identified by their position in the input, which
+every statement counts again; a table inside the engine holds the dropped positions.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 from qifsql.results import release
 
-_DATED = ("DATE", "TIME", "TIMESTAMP")  # their text in CSV may have a form that no cast knows
+_DATED = ("DATE", "TIME", "TIMESTAMP")  # their text in CSV may have a form that no cast accepts
 
 SUMMARY: dict[str, pl.DataType] = {
     "records": pl.Int64(),
@@ -40,13 +40,14 @@ SUMMARY: dict[str, pl.DataType] = {
     "people_with_several": pl.Int64(),
     "without_key": pl.Int64(),
 }
-"""One row: the records under the filter, the people (as many records stay), the records that are
-dropped, the people who have several, and the records without a key, each a person of its own."""
+"""One row: the records that pass the filter, the people (one record of each stays), the dropped
+records, the people with several records, and the records without a key, each counted as a separate
+person."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """Records as they are read: their columns, whose they are, and which of them are meant."""
+    """Records as they are read: their dataset, columns, person key and filter."""
 
     dataset: Dataset
     columns: tuple[Column, ...]
@@ -55,9 +56,9 @@ class Records:
 
 
 def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
-    """Return the records with their types, once key and filter are checked."""
+    """Return the records with their types, after a check of key and filter."""
     schema, dataset = catalog.schema, catalog.dataset
-    assert isinstance(dataset, Dataset)  # noqa: S101 - it was one
+    assert isinstance(dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     key_column = schema[key]
     if nested(key_column.type):
         raise ColumnError(
@@ -74,10 +75,10 @@ def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
 
 
 def as_text(records: Records) -> Records | None:
-    """Return the same records of CSV with all cells as the texts they are; None for other formats.
+    """Return the records of a CSV file with all cells as text; None for other formats.
 
-    The key and the columns of the filter are cast to their types. Not where these are dates or
-    times, of which CSV knows more forms than a cast does.
+    The key and the columns of the filter are cast to their types. The result is None, too, if one
+    of these is a date or a time, because CSV accepts more forms of them than a cast does.
     """
     if records.dataset.format != "csv":
         return None
@@ -100,7 +101,7 @@ def as_text(records: Records) -> Records | None:
 
 
 def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
-    """Make a table of the records that are dropped (``gone``); ``SUMMARY``, and what ran."""
+    """Write a table of the dropped records (``gone``); return ``SUMMARY`` and the statements."""
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
     keyed = Step("keyed", "One row per record: its key.", _keyed(records))
@@ -121,7 +122,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
 
 
 def gone() -> exp.Table:
-    """Return the table of the records that are dropped: their positions, from 1."""
+    """Return the table of the dropped records: their positions, from 1."""
     return exp.table_("dropped", db="main", catalog=LOADED)
 
 
@@ -132,10 +133,7 @@ def _keyed(records: Records) -> exp.Select:
 
 
 def _numbered(records: Records) -> exp.Select:
-    """Return one row per record.
-
-    Its position, from 1, its key, and its cells under names of ours.
-    """
+    """Return one row per record: its position, from 1, its key, and its cells, numbered."""
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
         exp.alias_(records.key, "key"),
@@ -170,9 +168,9 @@ def _contenders(records: Records, seed: int) -> Step:
 
 
 def kept_plan(records: Records, kind: str) -> Plan:
-    """Return the records that stay, in the order of the input, for a file of that ending.
+    """Return the plan of the records that stay, in input order, for a file of that ending.
 
-    Not an anti join, which may give the rows in another order.
+    The plan has no anti join, because that may change the order of the rows.
     """
     names = release.aliases([c.name for c in records.columns])
     columns = []

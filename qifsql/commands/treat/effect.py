@@ -1,7 +1,7 @@
-"""Effects of dropping records: risk before and after, and changes in who is singled out.
+"""Effects of dropping records: the risk before and after, and changes in people singled out.
 
-A treatment can raise the risk as well as lower it: of the people who were alone in their block some
-are lost, and others are alone once their look-alikes are gone (PoPETs section 5.2, footnote 12: of
+A treatment can raise or lower the risk. It drops some of the people who were alone in their block;
+other people become alone because others like them are dropped (PoPETs section 5.2, footnote 12: of
 57 people alone by their school, 26 are lost, and 42 are alone only afterwards).
 """
 
@@ -29,7 +29,7 @@ COMPARISON: dict[str, pl.DataType] = {
     "when": pl.String(),
     **{name: SCHEMA[name] for name in SCHEMA if name not in ("datasets", "seconds")},
 }
-"""One row per model and secret, ``before`` and ``after``; the other columns are as in a result."""
+"""One row per model and secret, ``before`` and ``after``, with the other columns of a result."""
 
 CHANGES: dict[str, pl.DataType] = {
     "singled_out_before": pl.Int64(),
@@ -39,16 +39,17 @@ CHANGES: dict[str, pl.DataType] = {
     "singled_out_after": pl.Int64(),
 }
 """One row. Of the records alone in their block before, ``lost`` are those that were dropped; the
-others are still alone. ``singled_out_only_after``: records that had look-alikes before."""
+others are still alone. ``singled_out_only_after`` are alone only after others were dropped."""
 
-_TABLE = "compared"  # of the engine's own: one row per record, with what the adversary knows
+_TABLE = "compared"  # inside the engine: one row per record, with the columns of the attack
 
 
 def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str, pl.DataFrame]:
     """Run an attack on all records and on those that stay.
 
-    ``dropped`` is a table of the positions of the others, from 1, in its column ``position``.
-    Return the risk before and after (``COMPARISON``), and who is singled out when (``CHANGES``).
+    ``dropped`` is a table of the positions of the dropped records, from 1, in its column
+    ``position``. Return the risk before and after (``COMPARISON``), and the changes in the records
+    singled out (``CHANGES``).
     """
     microdata = attack.microdata
     name = microdata.dataset.name
@@ -70,9 +71,9 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
 
 
 def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
-    """Return the used columns of every record under the filter, and the one that marks kept ones.
+    """Return the used columns of the filtered records, and the column that marks kept records.
 
-    Columns keep the engine's names, under which the attack knows them.
+    Columns keep the names of the engine, which the attack uses.
     """
     trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
     used = sorted(read(*trees))
@@ -119,7 +120,7 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
 
 
 def _count(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
-    """Return who is alone before and after."""
+    """Return the numbers of records that are alone before and after, as ``CHANGES``."""
     people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("treat/changes", width=len(microdata.qids))
     plan = Plan(tuple(microdata_steps.steps(people)), query)

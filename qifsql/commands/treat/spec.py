@@ -10,9 +10,9 @@ from qifsql.data.option import DATA, TEXT, Option
 class TreatOptions(TypedDict, total=False):
     """Options of ``treat``: the key, and the adversary of the comparison.
 
-    ``key`` is the column that identifies a person; a record without one (missing or NaN) is a
-    person of its own. ``qids`` and ``secret``: compare what an adversary who knows these gains
-    before and after (models CRS, and CAS with a secret).
+    ``key`` is the column that identifies a person; a record without a key (missing or NaN) counts
+    as a separate person. ``qids`` and ``secret``: compare the success of an adversary who knows the
+    quasi-identifiers, before and after (models CRS, and CAS with a secret).
     """
 
     key: Annotated[

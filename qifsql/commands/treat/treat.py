@@ -1,12 +1,12 @@
-"""Treatment: one record of each person, chosen at random, the same for a seed.
+"""Treatment: one random record of each person, the same for the same seed.
 
-What a record draws depends on nothing but the seed, its cells and, where a person has several
-identical records, which of them it is: every record has the same chance, and neither the order of
-the rows, nor how they are split into files, nor the number of threads matter. The record with the
-least lot stays. A lot is the MD5 digest of ``copy/seed|cells``: ``copy`` counts the identical
-records of a person from 1, and ``cells`` are the cells as text, each after its length in bytes and
-a colon, ``-`` where it is missing. The text of a cell is fixed by DuckDB, whose version stands in
-the manifest; that of CSV is what stands in the file. Source: PoPETs section 5.1.
+Each record draws a lot, and the record of a person with the smallest lot stays. A lot is the MD5
+digest of ``copy/seed|cells``: ``copy`` numbers the identical records of a person from 1, and
+``cells`` are the cells as text, each after its length in bytes and a colon, or ``-`` if it is
+missing. So a lot depends only on the seed, the cells and ``copy``. Every record has the same
+chance; the order of the rows, their division into files and the number of threads do not matter.
+DuckDB determines the text of a cell, and the manifest states its version; a cell of CSV keeps the
+text in the file. Source: PoPETs section 5.1.
 """
 
 from dataclasses import replace
@@ -31,8 +31,8 @@ from qifsql.results import release
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
-SEEDS = 2**63  # seeds are below: they fit the whole numbers of every format
-UTC = "SET TimeZone = 'UTC'"  # times are written as text in lots, as the engine does
+SEEDS = 2**63  # seeds are below this, so they fit the integers of every format
+UTC = "SET TimeZone = 'UTC'"  # lots contain times as text, which the engine writes in UTC
 
 
 def treat(
@@ -119,7 +119,7 @@ def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -
 
 
 def _notes(records: draw.Records, kind: str) -> list[str]:
-    """Return what of the input is not as it was."""
+    """Return remarks on the values that differ from the input in their form."""
     notes = []
     dataset = records.dataset
     if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:

@@ -1,4 +1,4 @@
-"""A treatment as people read it: what was dropped, and what that does to the risk."""
+"""The text of a treatment: the dropped records, and the effect on the risk."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the records of before and after, and with quasi-identifiers the risks of both."""
+    """Return the records before and after, and with quasi-identifiers the risks of both."""
     row = frame.row(0, named=True)
     heads = {
         "records": said("records"),
@@ -39,7 +39,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _dropped(row: Mapping[str, int], seed: int | None) -> str:
-    """Return what was dropped and why, in a sentence or two."""
+    """Return sentences on the number of dropped records and the reason."""
     numbers = {name: words.count(n) for name, n in row.items()}
     text = said("{dropped} of {records} records are dropped.", **numbers)
     one = "{n} person had several records; one was drawn at random."
@@ -56,7 +56,7 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
 
 
 def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
-    """Return one attack on the records before and after."""
+    """Return the table of one attack on the records before and after."""
     table = Table.of(["", said("before"), said("after")], right=(1, 2))
     for name, column, written in (
         (said("records"), "records", words.count),
@@ -70,7 +70,7 @@ def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
 
 
 def _changed(row: Mapping[str, int]) -> str:
-    """Return who is singled out when, in one sentence."""
+    """Return a sentence on the changes in the records singled out."""
     numbers = {name: words.count(n) for name, n in row.items()}
     return said(
         "Of {singled_out_before} records singled out before, {still_singled_out} still are and "

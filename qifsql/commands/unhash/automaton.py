@@ -1,9 +1,10 @@
 """The words of a pattern as an automaton: each word is one path.
 
-So words are counted without being made, and each is made once: whatever overlaps in patterns, the
-automaton is deterministic, in one state after the same characters. It has no circles, for a pattern
-has finitely many words. Python's work grows with the patterns, not with their words; these are made
-in SQL, by walking from state to state, which takes the states: no package of the core has them.
+So words are counted without writing them out, and each word is written once. The automaton is
+deterministic even if patterns overlap: the same characters always lead to one state. It has no
+cycles, because a pattern has finitely many words. The work of Python grows with the patterns, not
+with their words. SQL writes the words by going from state to state. So it needs the states, which
+no package of the core provides.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,19 +13,19 @@ from dataclasses import dataclass
 from qifsql.commands.unhash.patterns import Chain, Choice, Node, Repeat, Symbols
 from qifsql.errors import InputError
 
-PLACES = 20_000  # characters that all words together may have as places of the patterns
-MOVES = 50_000  # between states
-EFFORT = 20_000_000  # places looked at to find all states
+PLACES = 20_000  # most characters in the patterns, written out
+MOVES = 50_000  # most moves between states
+EFFORT = 20_000_000  # most places visited to find all states
 
-Kind = int  # characters that the patterns never tell apart are of one kind
+Kind = int  # characters that no pattern distinguishes are of one kind
 State = int
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """States from 0, where words begin; ``moves`` by kinds of characters; where words may end.
+    """An automaton: its states from 0, ``moves`` by kind of character, and ``finals``.
 
-    ``kinds`` are the code points of each kind.
+    Words begin in state 0 and may end in ``finals``. ``kinds`` are the code points of each kind.
     """
 
     kinds: tuple[tuple[int, ...], ...]
@@ -33,11 +34,11 @@ class Automaton:
 
     @property
     def words(self) -> int:
-        """Return how many different words there are."""
+        """Return the number of different words."""
         return self.words_from()[0]
 
     def words_from(self) -> dict[State, int]:
-        """Return how many words lead from each state to an end."""
+        """Return the number of words that lead from each state to an end."""
         counts: dict[State, int] = {}
         waiting = [0]
         while waiting:
@@ -51,12 +52,12 @@ class Automaton:
         return counts
 
     def cut(self, rows: int) -> int:
-        """Return after how many characters words are cut in two, so that both parts are few.
+        """Return the number of characters after which to cut words, so that both parts are few.
 
-        The first parts are at least ``rows``, if there are that many words at all.
+        There are at least ``rows`` first parts, if there are that many words at all.
         """
         words, ended, depth = self.words_from(), 0, 0
-        level: dict[State, int] = {0: 1}  # how many beginnings lead to each state
+        level: dict[State, int] = {0: 1}  # number of beginnings that lead to each state
         costs: dict[int, int] = {}
         while level:
             firsts = ended + sum(level.values())
@@ -112,7 +113,7 @@ def automaton(node: Node) -> Automaton:
 
 
 class _Places:
-    """Places between the characters of patterns; edges read one, those of ``free`` none."""
+    """Places between the characters of patterns; ``edges`` read a character, ``free`` do not."""
 
     def __init__(self) -> None:
         self.edges: list[list[tuple[frozenset[int], int]]] = [[], []]
@@ -120,7 +121,7 @@ class _Places:
         self.looked_at = 0
 
     def build(self, node: Node, first: int, last: int) -> None:
-        """Lead from one place to another by the words of a pattern."""
+        """Add paths from one place to another for the words of a pattern."""
         if isinstance(node, Symbols):
             self.edges[first].append((node.codes, last))
         elif isinstance(node, Choice):
@@ -150,9 +151,9 @@ class _Places:
         self.free[here].append(last)
 
     def closed(self, places: Iterable[int]) -> frozenset[int]:
-        """Return these places and all that are reached from them without a character.
+        """Return the places reached from these without a character, including these.
 
-        Of them only those that matter: where a character is read, and the end.
+        Only the places where a character is read, and the end, are returned.
         """
         closure = set(places)
         waiting = list(closure)
@@ -175,7 +176,7 @@ class _Places:
 
 
 def _kinds(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the characters of all classes, those together that are in the same classes."""
+    """Return the characters of all classes, grouped by the classes that contain them."""
     inside: dict[int, list[int]] = {}
     for i, codes in enumerate(sorted(classes, key=sorted)):
         for code in codes:

@@ -1,7 +1,7 @@
-"""The tables of a dictionary attack: hashes of the column, candidates, and those that match.
+"""The tables of a dictionary attack: hashes of the column, candidates, and matches.
 
-Candidates are never all there at once: beginnings and ends of the words are tables, and their
-pairs are hashed and looked up as they are made.
+Candidates are never stored all at once. Tables hold the beginnings and the ends of the words; each
+pair is hashed and looked up as soon as it is joined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 ROW_GROUP = 122_880  # rows that one thread of DuckDB takes at a time
-OTHERS = {56: "SHA-224", 96: "SHA-384", 128: "SHA-512"}  # told from the number of digits
+OTHERS = {56: "SHA-224", 96: "SHA-384", 128: "SHA-512"}  # recognised by the number of digits
 
 
 @dataclass(frozen=True)
 class Column:
-    """The column that holds hashes, and the records that are looked at."""
+    """The column of hashes, and the filter on its records."""
 
     dataset: Dataset
     attribute: Attribute
@@ -42,16 +42,16 @@ class Column:
 def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
     """Return the column of that name.
 
-    An error where it cannot have hashes or the filter is none.
+    Raises an error if the column cannot hold hashes or the filter is invalid.
     """
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     (attribute,) = of_column(name, catalog.schema)
     hashes.digest(attribute, kind)
     return Column(catalog.dataset, attribute, kind, catalog.filter(where))
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
-    """Make the table ``digests``; an error where no cell has a hash."""
+    """Write the table ``digests``; raise an error if no cell has a hash."""
     hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashed(hash_column))
     setup = tuple(openings(hash_column.dataset))
     tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup))
@@ -78,7 +78,7 @@ def _hashed(hash_column: Column) -> exp.Select:
 
 
 def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
-    """Return what stands in the column instead, by the number of hexadecimal digits."""
+    """Return the error for a column without hashes, with its numbers of hexadecimal digits."""
     kind, name = hash_column.kind, quoted(hash_column.attribute.name)
     text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
     if not digits:
@@ -96,7 +96,7 @@ def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputEr
 
 
 def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tuple[str, ...]]:
-    """Make the table ``listed`` of the different candidates in a file: how many, and its paths."""
+    """Write the table ``listed`` of a file's candidates; return their number and its paths."""
     dataset, cell, rows = _list(catalog, path)
     text = exp.alias_(exp.cast(cell, "VARCHAR"), "candidate")
     query = exp.select(text).distinct().from_(exp.alias_(rows, SOURCE, table=True))
@@ -123,7 +123,7 @@ def _of_lines(path: str) -> bool:
 
 
 def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
-    """Return the file, the candidate in each of its rows, and what yields these."""
+    """Return the file, the expression of a candidate, and the relation with its rows."""
     lines = listed(path)
     if _of_lines(path):
         return lines, exp.column("line", table=SOURCE), header_line(lines)
@@ -142,7 +142,7 @@ def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
 def match(
     tables: Tables, kind: Hash, words: Automaton | None, *, listed: bool, salt: tuple[str, str]
 ) -> None:
-    """Hash the words of the patterns and the listed candidates; make the table ``matches``."""
+    """Hash the words of the patterns and the listed candidates; write the table ``matches``."""
     kinds: list[tuple[str, Step]] = []
     if words is not None:
         for name, plan in _parts(words, ROW_GROUP * tables.engine.threads):
@@ -165,7 +165,7 @@ def match(
 
 
 def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
-    """Return the tables of what words begin and end with, and of what these are made from."""
+    """Return the tables of beginnings and ends of words, and those that they are built from."""
     steps = [(s, k, to) for s, after in words.moves.items() for k, to in after.items()]
     symbols = [(k, code) for k, codes in enumerate(words.kinds) for code in codes]
     tables = (

@@ -1,4 +1,4 @@
-"""Hashes as they stand in a column: in hexadecimal digits, in base64, or as bytes."""
+"""Hashes in a column: as hexadecimal digits, as base64, or as bytes."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ _HEX, _BASE64 = "[0-9A-Fa-f]", "[A-Za-z0-9+/]"
 
 @dataclass(frozen=True)
 class Hash:
-    """A hash function: its name, which is DuckDB's, too, and how many bytes it gives."""
+    """A hash function: its name, which is also that in DuckDB, and its number of bytes."""
 
     name: str
     bytes: int
 
     @property
     def digits(self) -> int:
-        """Return the hexadecimal digits of a hash."""
+        """Return the number of hexadecimal digits of a hash."""
         return 2 * self.bytes
 
 
@@ -40,9 +40,9 @@ def hash_named(name: str) -> Hash:
 
 
 def digest(column: Attribute, kind: Hash) -> exp.Expr:
-    """Return the hash in a cell as lower-case hexadecimal digits; NULL if the cell has none.
+    """Return the hash in a cell as lower-case hexadecimal digits; NULL if the cell has no hash.
 
-    ColumnError where a column of its type cannot have hashes.
+    Raises ColumnError if a column of that type cannot hold hashes.
     """
     cell, type_ = column.expression, family(column.type)
     if type_ == "UUID" and kind.bytes == 16:
@@ -61,7 +61,7 @@ def digest(column: Attribute, kind: Hash) -> exp.Expr:
 
 
 def digits(column: Attribute) -> exp.Expr:
-    """Return how many hexadecimal digits a cell of text has; NULL if it has others."""
+    """Return the number of hexadecimal digits of a cell; NULL if it has other characters."""
     if family(column.type) == "BLOB":
         length = _function("octet_length", column.expression.copy())
         return exp.Mul(this=length, expression=exp.Literal.number(2))

@@ -1,20 +1,20 @@
 r"""Patterns of identifiers: a small part of regular expressions.
 
 =====================  ===========================================================================
-``A``                  itself, as every character without a meaning of its own; blanks count
-``\.``, ``\\``         the character behind the backslash, where that is no letter or digit
+``A``                  itself, as every character without a special meaning; blanks count
+``\.``, ``\\``         the character after the backslash, if that is no letter or digit
 ``\t``, ``\n``         tab and line feed
 ``\d``                 a digit, ``[0-9]``
-``[0-9A-F_]``          one of these characters and ranges; ``\]``, ``\-``, ``\d`` stand in it, too
+``[0-9A-F_]``          one of these characters and ranges; ``\]``, ``\-``, ``\d`` are allowed
 ``P{3}``, ``P{2,4}``   P three times, two to four times; ``P?`` is ``P{0,1}``
 ``P|Q``                P or Q
 ``(P)``                P as one part
 =====================  ===========================================================================
 
-The parser of ``re`` is private (``re._parser``) and changes with Python, so this has its own.
+The parser of ``re`` is private (``re._parser``) and changes with Python, so this module has one.
 
-A pattern says the whole identifier, and finitely many of them. What has no end (``*``, ``+``,
-``{2,}``) or does not say which characters there are (``.``, ``[^...]``) is refused.
+A pattern describes whole identifiers, finitely many of them. Parts without an end (``*``, ``+``,
+``{2,}``) or without a list of characters (``.``, ``[^...]``) are refused.
 """
 
 import re
@@ -24,9 +24,9 @@ from typing import TypeAlias
 
 from qifsql.errors import InputError, quoted
 
-TIMES = 1000  # how often a part may be repeated
-CHARACTERS = 70_000  # in one class
-NESTED = 50  # brackets in brackets
+TIMES = 1000  # most repetitions of a part
+CHARACTERS = 70_000  # most characters in one class
+NESTED = 50  # deepest nesting of brackets
 
 _DIGITS = frozenset(range(ord("0"), ord("9") + 1))
 _ESCAPED: Mapping[str, frozenset[int]] = {
@@ -39,14 +39,14 @@ _ENDLESS = "a repetition without an end; say how often, as in {1,8}"
 
 @dataclass(frozen=True)
 class Symbols:
-    """One character of these, by their code points."""
+    """One character of a set of code points."""
 
     codes: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Chain:
-    """All parts, one after the other; without parts: nothing at all."""
+    """All parts, one after the other; without parts: the empty text."""
 
     parts: tuple["Node", ...]
 
@@ -60,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The part at least so often and at most so often."""
+    """The part, repeated ``least`` to ``most`` times."""
 
     part: "Node"
     least: int
@@ -76,12 +76,12 @@ def parse(pattern: str) -> Node:
 
 
 def together(patterns: Sequence[str]) -> Node:
-    """Return what any of these patterns says."""
+    """Return the tree for the words of any of these patterns."""
     return Choice(tuple(parse(pattern) for pattern in patterns))
 
 
 class _Parser:
-    """Reads a pattern from left to right."""
+    """A parser that reads a pattern from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text

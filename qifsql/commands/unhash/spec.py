@@ -6,18 +6,19 @@ from typing import Annotated, Required, TypedDict
 
 from qifsql.data.option import DATA, FILE, RUN, TEXT, TEXTS, WHOLE, Option
 
-MOST = 1_000_000_000  # candidates that are tried unless more are allowed
+MOST = 1_000_000_000  # most candidates, unless the user allows more
 
 
 class UnhashOptions(TypedDict, total=False):
     """Options: the column of hashes, and the candidates.
 
-    ``algorithm`` is md5, sha1 or sha256. ``patterns`` say which identifiers there may be
-    (``qifsql.commands.unhash.patterns``); a candidate that several of them say is tried once.
-    ``candidates`` is a file of further ones, as text: a .txt file with one on each line, or the
-    column ``candidate``, or the only one, of CSV or Parquet. What is hashed is ``salt``, the
-    candidate in UTF-8, ``salt_after``. More candidates than ``most`` are refused before any is
-    made. ``mapping`` names a file, .parquet or .csv, for the hashes and what was found for each.
+    ``algorithm`` is md5, sha1 or sha256. ``patterns`` describe the possible identifiers
+    (``qifsql.commands.unhash.patterns``); a candidate of several patterns is tried once.
+    ``candidates`` is a file of further candidates, as text: a .txt file with one on each line, or
+    CSV or Parquet with a column ``candidate`` or only one column. The hashed text is ``salt``, the
+    candidate in UTF-8, and ``salt_after``. More candidates than ``most`` are refused before any is
+    hashed. ``mapping`` names a file, .parquet or .csv, for the hashes and the candidates found for
+    each.
     """
 
     column: Required[

@@ -1,8 +1,7 @@
-"""Dictionary attack: hash all that may have been hashed, and look it up in the column.
+"""Dictionary attack: hash all possible identifiers, and look up the hashes in the column.
 
-A hash of an identifier hides nothing if the identifiers can be listed: all taxi medallions of
-New York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: M68;
-Pandurangan 2014.
+A hash of an identifier hides nothing if the identifiers can be listed: all taxi medallions of New
+York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: M68; Pandurangan 2014.
 """
 
 import time
@@ -48,15 +47,15 @@ RECOVERED: dict[str, pl.DataType] = {
     "candidates_per_second": pl.Float64(),
     "seconds": pl.Float64(),
 }
-"""One row. ``missing`` records have no value and ``unfit`` ones no hash of that kind; ``values``
-are different hashes, ``recovered_values`` those for which a candidate was found, and ``ambiguous``
-those with several. Shares are in [0, 1], of the different hashes and of the records that have one.
-``seconds`` is the time of making, hashing and looking up candidates."""
+"""One row. ``missing`` records have no value, ``unfit`` records have a value that is not a hash of
+that kind. ``values`` are the different hashes, ``recovered_values`` those with a candidate,
+``ambiguous`` those with several candidates. Shares are in [0, 1], of the different hashes and of
+the records with a hash. ``seconds`` is the time to write, hash and look up candidates."""
 
-GREATEST = 2**63 - 1  # candidates that can be allowed: more than anybody can try
+GREATEST = 2**63 - 1  # highest limit of candidates: more than anybody can try
 
 PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int64()}
-"""One row per pattern: how many different identifiers it says. Patterns may overlap."""
+"""One row per pattern: its number of different identifiers. Patterns may overlap."""
 
 
 def unhash(
@@ -167,9 +166,9 @@ def unhash(
 
 
 def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
-    """Return how many candidates each pattern has, and the automaton of all.
+    """Return the number of candidates of each pattern, and the automaton of all patterns.
 
-    InputError above ``most``.
+    Raises InputError if there are more than ``most`` candidates.
     """
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
@@ -202,7 +201,7 @@ def _row(row: Mapping[str, int]) -> dict[str, Any]:
 def _notes(
     row: Mapping[str, Any], patterns: Sequence[str], counted: pl.DataFrame
 ) -> tuple[str, ...]:
-    """Return what the reader should know about the numbers."""
+    """Return remarks on the numbers: unfit records, and patterns that overlap."""
     notes = []
     if row["unfit"]:
         have = "has" if row["unfit"] == 1 else "have"

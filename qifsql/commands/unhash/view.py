@@ -1,4 +1,4 @@
-"""Hashes found again, as people read it."""
+"""The text of a dictionary attack on hashes: the recovered hashes and records."""
 
 import polars as pl
 
@@ -12,7 +12,7 @@ TITLE = "Hashes that were reversed: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return what was found again of hashes and of records."""
+    """Return the tables and sentences on recovered hashes and records."""
     row = frame.row(0, named=True)
     parts: list[Part] = []
     if "patterns" in tables and tables["patterns"].height > 1:
@@ -42,7 +42,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _meaning(share: float) -> str:
-    """Return what a share of recovered records says about the hash."""
+    """Return a sentence on the protection by the hash, from the recovered share."""
     if share == 0:
         return said(
             "None of the candidates was hashed here, or the hash was made in another way (a salt?)."

@@ -1,1 +1,1 @@
-"""``qifsql unicity``: how few points single people out."""
+"""``qifsql unicity``: people who are unique by a few of their records."""

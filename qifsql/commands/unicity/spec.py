@@ -6,7 +6,7 @@ from typing import Annotated, Required, TypedDict
 from qifsql.adversary.options import qids_option
 from qifsql.data.option import COUNTS, DATA, TEXT, WHOLE, Option
 
-POINTS = (1, 2, 3, 4)  # points that are known, unless others are asked for
+POINTS = (1, 2, 3, 4)  # numbers of known points by default
 DRAWS = 10_000
 
 
@@ -14,9 +14,9 @@ class UnicityOptions(TypedDict, total=False):
     """Options: the key, the known columns, and the numbers of known records.
 
     ``key`` is the pseudonym that all records of a person share; records without one are left out.
-    A point is what a record says in the ``qids``, which may be coarser forms (``time:hour``); a
-    missing value is a value. ``points`` are the numbers of points that are known. Where not all
-    sets of them can be compared, there are ``draws`` of a person and a set.
+    A point is the values of a record in the ``qids``, which may be coarser forms (``time:hour``);
+    a missing value is a value. ``points`` are the numbers of known points. If there are too many
+    sets of points to compare all of them, ``draws`` of a person and a set are compared.
     """
 
     key: Required[

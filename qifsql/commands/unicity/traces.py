@@ -1,4 +1,4 @@
-"""The points of people in a log, and how many sets of them nobody else has: exact, or by draws."""
+"""The points of people in a log, and the share of unique sets of them: exact, or from draws."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 SUBSETS = 100_000_000  # sets of points that are compared, at most
-SUSPECTS = 5_000_000_000  # people with the rarest point of a draw who are looked at, at most
+SUSPECTS = 5_000_000_000  # people with the rarest point of a draw that are compared, at most
 CONFIDENCE = 0.95
 
 
@@ -30,16 +30,16 @@ class Lengths:
     shared: Mapping[int, int]
 
     def people(self, size: int) -> int:
-        """Return who has that many points at least."""
+        """Return the number of people with at least ``size`` points."""
         return sum(n for points, n in self.points.items() if points >= size)
 
     def sets(self, size: int) -> int:
-        """Return the sets of that many shared points, of all people: these must be compared."""
+        """Return the number of sets of ``size`` shared points, of all people, to be compared."""
         return sum(n * comb(shared, size) for shared, n in self.shared.items())
 
 
 class Trails:
-    """The log as tables of the engine's own: people, points, and who has which."""
+    """The log as tables in the engine: people, points, and the points of each person."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
         self.tables = Tables(engine, "reading points", bound.microdata.dataset.name)
@@ -52,7 +52,7 @@ class Trails:
             self.tables.make(name, self._query(name))
 
     def lengths(self) -> Lengths:
-        """Return how long the trails are."""
+        """Return the numbers of people by their number of points."""
         rows = self.tables.answer(self._query("lengths"), "counting points")
         return Lengths(
             {int(points): int(n) for points, _, n in rows if points is not None},
@@ -62,7 +62,7 @@ class Trails:
     def exact(self, size: int) -> float:
         """Return the mean over people of the share of their sets of points that nobody else has.
 
-        Each sum is of whole numbers; they are divided here.
+        SQL adds whole numbers; the division is done here.
         """
         plan = Plan((_single(size), _chances(size)), self._query("alone"))
         rows = self.tables.answer(plan, f"comparing sets of {size}")
@@ -70,7 +70,7 @@ class Trails:
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
 
     def draw(self, size: int, *, draws: int, seed: int) -> int:
-        """Return in how many of the draws the person is the only one with the known points."""
+        """Return the number of draws in which only the person has the known points."""
         parameters = {"seed": exp.Literal.string(str(seed)), "points": exp.Literal.number(size)}
         parameters["draws"] = exp.Literal.number(draws)
         query = exp.select(*(exp.alias_(tree, name) for name, tree in parameters.items()))
@@ -92,7 +92,7 @@ class Trails:
 
 
 def _single(size: int) -> Step:
-    """Return the sets of shared points that one person alone has, with that person."""
+    """Return the step with the sets of shared points that only one person has."""
     points = [exp.column("point", f"point_{i}") for i in range(1, size + 1)]
     query = exp.select(exp.alias_(exp.AnyValue(this=exp.column("person", "point_1")), "person"))
     query = query.from_(exp.alias_(_shared(), "point_1", table=True))
@@ -112,9 +112,9 @@ def _shared() -> exp.Subquery:
 
 
 def _hidden(size: int) -> exp.Select:
-    """Return one row: in how many draws somebody else has all that is known, too.
+    """Return a query for the number of draws in which somebody else has all known points.
 
-    Who has the rarest point is looked up in turn among those who have the others.
+    Each other person with the rarest point is looked up among those with the other points.
     """
     query = exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("draw", "rarest")])))
     other = exp.NEQ(this=exp.column("person", "others"), expression=exp.column("person", "rarest"))
@@ -127,7 +127,7 @@ def _hidden(size: int) -> exp.Select:
 
 
 def _has(who: str, i: int) -> exp.Expr:
-    """Return whether somebody has the known point of that number."""
+    """Return the condition that somebody has the known point of number ``i``."""
     point = exp.Bracket(
         this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
     )
@@ -135,7 +135,7 @@ def _has(who: str, i: int) -> exp.Expr:
 
 
 def _chances(size: int) -> Step:
-    """Return the sets of points of each person who has enough."""
+    """Return the step with the number of sets of each person who has enough points."""
     columns = [
         exp.column("person"),
         exp.column("points"),
@@ -144,12 +144,12 @@ def _chances(size: int) -> Step:
     ]
     enough = exp.GTE(this=exp.column("points"), expression=exp.Literal.number(size))
     query = exp.select(*columns).from_("people").where(enough)
-    doc = "One row per person with enough points: her sets of points, and of shared points."
+    doc = "One row per person with enough points: sets of points, and of shared points."
     return Step("chances", doc, query)
 
 
 def _choose(n: exp.Expr, size: int) -> exp.Expr:
-    """Return n over ``size``, in whole numbers: each product can be divided by the next number."""
+    """Return the binomial coefficient (n, ``size``); each division leaves a whole number."""
     binomial: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
     for i in range(size):
         less = exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(i)))
@@ -161,8 +161,8 @@ def _choose(n: exp.Expr, size: int) -> exp.Expr:
 def wilson(right: int, draws: int) -> tuple[float, float]:
     """Return the interval of a share at 95 % confidence, in [0, 1].
 
-    Wilson's with a correction for continuity (Newcombe 1998, method 4). It holds every share in
-    94.5 % of the draws at least, where the one without holds shares near 0 or 1 in 84 %.
+    It is Wilson's with a correction for continuity (Newcombe 1998, method 4). It contains every
+    share in at least 94.5 % of samples; without the correction, shares near 0 or 1 in only 84 %.
     """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 

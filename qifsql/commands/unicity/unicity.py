@@ -1,4 +1,4 @@
-"""Unicity: how many people a few points of their own single out in a pseudonymous log.
+"""Unicity: the share of people who are unique by a few of their points in a pseudonymous log.
 
 Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
 """
@@ -38,11 +38,12 @@ UNICITY: dict[str, pl.DataType] = {
     "all_people": pl.Int64(),
     "all_records": pl.Int64(),
 }
-"""One row per number of known points: the ``people`` who have so many, and ``unicity``, the chance
-that so many different points of one of them, chosen at random, are those of nobody else: in [0, 1],
-NULL where nobody has so many. ``method`` is exact or sampled; of the latter ``low`` to ``high`` is
-Wilson's interval at 95 % confidence, corrected for continuity, from so many ``draws``.
-``all_people`` and ``all_records`` are those of the file, the same in every row."""
+"""One row per number of known ``points``. ``people`` have at least this number of different points.
+``unicity`` is the chance, in [0, 1], that this number of different points of one of them, chosen at
+random, belong to nobody else; NULL without such people. ``method`` is exact or sampled. If sampled,
+``low`` to ``high`` is Wilson's interval at 95 % confidence, corrected for continuity, from this
+number of ``draws``. ``all_people`` and ``all_records`` are those of the file, the same in every
+row."""
 
 
 def unicity(
@@ -53,7 +54,7 @@ def unicity(
     settings: Settings | None = None,
     **options: Unpack[UnicityOptions],
 ) -> Result:
-    """Measure how many people are unique by a few records of their own in a pseudonymous log.
+    """Measure how many people are unique by a few of their records in a pseudonymous log.
 
     Points are a person's distinct records. Exact if at most 100 million sets must be compared,
     else estimated from random draws that depend on the seed and the data only.
@@ -142,10 +143,7 @@ def unicity(
 
 
 def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
-    """Return the settings with the seed, for the manifest.
-
-    InputError where a number cannot be used.
-    """
+    """Return the settings with the seed, for the manifest; refuse numbers that are out of range."""
     numbers = (*sizes, draws, seed)
     whole = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
     if not sizes or not whole or not all(1 <= n <= MOST for n in sizes):
@@ -163,10 +161,7 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
 
 
 def _count(engine: Engine, microdata: Microdata) -> tuple[int, int]:
-    """Return how many records there are, and how many have no key.
-
-    DatasetError where none has one.
-    """
+    """Return the number of records, and of those without a key; refuse data without any key."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
     name = microdata.dataset.name

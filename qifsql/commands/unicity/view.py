@@ -1,4 +1,4 @@
-"""Logs as people read them: who is unique by a few points."""
+"""The unicity of a log in words and tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ TITLE = "A few records of a person: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the share of people whom that many points single out, one line for each number."""
+    """Return a table of the share of people singled out, with one line per number of points."""
     qids = words.listed(spec["qids"])
     drawn = frame["low"].null_count() < frame.height
     heads = [said("records known"), said("people"), said("singled out")]
@@ -41,7 +41,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _followed(row: Mapping[str, Any]) -> str:
-    """Return what that many records give away of a person, in two sentences."""
+    """Return sentences on the chance that known records of a person match nobody else."""
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
     one = (

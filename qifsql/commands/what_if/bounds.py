@@ -1,8 +1,8 @@
-"""Bounds that a changed release has to keep: ``crs <= 0.1``, or the rules of a policy.
+"""Bounds that a changed release must keep: ``crs <= 0.1``, or the rules of a policy.
 
 ``crs<=0.1``, ``cas<=0.8``: success with the best guess (``posterior_probabilistic``).
 ``crs.deterministic<=0.05``, ``cas.worst_case<=0.9``: another measure of the result of an attack.
-``cas(income)<=0.8``: of that secret alone. ``k>=5``, ``l>=2``, ``l(income)>=2``: of the blocks.
+``cas(income)<=0.8``: only of that secret. ``k>=5``, ``l>=2``, ``l(income)>=2``: of the blocks.
 """
 
 import re
@@ -24,8 +24,8 @@ FALLING = frozenset(
         *("min_entropy_leakage", "singled_out", "individuals_certain", "blocks"),
     }
 )
-"""Measures that never rise when quasi-identifiers become coarser (thesis chapter 4; a partition
-that another refines never leaks more)."""
+"""Measures that never rise when quasi-identifiers become coarser (thesis chapter 4: a coarser
+partition never leaks more)."""
 MEASURES = (*sorted({*FALLING, "prior_deterministic", "prior_probabilistic"}),)
 _UNTIL = re.compile(
     r"\s*(crs|cas|k|l)\s*(?:\.\s*(\w+)\s*)?(?:\((.*)\)\s*)?(<=|>=)\s*(\S+)\s*", re.I | re.S
@@ -34,9 +34,9 @@ _UNTIL = re.compile(
 
 @dataclass(frozen=True)
 class Bound:
-    """One bound: of which model (``k``, ``l``: of the blocks), measure and secrets.
+    """One bound on a measure of a model (``k`` and ``l``: of the blocks), for some secrets.
 
-    Without ``secrets`` it holds of all. ``text`` is how it is shown.
+    Without ``secrets`` it is for all of them. ``text`` is its form for the reader.
     """
 
     text: str
@@ -47,13 +47,13 @@ class Bound:
 
     @property
     def monotone(self) -> bool:
-        """Return whether what breaks it still does when quasi-identifiers become finer."""
+        """Return whether a release that breaks the bound still does with finer values."""
         if self.model in ("k", "l"):
             return set(self.rule.bounds) == {"at_least"}
         return self.measure in FALLING and set(self.rule.bounds) == {"at_most"}
 
     def met(self, risks: Sequence[Risk]) -> bool:
-        """Return whether the release of these risks keeps it; an undefined value breaks it."""
+        """Return whether a release of these risks keeps the bound; an undefined value breaks it."""
         everybody = self.model in ("crs", "k") or not self.secrets
         values = [self._value(risk) for risk in risks if everybody or risk.secret in self.secrets]
         return all(v is not None and self.rule.met(v, None) for v in values)
@@ -65,7 +65,7 @@ class Bound:
 
 
 def until(texts: Sequence[str], secrets: Sequence[str]) -> list[Bound]:
-    """Return the bounds that texts say; InputError if one says none."""
+    """Return the bounds that texts state; raise InputError if a text is not a bound."""
     return [_until(text, secrets) for text in texts]
 
 
@@ -118,7 +118,7 @@ def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
 def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
     """Return the bounds of a policy's rules.
 
-    InputError, with the line, where one cannot be looked for.
+    Raises InputError, with the line, if a search cannot use a rule.
     """
     bounds = []
     for rule in policy.rules:

@@ -1,8 +1,8 @@
-"""States of quasi-identifiers: every form that changes give them, made once, as whole numbers.
+"""States of quasi-identifiers: every form after changes, computed once, as whole numbers.
 
-The data are read once. Changes are applied to the different values of a column only, and each
-record keeps the number of its value in every state; a release that was changed in any way is then a
-choice of columns of one table.
+The data are read once. Changes are applied only to the different values of a column, and each
+record keeps the number of its value in every state. A changed release is then a selection of
+columns of one table.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ HEX = 13  # digits of a lot: 52 bits
 
 @dataclass(frozen=True)
 class Variant:
-    """A release that was changed: the state of each quasi-identifier (None: dropped), a sample."""
+    """A changed release: the state of each quasi-identifier (None: dropped), and a sample rate."""
 
     states: tuple[int | None, ...]
     rate: Fraction | None = None
@@ -46,10 +46,10 @@ class States:
         *,
         seed: int | None = None,
     ) -> None:
-        """Make ``codes_j`` of each quasi-identifier and ``released``; ``seed``: lots are drawn.
+        """Create ``codes_j`` of each quasi-identifier and ``released``; a ``seed`` draws lots.
 
-        ``forms`` are those of each quasi-identifier over the column ``value``, the first being its
-        values as they are.
+        ``forms`` are those of each quasi-identifier over the column ``value``; the first form has
+        the original values.
         """
         self.tables = tables
         self.attack = attack
@@ -72,7 +72,7 @@ class States:
         self.tables.make(f"codes_{j}", coded)
 
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
-        """Make ``released``: one row per record, its values' numbers in every state."""
+        """Create ``released``: one row per record, with its values' numbers in every state."""
         attack = self.attack
         named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
         named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
@@ -101,7 +101,7 @@ class States:
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return the records with the lot that each draws."""
+        """Return the records, each with a random lot."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []
@@ -114,7 +114,7 @@ class States:
         return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
-        """Return the attack on the changed release; DatasetError if a sample keeps nobody."""
+        """Return the attack on the changed release; refuse a sample without records."""
         qids = [
             Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
             for j, (qid, state) in enumerate(
@@ -171,7 +171,7 @@ class States:
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
-        """Return whether values that are alike in one state are alike in the other."""
+        """Return whether values that are equal in the finer state are equal in the coarser one."""
         pair = (("finer", finer), ("coarser", coarser))
         steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
@@ -185,6 +185,6 @@ def _read_column(name: str) -> exp.Column:
 
 
 def _rank(name: str) -> exp.Expr:
-    """Return the number of a value among those of a column, a missing one last."""
+    """Return the rank of a value among those of a column; a missing value is the last."""
     order = exp.Order(expressions=[exp.Ordered(this=exp.column(name), desc=False)])
     return exp.cast(exp.Window(this=exp.DenseRank(), order=order), "INTEGER")

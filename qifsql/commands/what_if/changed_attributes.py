@@ -1,17 +1,17 @@
-"""Changes to a release before they are made: one quasi-identifier coarser, or fewer records.
+"""Changes to a release: one quasi-identifier coarser, or fewer records.
 
 ===========================  =======================================================================
-``drop=zip``                 without that quasi-identifier
+``drop=zip``                 drop the quasi-identifier
 ``age:5`` ``date:month``     a coarser form of it (``qifsql.data.coarsen``)
-``age:@2``                   the nodes of that level of its hierarchy; the values are level 0
+``age:@2``                   the nodes of level 2 of its hierarchy; the values are level 0
 ``top(age)=90``              values above 90 become 90; of numbers, dates and times
 ``bottom(age)=18``           values below 18 become 18
-``age=least(age, 90)``       an expression over that quasi-identifier alone
-``sample=0.1``               each record stays with that probability, by a lot
+``age=least(age, 90)``       an expression that reads only the quasi-identifier
+``sample=0.1``               keep each record with probability 0.1, at random
 ===========================  =======================================================================
 
-A name may be in quotes, as where it is named: ``drop="a,b"``.
-Changes of one quasi-identifier are made one after the other, each to what the last one left.
+A name may be in quotes: ``drop="a,b"``.
+Changes of one quasi-identifier are applied one after the other, each to the result of the last.
 """
 
 import re
@@ -51,7 +51,7 @@ class Changed:
 def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
     """Return the changed quasi-identifier as an expression over the column ``value``.
 
-    Raises InputError, ColumnError or ExpressionError where it has no such form.
+    Raises InputError, ColumnError or ExpressionError if it has no such form.
     """
     if change.kind in ("top", "bottom"):
         return _coded(attribute, change, of.catalog)
@@ -68,7 +68,7 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
 
 
 def _alone(attribute: Attribute, name: str | None = None) -> Schema:
-    """Return what an expression may read: the quasi-identifier, under its name."""
+    """Return the columns that an expression may read: the quasi-identifier, under its name."""
     name = name or attribute.name
     where = f"what a change of {quoted(attribute.name)} may read"
     return Schema(where, (Column(name, "value", attribute.type),))
@@ -79,7 +79,7 @@ def _expression(attribute: Attribute, change: Change) -> exp.Expr:
 
 
 def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
-    for name in (attribute.name, "value"):  # blanks at its ends are no part of a name there
+    for name in (attribute.name, "value"):  # it strips blanks at the ends of a name
         pair = coarsened(f"{name}:{change.how}", _alone(attribute, name))
         if pair is not None:
             return pair[1]
@@ -87,12 +87,12 @@ def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
 
 
 def _in_place(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """Return the tree with the quasi-identifier, as it was left, where it reads ``value``."""
+    """Return the tree with the quasi-identifier, as changed so far, in place of ``value``."""
     return substituted(tree, "value", attribute.expression)
 
 
 def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
-    """Return the values beyond a limit become that limit; a missing one stays missing."""
+    """Replace the values beyond a limit by the limit; a missing value stays missing."""
     if not measured(attribute.type):
         raise ColumnError(
             f"change {quoted(change.text)} needs a column of numbers, dates or times, and "
@@ -111,7 +111,7 @@ def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
 
 
 def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
-    """Return the nodes of one level, by a look-up of each value's text."""
+    """Replace each value by its node of one level, found by the text of the value."""
     if hierarchy is None:
         raise InputError(
             f"change {quoted(change.text)} needs the hierarchy of {quoted(attribute.name)}; name "

@@ -1,4 +1,4 @@
-"""The chart of changes next to what is there."""
+"""The chart of the risk and utility of changes."""
 
 from qifsql.presentation.risk_utility import charts
 

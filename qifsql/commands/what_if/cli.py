@@ -42,6 +42,6 @@ def what_if(
     charts.draw("what_if", result, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name}, what if"
-    show.show(show.Shown(result=result, title=title), output)
+    show.show(show.Shown(result=result, title=title, prose=True), output)
     if result.met is False:
         raise typer.Exit(POLICY_BROKEN)

@@ -1,4 +1,4 @@
-"""Changed releases measured: before, alone, together, and those that a search looks at."""
+"""The risks of changed releases: with each change alone, with all together, and in a search."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -34,7 +34,7 @@ IN_SAMPLE = (
 
 
 class Work:
-    """One question: the engine, the attack as it is, and what is made for it."""
+    """One request: the attack on the original release, and the tables and plans for it."""
 
     def __init__(
         self, engine: Engine, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
@@ -57,7 +57,7 @@ class Work:
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
-        """Return the rows before, with each change alone, and with all together."""
+        """Return the rows before the changes, with each change alone, and with all together."""
         check_records(self.tables.engine, self.bound.microdata)
         forms = [[_raw(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
@@ -80,7 +80,7 @@ class Work:
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
-        """Return the release after changes, one after the other; new forms are added."""
+        """Return the release after changes, applied in order; add new forms to ``forms``."""
         now: list[Attribute | None] = [ladder[0] for ladder in forms]
         rate = None
         for change in combination:
@@ -100,7 +100,7 @@ class Work:
         return Variant(tuple(states), rate)
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
-        """Return the row before, and that of the smallest change that keeps the bounds."""
+        """Return the rows before any change, and of the smallest change that keeps the bounds."""
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         rungs = generalisation.named(requests, self.bound.microdata.qids)
@@ -109,7 +109,7 @@ class Work:
             lengths = [_length(self.tables, q, scale) for q, scale in pairs]
             rungs = generalisation.usual(self.bound.microdata.qids, scales, lengths, self.trees)
         forms = [[_raw(q)] for q in self.bound.microdata.qids]
-        # A rung is made to the values as they are.
+        # Each rung changes the original values.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)
         steps = [[0, *ladder] for ladder in at]
@@ -146,13 +146,13 @@ class Work:
 
 
 def _nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
-    """Return whether each rung merges values of the one before; to drop merges all."""
+    """Return whether each rung merges values of the one before; dropping merges all values."""
     pairs = pairwise(ladder)
     return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
 
 def _length(tables: Tables, qid: Attribute, scale: Scale) -> int | None:
-    """Return how long the texts of a column are, where they are all equally long."""
+    """Return the length of the texts of a column; None if they differ in length."""
     if family(qid.type) not in ("VARCHAR", "ENUM"):
         return None
     text = exp.cast(exp.column("value"), "VARCHAR")

@@ -1,8 +1,9 @@
-"""Ladders of coarser forms for a search: those that were named, or the usual ones of a type.
+"""Ladders of coarser forms for a search: the named ones, or the usual ones of a type.
 
-Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year; timestamps:
-day, month, quarter, year; texts that are equally long: ever fewer of their first characters; a
-column with a hierarchy: its levels. The last rung is always to drop the quasi-identifier.
+Usual ladders: whole numbers have intervals of 5, 10, 50, 100, ... from 0 on; dates have month,
+quarter, year; timestamps have day, month, quarter, year; texts of equal length have fewer and fewer
+of their first characters; a column with a hierarchy has its levels. Their last rung always drops
+the quasi-identifier.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,11 @@ from qifsql.errors import InputError, quoted
 
 WIDTHS = (5, 10, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000, 500_000, 1_000_000)
 DATES = ("month", "quarter", "year")
-CUTS = 12  # characters of texts that are cut one by one
+CUTS = 12  # characters of the longest texts that are cut, one by one
 
 
 def named(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
-    """Return the changes that were named as the rungs of each quasi-identifier, in their order."""
+    """Return the named changes as the ladder of each quasi-identifier, in their order."""
     ladders: list[list[Change]] = [[] for _ in qids]
     for change in changes:
         if not change.qid:
@@ -44,7 +45,7 @@ def usual(
     lengths: Sequence[int | None],
     hierarchies: Mapping[str, Hierarchy],
 ) -> list[list[Change]]:
-    """Return the usual ladders; ``lengths`` are those of texts that are all equally long."""
+    """Return the usual ladders; ``lengths`` are those of texts of equal length, else None."""
     ladders = []
     for number, (qid, scale, length) in enumerate(zip(qids, scales, lengths, strict=True), 1):
         hows = _hows(qid, scale, length, hierarchies.get(qid.name))

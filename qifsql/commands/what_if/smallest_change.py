@@ -1,11 +1,11 @@
-"""The smallest change that keeps the bounds: a walk through a lattice of changes.
+"""The smallest change that keeps the bounds: a search through a lattice of changes.
 
-Each quasi-identifier has a ladder of ever coarser forms, the last usually without it. A change is a
-rung of each ladder. Its cost, in this order: how many quasi-identifiers are changed; how many rungs
-are climbed in all; how few blocks are left; and the place of the quasi-identifiers in the list.
-Every change that costs less is looked at, or is known to break a bound: success never rises, and k
-and l never fall, where values are merged, so that what a coarser release breaks a finer one breaks,
-too. That is used only where the rungs of a ladder are nested (each merges values of the last).
+Each quasi-identifier has a ladder of ever coarser forms; the last one usually drops it. A change is
+a rung of each ladder. The smallest change has the fewest changed quasi-identifiers; among these,
+the fewest rungs climbed in all; then the most blocks left; then the first quasi-identifiers in the
+list. Every smaller change is measured, or is known to break a bound: if values are merged, success
+never rises, and k and l never fall, so a finer release breaks each bound that a coarser one breaks.
+The search uses this only if the rungs of a ladder are nested (each merges values of the last).
 """
 
 import math
@@ -17,17 +17,17 @@ from qifsql.counting.risks import Risk
 from qifsql.engine.settings import silent
 from qifsql.errors import InputError
 
-MOST = 100_000  # changes that may have to be looked at
+MOST = 100_000  # changes that may have to be measured
 
-Rungs = tuple[int, ...]  # of each quasi-identifier the rung of its ladder; 0: as it is
+Rungs = tuple[int, ...]  # the rung of each quasi-identifier's ladder; 0: not changed
 
 
 @dataclass
 class Search:
-    """A search: ``heights`` of the ladders, how a change is measured, and the bounds it must keep.
+    """A search: the ``heights`` of the ladders, the measure of a change, and the bounds.
 
-    ``nested``: whether ladders are, each; ``monotone``: whether bounds are. ``tried`` counts the
-    changes that were measured, ``risks`` are theirs.
+    ``nested``: each ladder is nested or not. ``monotone``: a finer release breaks all bounds that a
+    coarser one breaks. ``tried`` counts the measured changes, ``risks`` are their risks.
     """
 
     heights: Sequence[int]
@@ -40,9 +40,9 @@ class Search:
     risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
 
     def find(self) -> Rungs | None:
-        """Return the rungs of the smallest change that keeps all bounds; None if none does.
+        """Return the rungs of the smallest change that keeps all bounds; None without one.
 
-        Raises InputError where there are too many changes.
+        Raises InputError if there are too many changes.
         """
         total = math.prod(height + 1 for height in self.heights)
         if total > MOST:
@@ -60,7 +60,7 @@ class Search:
         return next(filter(None, smallest), None)
 
     def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
-        """Return the smallest change of that many quasi-identifiers."""
+        """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds."""
         hopeful = [c for c in combinations(movable, size) if self._hopeful(c)]
         by_steps: dict[int, list[Rungs]] = {}
         for chosen in hopeful:
@@ -75,16 +75,16 @@ class Search:
         return None
 
     def _hopeful(self, chosen: Sequence[int]) -> bool:
-        """Return whether changing just these may do.
+        """Return whether changing only these quasi-identifiers can keep the bounds.
 
-        Where their last rungs do not, nothing does.
+        If their last rungs do not keep them, no other rungs do.
         """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return True
         return self._keeps(self._rungs(chosen, [self.heights[i] for i in chosen]))
 
     def _least(self, chosen: Sequence[int], which: int) -> int:
-        """Return the least rung of one ladder that may do, the others being at their last."""
+        """Return the lowest rung of a ladder that can keep the bounds, the others at their last."""
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return 1
         for rung in range(1, self.heights[which]):

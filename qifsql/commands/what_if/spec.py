@@ -14,13 +14,12 @@ class WhatIfOptions(TypedDict, total=False):
 
     ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
     ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
-    Those of one quasi-identifier are made one after the other. ``until``: bounds such as
-    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``); ``policy``: a file of
-    ``qifsql.study.policy`` whose rules are bounds, and whose adversary is taken where none is
-    named here. With bounds the smallest change that keeps them all is looked for
-    (``qifsql.commands.what_if.smallest_change``); changes that are named then are the rungs of
-    ladders, each made to the values as they are, finest first. ``hierarchies``: quasi-identifier ->
-    file.
+    Changes of one quasi-identifier are applied one after the other. ``until``: bounds such as
+    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``). ``policy``: a file of
+    ``qifsql.study.policy``; its rules are bounds, and its adversary is used if none is named here.
+    With bounds, the result is the smallest change that keeps all of them
+    (``qifsql.commands.what_if.smallest_change``). The named changes are then the rungs of ladders,
+    finest first; each is applied to the original values. ``hierarchies``: quasi-identifier -> file.
     """
 
     qids: Annotated[

@@ -1,4 +1,4 @@
-"""Changes next to what is there, as people read them."""
+"""Changes in words and tables: the risk before and after each."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ KIND = Kind(columns=("release", "changes", "met"), shared=())
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return success before and after each change for every question; what a search has found."""
+    """Return the success before and after each change for every question; a search's result."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = []

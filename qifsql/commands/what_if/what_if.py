@@ -1,6 +1,6 @@
 """Measure the risk before and after changes, alone and together, without writing data.
 
-And the smallest change that keeps bounds on the risk (``qifsql.commands.what_if.smallest_change``).
+Or find the smallest change that keeps bounds (``qifsql.commands.what_if.smallest_change``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,13 +41,13 @@ SCHEMA: dict[str, pl.DataType] = {
     "met": pl.Boolean(),
     "tried": pl.Int64(),
 }
-"""One row per release and secret: ``risks.PARTITION`` of the release as it would be.
+"""One row per release and secret, with the columns ``risks.PARTITION`` of the changed release.
 
 ``release`` is ``before``; ``alone``, with one change; ``together``, with all; or ``smallest``, with
-the smallest change that keeps the bounds. ``certainty_penalty`` is what values lose
-(``utility.penalty``), the mean over the quasi-identifiers, in [0, 1]: 1 for one that is dropped.
-``met``: whether the bounds are kept; ``tried``: how many releases the search has measured, the same
-in every row; both are NULL without bounds."""
+the smallest change that keeps the bounds. ``certainty_penalty`` is the loss of the values
+(``utility.penalty``), the mean over the quasi-identifiers, in [0, 1]: 1 for a dropped one. ``met``
+states whether the release keeps the bounds. ``tried`` is the number of releases that the search
+measured, the same in every row. Both are NULL without bounds."""
 
 
 def what_if(
@@ -143,10 +143,7 @@ def what_if(
 
 
 def _unconsidered(microdata: Microdata) -> list[str]:
-    """Return which columns the risk does not consider.
-
-    They stay in the file whatever is changed.
-    """
+    """Return a remark on the columns that the risk does not consider and no change affects."""
     if not (names := roles.unnamed(microdata.columns)):
         return []
     return [
@@ -156,7 +153,7 @@ def _unconsidered(microdata: Microdata) -> list[str]:
 
 
 def _of_policy(policy: policies.Policy) -> dict[str, Any]:
-    """Return the adversary of a policy; InputError if she is more than a search knows."""
+    """Return the adversary of a policy; refuse options that a search does not support."""
     keys = {"qids", "secret", "where"}
     others = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":

@@ -31,4 +31,4 @@ def wp29(data: Data, options: Wp29Options, output: Output, limits: Limits) -> No
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: three questions about {dataset.name}"
-    show.show(show.Shown(result=result, title=title, aside=result.details), output)
+    show.show(show.Shown(result=result, title=title, aside=result.details, prose=True), output)

@@ -1,8 +1,8 @@
-"""Three questions about a release, and what answers them: the Article 29 Working Party's.
+"""The three questions of the Article 29 Working Party about a release, and their answers.
 
 Source: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques,
-WP 216, section 3 (the three risks). The opinion names no measure; those that answer here
-are of attacks (M7 to M14), of links with a register and of logs (M58, M64).
+WP 216, section 3 (the three risks). The opinion names no measure. The answers here are measures of
+attacks (M7 to M14), of links with a register and of logs (M58, M64).
 """
 
 from collections.abc import Mapping
@@ -32,17 +32,18 @@ OPINION: dict[str, pl.DataType] = {
     "meaning": pl.String(),
     "seconds": pl.Float64(),
 }
-"""One row per question, secret (NULL but for inference) and model that answers.
+"""One row per question, secret (NULL except for inference) and model that answers.
 
-``value`` is what happens for certain, as a share of the ``of`` records or people (``counted`` says
-which) and as a number of ``people``; of the measure ``unicity`` it is a chance. ``expected`` is the
-mean chance that the best guess is right, ``worst_case`` the highest; ``prior`` and
-``expected_prior`` are the same without the release, ``gain`` is ``expected`` less that. All are in
-[0, 1], NULL where there is no such number. ``bound``: no register was given, and these are the
-most that any register could do. ``at_threshold`` are those with a chance of at least the
-``threshold``; NULL where chances are not those of single people. ``answer`` (``ANSWERS``) is yes or
-no only against a threshold. ``definition`` is the question in the words of the opinion,
-``meaning`` what answers it.
+``people`` is the number of records or people (``counted`` states which) for which the answer is
+certain, ``value`` is their share of all (``of``); for the measure ``unicity``, ``value`` is a
+chance. ``expected`` is the mean chance that the best guess is right, ``worst_case`` is the highest.
+``prior`` and ``expected_prior`` are ``value`` and ``expected`` without the release; ``gain`` is
+``expected`` minus ``expected_prior``. All are in [0, 1], NULL if there is no such number.
+``bound``: no register was given, and the numbers are the most that any register could reach.
+``at_threshold`` counts the records or people with a chance of at least the ``threshold``; it is
+NULL if chances are not those of single people. ``answer`` (``ANSWERS``) is yes or no only with a
+threshold. ``definition`` is the question in the words of the opinion, ``meaning`` describes the
+measure.
 """
 
 SINGLING_OUT, LINKABILITY, INFERENCE = "singling_out", "linkability", "inference"
@@ -81,7 +82,7 @@ MEANINGS: Mapping[str, str] = {
     "certain": "records in blocks of one value of the secret: whoever finds the block knows it; "
     "expected: the best guess in each block, right on average; worst case: its surest one",
 }
-"""Sentences of each measure, in the order of the numbers of its row."""
+"""The meaning of each measure, with its numbers in the order of its row."""
 
 CAUTION = (
     "The answers are about these quasi-identifiers and nothing else. The opinion asks about all "
@@ -93,28 +94,28 @@ Row = dict[str, Any]
 
 
 def singling_out(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Return whose record it is, by the row of an attack (CRS)."""
+    """Return the answer on singling out, from the row of an attack (CRS)."""
     return _row(SINGLING_OUT, "singled_out", reached) | _attacked(attacked, "singled_out")
 
 
 def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Return the value of a secret, by the row of an attack (CAS)."""
+    """Return the answer on inference of a secret, from the row of an attack (CAS)."""
     row = _row(INFERENCE, "certain", reached) | _attacked(attacked, "individuals_certain")
     return row | {"secret": attacked["secret"]}
 
 
 def perfectly_linked(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Return what a register of exactly these people would link, by the row of an attack (CRS).
+    """Return the answer for a register of exactly these people, from the row of an attack (CRS).
 
-    A link with any register is right with a chance of min(f, F)/max(f, F) in a block at most, so
-    over all blocks there are at most as many right links as blocks.
+    In each block at most min(f, F)/max(f, F) links with any register are right on average. This is
+    at most 1, so there are at most as many right links as blocks.
     """
     row = _row(LINKABILITY, "unique_in_release", reached) | _attacked(attacked, "singled_out")
     return row | {"bound": True}
 
 
 def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None) -> Row:
-    """Return links with a register, by the row and the curve of ``link``."""
+    """Return the answer on links with a register, from the row and the curve of ``link``."""
     reached = None
     if threshold is not None:
         links = confidence.filter(pl.col("confidence") >= threshold)["links"]
@@ -132,7 +133,10 @@ def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | 
 
 
 def keyed(several: int, people: int, *, reached: bool) -> Row:
-    """Return people with several records under one key; ``reached``: a threshold is asked for."""
+    """Return the answer on people with several records under one key.
+
+    ``reached``: a threshold was given.
+    """
     return _row(LINKABILITY, "linked_by_key", several if reached else None) | {
         "model": "key",
         "value": several / people,
@@ -143,13 +147,13 @@ def keyed(several: int, people: int, *, reached: bool) -> Row:
 
 
 def unicity(row: Mapping[str, Any]) -> Row:
-    """Return a log, by a row of ``unicity``."""
+    """Return the answer on links within a log, from a row of ``unicity``."""
     numbers = {"value": row["unicity"], "of": row["people"], "counted": "people"}
     return _row(LINKABILITY, "unicity", None) | {"model": "unicity"} | numbers
 
 
 def answered(row: Row, threshold: float | None) -> Row:
-    """Return the row with its answer: yes or no only against a threshold."""
+    """Return the row with its answer: yes or no only with a threshold."""
     if threshold is not None:
         reached = row["at_threshold"]
         met = row["value"] >= threshold if reached is None else reached > 0

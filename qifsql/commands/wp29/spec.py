@@ -15,12 +15,12 @@ class Wp29Options(TypedDict, total=False):
     """Options of ``wp29``: the adversary, and the register or key for links.
 
     ``qids`` and each ``secret`` are those of ``attack``; with a register ``qids`` are those of
-    ``link``, ``1:zip,2:plz`` where names differ. ``register`` is one of names or another release,
-    with ``truth`` and ``register_where`` as in ``link``; ``key`` is the pseudonym of a log with
-    several records of one person, ``points`` and ``draws`` are those of ``unicity``. A missing
-    value is one (``null``: ``drop`` leaves the record out), but links nobody. Without a
-    ``threshold`` in (0, 1] the answer is for whom it is possible for certain; with one it is yes
-    where somebody's chance is at least that.
+    ``link`` (``1:zip,2:plz`` if names differ). ``register`` is a register of names or another
+    release, with ``truth`` and ``register_where`` as in ``link``. ``key`` is the pseudonym of a log
+    with several records per person; ``points`` and ``draws`` are those of ``unicity``. A missing
+    value is a value (``null``: ``drop`` leaves the record out), but links nobody. Without a
+    ``threshold`` the answer is about certain success; with one, in (0, 1], it is yes if somebody's
+    chance is at least the threshold.
     """
 
     qids: Annotated[

@@ -1,4 +1,4 @@
-"""The three questions of the Article 29 Working Party as people read the answers."""
+"""The answers to the three questions of the Article 29 Working Party in words and tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ QUESTIONS = {
     "linked_by_key": "linkability, same key",
     "unicity": "linkability, a few records",
 }
-"""The questions, and what answers them where that is not clear."""
+"""The name of each question by measure, with the kind of link."""
 
 
 KIND = Kind(columns=("question", "answer"), shared=("attacks", "register", "unicity"))
@@ -69,7 +69,7 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
         answer = said(ANSWERED[row["answer"]])
         if row["answer"] in (opinion.POSSIBLE, opinion.YES):
             answer = Bad(answer)
-        mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is one itself
+        mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is a mean
         numbers = [row["expected_prior"], mean, row["worst_case"]]
         chances = ["" if p is None else words.percent(p) for p in numbers]
         line = [_question(row), answer, _certain(row), *chances]
@@ -81,7 +81,7 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
 
 
 def _certain(row: Row) -> str:
-    """Return for how many of how many, where that is counted."""
+    """Return the number of certain cases and of all, if they are counted."""
     if row["people"] is None:
         return ""
     message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
@@ -89,7 +89,7 @@ def _certain(row: Row) -> str:
 
 
 def _question(row: Row) -> str:
-    """Return the question, and what answers it where that is not clear."""
+    """Return the name of the question of a row."""
     if row["question"] == INFERENCE:
         return said("inference of {secret}", secret=escaping.cell(row["secret"]))
     return said(QUESTIONS[row["measure"]])
@@ -224,13 +224,13 @@ def _inferred(row: Row, _tables: Tables) -> str:
 
 
 def _of(row: Row) -> dict[str, str]:
-    """Say how many of how many, and the share."""
+    """Return the total and the share of a row, for sentences."""
     named = words.persons if row["counted"] == "people" else words.records
     return {"all": named(row["of"]), "share": words.percent(row["value"])}
 
 
 def _reached(row: Row, *, links: bool = False) -> str:
-    """Say who reaches the threshold, if one was given."""
+    """Return a sentence on the number of records or links at the threshold, if one was given."""
     n = row["at_threshold"]
     if n is None:
         return ""

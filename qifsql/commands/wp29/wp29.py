@@ -1,6 +1,6 @@
 """Singling out, linkability, inference: the three questions of the Article 29 Working Party.
 
-Source: Opinion 05/2014 (WP 216); ``qifsql.commands.wp29.opinion`` says what answers each of them.
+Source: Opinion 05/2014 (WP 216). ``qifsql.commands.wp29.opinion`` defines the answers.
 """
 
 import math
@@ -145,7 +145,7 @@ def wp29(
 
 
 def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
-    """Return what was asked of the register and of the log, as plain data."""
+    """Return the options about the register and the log, as plain data."""
     result = log.unicity if log else None
     return {
         "register": links.spec["register"] if links else None,
@@ -159,7 +159,7 @@ def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
 def _rows(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> list[Row]:
-    """Return the questions in the order of the opinion, each by all that answer it."""
+    """Return the questions in the order of the opinion, each with all its answers."""
     whose, *what = attacked.rows()
     reached = {}
     if least is not None:
@@ -181,7 +181,7 @@ def _rows(
 
 
 def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
-    """Return who has several records under the key; where somebody has, the unicity of the log."""
+    """Return the number of people with several records under the key; if any, also unicity."""
     settings = more["settings"]
     options = {name: more[name] for name in ("key", "qids", "where")}
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
@@ -201,7 +201,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
 def _together(
     origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
 ) -> Origin:
-    """Return where all the numbers come from."""
+    """Return the origin of all numbers together."""
     measured = [attacked.origin, *([links.origin] if links else [])]
     plans = [plan for each in measured for plan in each.plans]
     paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
@@ -214,7 +214,7 @@ def _together(
 def _notes(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> tuple[str, ...]:
-    """Return remarks: of what was measured, and what the numbers are about."""
+    """Return the remarks of all measurements, and remarks on the scope of the numbers."""
     notes = [*attacked.notes, *(links.notes if links else ())]
     if log is not None and log.unicity is not None:
         notes += log.unicity.notes
@@ -231,7 +231,7 @@ def _notes(
 
 
 def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
-    """Say that a secret can be guessed without the release, if it can."""
+    """Return a remark if a secret can be guessed without the release."""
     name, base = quoted(row["secret"]), row["prior_probabilistic"]
     if row["prior_deterministic"] == 1:
         return [f"secret {name} has one value: it is known without the release"]
@@ -246,9 +246,7 @@ def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
 def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the quasi-identifiers as the release names them.
 
-    Without the tag 1, and none with the tag 2.
-
-    Tags are those of ``link``.
+    With tags, as in ``link``, these are the names with tag 1, without the tag.
     """
     names = []
     for text in texts:
@@ -261,7 +259,7 @@ def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _threshold(threshold: float | str | None) -> float | None:
-    """Return a chance in (0, 1]; InputError if it is invalid."""
+    """Return the threshold as a number; refuse one that is not in (0, 1]."""
     if threshold is None:
         return None
     try:

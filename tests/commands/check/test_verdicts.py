@@ -38,7 +38,7 @@ def test_junit_is_well_formed_whatever_names_and_values_are(tmp_path: Path):
         failure = case.find("failure")
         assert (failure is None) is row["met"]
         if failure is not None:
-            assert failure.get("message") == f"worst_case is {row['value']}, wanted <= 0.5"
+            assert failure.get("message") == f"worst_case is {row['value']}, required <= 0.5"
     assert "a\"b'c]]>&<i>" in (cases[0].get("name") or "")
 
 
@@ -54,7 +54,7 @@ def test_junit_tells_the_baseline_and_where_it_comes_from(tmp_path: Path):
         "not_considered": "id", "not_considered_singled_out": "10",
     }  # fmt: skip
     (failure,) = suite.iter("failure")
-    assert failure.get("message") == "blocks is 5.0 (baseline 2.0), wanted rise <= 1"
+    assert failure.get("message") == "blocks is 5.0 (baseline 2.0), required rise <= 1"
 
 
 def checked(file: object, levels: Path, *more: object) -> Done:
@@ -73,7 +73,8 @@ def test_the_command_gives_what_the_function_gives_and_4_when_not_met(tmp_path: 
     assert done.code == 4
     verdict = f"{Path(PEOPLE).name} against {levels.name}: {expected.summary}"
     assert done.err.splitlines()[0] == f"note: {verdict}"
-    done = checked(PEOPLE, levels, "--quiet")
+    assert checked(PEOPLE, levels, "--quiet").out.startswith(f"{Path(PEOPLE).name} against")
+    done = checked(PEOPLE, levels, "--quiet", "-f", "csv")
     assert [r["met"] for r in csv.DictReader(io.StringIO(done.out))] == [
         str(row["met"]).lower() for row in expected.rows()
     ]

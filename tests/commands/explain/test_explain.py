@@ -640,7 +640,8 @@ def test_the_command_shows_what_python_gives() -> None:
 
 def test_without_a_name_the_command_lists_all(every: dict[str, Explanation]) -> None:
     table = run("explain", "-f", "table").out
-    rows = list(csv.DictReader(io.StringIO(run("explain").out)))
+    assert run("explain").out == table  # its answer is prose, on a pipe too
+    rows = list(csv.DictReader(io.StringIO(run("explain", "-f", "csv").out)))
     assert [row["measure"] for row in rows] == list(every)
     assert all(e.title in table for e in every.values())
     assert len(run("explain", "-f", "markdown").out.splitlines()) == len(every) + 2

@@ -316,7 +316,8 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
         assert said in table
     for words in (*DEFINITIONS.values(), CAUTION):
         assert words in " ".join(table.split())
-    csv = run(*asked).out.splitlines()
+    assert run(*asked).out == table  # its answer is prose, on a pipe too
+    csv = run(*asked, "--format", "csv").out.splitlines()
     assert csv[0] == ",".join(OPINION)
     assert len(csv) == 4
 

@@ -1,1 +1,1 @@
-"""Attacks on releases without a person key: the releases are linked by what people keep."""
+"""Attacks on releases without a person key: transition rules link the records."""

@@ -23,11 +23,11 @@ from qifsql.query.plan import Step
 
 @dataclass(frozen=True)
 class Release:
-    """One release: what links it, what is observed in it, and of the focal one the secrets.
+    """One release: its linking columns, its quasi-identifiers and, if focal, its secrets.
 
-    ``exact`` are trees that must be the same in all releases, ``drift`` the columns that may
-    change, in the order of their rules. ``has_absence`` says that a person who is not in it is told
-    from one whose observed values are all missing.
+    ``exact`` are expressions that must be equal in all releases, ``drift`` the columns that may
+    change, in the order of their rules. With ``has_absence``, a person who is not in the release is
+    distinguished from one whose observed values are all missing.
     """
 
     dataset: Dataset
@@ -43,7 +43,7 @@ class Release:
 
     @property
     def step(self) -> Step:
-        """Return the one generated step: a row per record, all under names of our own."""
+        """Return the generated step: one row per record, with fixed column names."""
         values = [normal(q) for q in self.qids]
         columns = [exp.alias_(_together(self.exact), "exact")]
         columns += [exp.alias_(plain(a), f"qid_{i}") for i, a in enumerate(self.drift, 1)]
@@ -58,17 +58,14 @@ class Release:
         return Step("given", "One row per record of a release.", query)
 
     def _unseen(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Return whether what is observed cannot be told from not being in the release."""
+        """Return the condition that a record cannot be distinguished from absence."""
         if self.number == 1 or (values and self.has_absence):
             return exp.false()
         missing = [exp.paren(value.copy()).is_(exp.null()) for value in values]
         return exp.and_(*missing) if missing else exp.true()
 
     def observation(self, values: Sequence[str | None]) -> exp.Expr:
-        """Return the observation of a target from its values as texts (None: missing).
-
-        Missing).
-        """
+        """Return the observation of a target from its values as texts (None: missing)."""
         trees: list[exp.Expr] = []
         for qid, value in zip(self.qids, values, strict=True):
             kind = exp.DataType.build(qid.type, dialect="duckdb")
@@ -130,7 +127,7 @@ def releases(
 def _linking(rule: Rule, schema: Schema) -> Attribute:
     """Return the column of a rule in one release.
 
-    ColumnError where it is not there or has no such law.
+    Raise ColumnError or InputError if it is missing, or if the rule does not fit its type.
     """
     field = schema[rule.column]
     if nested(field.type):
@@ -152,10 +149,7 @@ def _linking(rule: Rule, schema: Schema) -> Attribute:
 
 
 def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
-    """Return what stays the same from release to release.
-
-    The value less all that was added to it.
-    """
+    """Return the part of a value that stays constant: the column less all shifts so far."""
     tree = plain(attribute)
     if rule.kind == "exact":
         return tree
@@ -166,7 +160,7 @@ def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
 
 
 def _together(trees: Sequence[exp.Expr]) -> exp.Expr:
-    """Return several values as one; a tuple of none is the same for everybody."""
+    """Return several values as one struct; without values, return a constant."""
     if not trees:
         return exp.true()
     fields = [
@@ -188,10 +182,10 @@ def _disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
 def _check_types(
     columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, other: Schema
 ) -> None:
-    """Refuse to compare what would have to be made something else first."""
+    """Refuse linking columns of different types: values are not converted."""
     for rule, attribute in columns.items():
         reference = first[rule]
-        numbers = rule.kind == "shift"  # numbers of any type are shifted
+        numbers = rule.kind == "shift"  # shifted numbers may be of different types
         if not numbers and comparable(reference.type) != comparable(attribute.type):
             raise ColumnError(
                 f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "

@@ -1,9 +1,10 @@
-"""Stay probabilities learned from the data, and how often the best links are right.
+"""Stay probabilities estimated from the data, and the accuracy of the best links.
 
-A value stays with probability p, and else is drawn again from the m(b) of the later release, which
-may give the same value b again. So of people known in both releases the share s that has one value
-is expected to be p + (1 - p) c, where c is the mean of m over their earlier values, and p is
-estimated by (s - c) / (1 - c), kept within [0, 1]: by moments, over all consecutive releases.
+A value stays with probability p. Otherwise a new value is drawn from the frequencies m(b) of the
+later release, which may give the same value b again. For people known in both releases, let s be
+the share whose value is the same, and c the mean of m over their earlier values. The expected s is
+p + (1 - p) c, so the estimate of p is (s - c) / (1 - c), limited to [0, 1]. This is the method of
+moments, over all consecutive releases.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from qifsql.errors import DatasetError, InputError, quoted, several
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-FEW = 100  # pairs of records that may be two people tell too little if there are fewer
+FEW = 100  # fewest pairs to learn from without a key, as some are two people
 
 LINKS: dict[str, pl.DataType] = {
     "step": pl.Int64(),
@@ -29,9 +30,9 @@ LINKS: dict[str, pl.DataType] = {
     "link_vulnerability": pl.Float64(),
     "link_accuracy": pl.Float64(),
 }
-"""One row per step from one release to the next: the records of the earlier one, those of them with
-a candidate, the chance that the best link of a record is right by the model, and the share that is
-(NULL without the truth)."""
+"""One row per step from one release to the next: the records of the earlier release, those with a
+candidate, the probability by the model that the best link of a record is right, and the share of
+records whose best link is right (NULL without the truth)."""
 
 CALIBRATION: dict[str, pl.DataType] = {
     "step": pl.Int64(),
@@ -40,17 +41,18 @@ CALIBRATION: dict[str, pl.DataType] = {
     "predicted": pl.Float64(),
     "right": pl.Float64(),
 }
-"""One row per step and chance of the best link in percent, rounded half to even: how many records
-have it, the mean chance, and the share of best links that are right (of equally good ones a share
-each). A model that fits has ``right`` near ``predicted``."""
+"""One row per step and probability of the best link in whole percent (rounded half to even): the
+number of records with this probability, its mean, and the share of best links that are right
+(equally good links count in equal shares). If the model fits, ``right`` is near ``predicted``."""
 
 
 def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rule], list[str]]:
-    """Return the rules with the stay probabilities that are learned, and notes on these.
+    """Return the rules with learned stay probabilities, and notes on these.
 
-    With a key from people in both releases; without one from those whom the exactly matching
-    columns alone tell from everybody else in both: some of these are two people, so that too few
-    seem to stay. InputError where there is nobody to learn from.
+    With a key, they are learned from people in both releases. Without a key, they are learned from
+    pairs of records that the exactly matching columns single out in both releases. Some of these
+    pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
+    without a key, fewer than ``FEW``.
     """
     law: list[Rule] = []
     notes: list[str] = []
@@ -91,7 +93,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
 
 
 def check_keys(chain: Chain, key: str) -> None:
-    """Refuse a key of which a release has several records."""
+    """Refuse a key that is not unique in every release."""
     for release in chain.releases:
         keys = exp.select("key").from_(exp.table_(f"people_{release.number}"))
         keyed = Step("keyed", "One row per record.", keys)
@@ -106,7 +108,7 @@ def check_keys(chain: Chain, key: str) -> None:
 
 
 def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
-    """Return pairs of records, those with one value, records alike over all pairs, records."""
+    """Return counts: pairs, pairs of equal values, later records with an earlier value, all."""
     steps = [_valued(f"people_{later}", k, "everybody", keyed=keyed)]
     for name, i in (("mine", later - 1), ("theirs", later)):
         people = _valued(f"people_{i}", k, f"valued_{name}", keyed=keyed)
@@ -129,9 +131,10 @@ def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
 
 
 def vulnerability(chain: Chain) -> float:
-    """Return the chance that the best chain of records, one in every release, is all of one person.
+    """Return the probability that the best chain of records belongs to one person.
 
-    In [0, 1]; for two releases the mean over records x of the largest link(y|x) (M62).
+    A chain has one record in every release. For two releases the result is the mean over records x
+    of the largest link(y|x) (M62).
     """
     last = chain.last
     query = chain.query("last_prospects", totals=f"totals_{last - 1}_{last}")
@@ -145,7 +148,7 @@ def vulnerability(chain: Chain) -> float:
 
 
 def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Return how good the best links of each step are (``LINKS``), and ``CALIBRATION``."""
+    """Return the tables ``LINKS`` and, with the truth, ``CALIBRATION``."""
     rows, points = [], []
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
@@ -173,7 +176,7 @@ def _best(chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()) ->
 
 
 def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
-    """Return the best link's chance, its ties, the records that have it, and the true ones."""
+    """Return the probability of the best link, its ties, its records, and the right links."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))

@@ -1,9 +1,10 @@
-"""Releases as tables of the engine's own, grouped: kinds of records, and how likely each follows.
+"""Releases as tables in the engine: kinds of records, and the likelihood of their transitions.
 
-Records that link alike are one kind; only kinds are compared, never records. Likelihoods are double
-precision numbers of a fixed order, and become whole numbers at once: every sum is of whole numbers,
-so that results do not depend on threads or order. With n records and k drifting columns a chance
-differs from the exact one by less than (4 + 3k) 2^-53 of itself, and by n 2^-100 at most besides.
+Records with the same values in all linking columns are one kind; only kinds are compared, never
+records. Likelihoods are computed in double precision, in a fixed order, and rounded at once to
+whole numbers. Every sum is of whole numbers, so results depend neither on threads nor on order.
+With n records and k drifting columns, the relative error of a probability is below (4 + 3k) 2^-53,
+plus an absolute error of at most n 2^-100.
 """
 
 from collections.abc import Sequence
@@ -24,15 +25,15 @@ from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
 UNIT = 2**80  # parts of one record of the focal release
-BITS = 125  # of a sum of weights
-NUMBERS = 10**12  # kinds of a release, at most: the numbers of each release begin with its own
-PAIRS = 1_000_000_000  # kinds that are compared with one another, at most
-SLICE = 12_000_000  # pairs that are looked at in one go
+BITS = 125  # most bits of a sum of weights
+NUMBERS = 10**12  # most kinds of a release: the numbers of release i begin at i times this
+PAIRS = 1_000_000_000  # most pairs of kinds to compare
+SLICE = 12_000_000  # pairs of kinds per slice
 LIKELIHOODS = "One row per kind of record and candidates alike in a later release: the likelihood."
 
 
 class Chain:
-    """The releases in their sequence, with the law that leads from one to the next."""
+    """The releases in order, with the rules of transitions between them."""
 
     def __init__(self, engine: Engine, releases: Sequence[Release]) -> None:
         self.releases = releases
@@ -40,12 +41,12 @@ class Chain:
         self.last = len(releases)
         self.width = len(releases[0].drift)
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
-        self.matched = False  # whether the weights are those of links one to one
+        self.matched = False  # True once the weights are those of one-to-one links
         self.records = [self._read(r) for r in releases]
         self._number()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
-        """Make the tables of transitions; drifting columns are in the order of the releases."""
+        """Create the tables of transitions; drifting rules have the order of the columns."""
         self.rules = [rule for rule in rules if rule.drifts]
         self.presence = presence
         scale = 2.0 ** (BITS - max(self.records).bit_length())
@@ -59,7 +60,7 @@ class Chain:
             self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
 
     def _read(self, release: Release) -> int:
-        """Keep the records of a release; how many there are."""
+        """Store the records of a release; return their number."""
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
         self.tables.make(f"given_{i}", plan)
@@ -72,7 +73,7 @@ class Chain:
         return int(records)
 
     def _number(self) -> None:
-        """Give numbers to what must match exactly, then to the kinds of records."""
+        """Assign numbers to the tuples of exactly matching values, then to the kinds of records."""
         numbers = range(1, self.last + 1)
         every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
         doc = "One row per record of any release: what must match exactly."
@@ -98,7 +99,7 @@ class Chain:
             self.tables.make(f"secret_crowd_{j}", renamed)
 
     def _frequencies(self) -> exp.Select:
-        """Return the kinds of records, each with the share of the release that has its values."""
+        """Return the kinds of records, with the share of each of their values in the release."""
         total = exp.Window(this=exp.Sum(this=exp.column("records")))
         query = exp.select("*").from_("kinds")
         columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
@@ -109,10 +110,7 @@ class Chain:
         return query
 
     def _explosion(self, earlier: int, later: int) -> int:
-        """Return how many kinds are compared from one release to the next.
-
-        InputError where too many.
-        """
+        """Return the number of pairs of kinds to compare between two releases; refuse too many."""
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
         tables = any(rule.kind == "table" for rule in self.rules)
@@ -146,9 +144,9 @@ class Chain:
         return hint
 
     def weighed(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> tuple[Step, ...]:
-        """Return kinds of records with candidates in a later release, and the weight of each.
+        """Return kinds of records with their candidates in a later release, and the weights.
 
-        ``sources``: the table of the kinds that are looked at; without one all of them.
+        ``sources`` is the table of the kinds to include; by default all are included.
         """
         of = self._matched if self.matched else self._linked
         query = union([of(earlier, later, sources) for earlier, later in pairs])
@@ -162,10 +160,7 @@ class Chain:
         return query.where(_among(sources, "offers")) if sources else query
 
     def compared(self, earlier: int, later: int) -> Step:
-        """Return kinds of records with candidates alike.
-
-        The likelihood, and that of anybody else.
-        """
+        """Return pairs of kinds with their likelihood, and with that of a new person."""
         query = self._linked(earlier, later, theirs="kinds")
         shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
         anybody: exp.Expr = double(1.0)
@@ -203,15 +198,15 @@ class Chain:
         return query.select(*both, *seen, records, exp.alias_(likelihood, "likelihood"))
 
     def query(self, name: str, **names: str) -> exp.Select:
-        """Return the query of a template, tables renamed."""
+        """Return the query of a template, with tables renamed."""
         return splice(f"keyless/{name}", width=self.width, tables=names)
 
     def of_secret(self, name: str, secret: int) -> exp.Select:
-        """Return the query of a template about the secret of that number."""
+        """Return the query of a template about one secret, by its number."""
         return splice(f"keyless/{name}", width=self.width, secret=secret)
 
     def step(self, name: str, **names: str) -> Step:
-        """Return a template as a step of its name."""
+        """Return a template as a step of the same name."""
         return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
 
 
@@ -221,12 +216,12 @@ def _among(sources: str, table: str | None = None) -> exp.In:
 
 
 def double(number: float) -> exp.Expr:
-    """Return a double precision number, as it is."""
+    """Return a double precision literal that is equal to the number."""
     return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
 
 
 def _stays(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
-    """Return the chance to stay over all steps, or to be drawn again in one of them."""
+    """Return the chance of a value: it stayed in all steps, or it was drawn again."""
     assert rule.stay is not None  # noqa: S101 - learned before
     stay = rule.stay**steps
     persistence = exp.Case().when(same, double(float(stay))).else_(double(0.0))

@@ -1,4 +1,4 @@
-"""The chart of links: how sure the model was of them, and how many are right."""
+"""The chart of links: their probability by the model, and the share that is right."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
 def calibration(frame: pl.DataFrame) -> Chart:
-    """Return the share of best links that are right against the chance that the model gave them.
+    """Draw the share of best links that are right against their probability by the model.
 
-    ``frame`` has the columns of ``keyless.calibrate.CALIBRATION``; there is a panel for each step
-    from one release to the next, and a circle for each chance in percent, as large as it has links.
+    ``frame`` has the columns of ``keyless.calibrate.CALIBRATION``. Each step from one release to
+    the next has a panel. Each probability in percent has a circle, sized by its number of links.
     """
     alt, _ = extra()
     names = [_step(step) for step in frame["step"]]
@@ -54,7 +54,7 @@ def _step(step: int) -> str:
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
-    """Return what the chart shows, for who cannot see it: each step in one sentence."""
+    """Return the chart as text for readers who cannot see it: one sentence per step."""
     return [
         said(
             "{step}: of {n} links {predicted} are right according to the model, {right} in truth.",
@@ -68,10 +68,7 @@ def _words(rows: pl.DataFrame) -> list[str]:
 
 
 def pooled(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Aggregate links.
-
-    How many, their mean chance by the model, the share that is right.
-    """
+    """Return the number of links, their mean probability and the share that is right."""
     n = pl.col("links")
     means = {name: (n * pl.col(name)).sum() / n.sum() for name in ("predicted", "right")}
     return rows.group_by(by, maintain_order=True).agg(n.sum(), **means)

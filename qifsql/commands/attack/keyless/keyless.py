@@ -1,14 +1,14 @@
-"""Longitudinal attacks without a person key: the releases are linked by what people keep.
+"""Longitudinal attacks without a person key: transition rules link the records.
 
 Source: M59 to M63; PoPETs section 7 leaves the case as future work. For a record x of the focal
-release the candidates y are the records of the next release that agree in the exactly matching
-columns; each weighs L(x, y), the product of its transition probabilities, and
+release, the candidates y are the records of the next release that agree in the exactly matching
+columns. Each has the weight L(x, y), the product of its transition probabilities, and
 
     link(y|x) = presence * L(x, y) / sum of L(x, .),   link(nobody|x) = 1 - presence,
 
-where nobody is certain if no candidate weighs anything. Longer collections are a chain of links:
-the record that was reached is linked with the next release; whoever was not found in a release is
-linked from the release before, by the law of that many steps at once.
+where link(nobody|x) is 1 if all weights are 0. A longer collection is a chain of links: the record
+reached is linked with the next release. A person who is not found in a release is linked from the
+last release that has them, by the rules applied over several steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,12 +48,13 @@ KEYLESS: dict[str, pl.DataType] = {
     "one_to_one": pl.Boolean(),
 }
 """Further columns of attacks without a person key. ``knowledge`` is ``focal alone``, ``linked`` or,
-where the truth is told, ``with the key``; the others are of the linked row: the chance that a
-person of one release is in the next, the chance that the best link of a record (of longer
-collections: the best chain of them) is right, the share of best links that is right by the truth,
-for two releases, and whether people compete for records."""
+if the truth is given, ``with the key``. The other columns are for the linked row only:
+``presence``, the probability that a person of one release is in the next; ``link_vulnerability``,
+the probability that the best link of a record (in longer collections: the best chain of links) is
+right; ``link_accuracy``, the share of best links that are right by the truth (two releases only);
+``one_to_one``, true if people compete for records."""
 
-SLIGHT = 1e-9  # a difference of success that rounding makes
+SLIGHT = 1e-9  # differences of success up to this are rounding
 
 
 def attack(
@@ -95,7 +96,7 @@ def fit(
 
 
 def _run(request: Request, settings: Settings | None) -> Result:
-    """Return the attack without a key, after those on the focal release alone and with the key."""
+    """Run the attack on the focal release alone, on linked releases and with the true key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request)) as engine:
         chain, rules, notes, aimed = _linked(engine, request)
@@ -137,7 +138,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
 def _linked(
     engine: Engine, request: Request
 ) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
-    """Return the chain of releases with notes, and the target's values in each release."""
+    """Return the linked releases, their rules, notes, and the target's values in each."""
     catalogs, sequence = _opened(engine, request)
     aimed = aim(request.models[0], request.target, sequence, catalogs[0])
     tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
@@ -156,7 +157,7 @@ def _sources(request: Request) -> list[Dataset]:
 
 
 def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
-    """Return the releases with all columns looked up."""
+    """Return the catalogs and the releases, with all columns looked up."""
     catalogs = [
         Catalog(engine, replace(d, catalog=f"attached_{i}"))
         for i, d in enumerate(request.datasets, 1)
@@ -174,7 +175,7 @@ def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Rele
 
 
 def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
-    """Return the rules with a table of transitions, by the number of their column."""
+    """Return the rules with a table of transitions, with the number of their column."""
     drifting = [rule for rule in law if rule.drifts]
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
 
@@ -189,7 +190,7 @@ def _table(
 
 
 def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
-    """Keep the laws of the tables, for every number of releases that a link may skip."""
+    """Store the transition probabilities of the tables for every number of steps of a link."""
     for k, step in tables:
         chain.tables.make(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
         for steps in range(2, chain.last):
@@ -198,7 +199,7 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
 
 
 def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
-    """Return the rows of the same attack where everybody's key is known."""
+    """Return the rows of the same attack with the true key."""
     result = keyed.attack(
         [m.acronym for m in request.models],
         request.datasets,
@@ -214,7 +215,7 @@ def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any
 
 
 def _unlinked(releases: Sequence[Release]) -> list[str]:
-    """Return what is known of later releases and follows from no rule."""
+    """Return notes on quasi-identifiers of later releases that no rule covers."""
     notes = []
     for release in releases[1:]:
         linked = read(*release.exact, *(a.expression for a in release.drift))
@@ -230,7 +231,7 @@ def _unlinked(releases: Sequence[Release]) -> list[str]:
 
 
 def _doubts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return that the model does not fit, where links without the key beat those with it."""
+    """Return a note if links without the key give more success than the key."""
     key, linked = "with the key", "linked"
     values = {(r["knowledge"], r["model"], r["secret"]): r["posterior_probabilistic"] for r in rows}
     doubtful = [

@@ -1,23 +1,25 @@
-"""Links one to one: a record of a later release is of one person at most, so that people compete.
+"""Links one to one: each record of a later release is of at most one person, so people compete.
 
-The model of M60 looks at one record x at a time. Here all of them are matched at once: a
-person of one release is in the later one with the presence rho and there as the law L says; others
-are new there, with the exact columns together and each other column by itself as they are in that
-release (background q). A matching of records weighs
+The model of M60 treats each record x alone. Here all records are matched at once. A person of one
+release is in the later one with the presence rho, with values that follow the law L. The others in
+the later release are new. Their values follow its frequencies: those of the exact columns together,
+and of each other column alone (background q). The weight of a matching of records is
 
     the product over its pairs (x, y) of  rho L(x, y) / ((1 - rho) lambda q(y)),
 
-where lambda new people are expected, so many that both releases have the size they have. The chance
-of a link is its share of all matchings. Where nobody leaves or nobody is new (``HARD``), the limit
-holds: only matchings with the most pairs count, which are the perfect ones where there are any.
+where lambda is the expected number of new people, which follows from the sizes of both releases.
+The probability of a link is the weight of the matchings with it, as a share of the weight of all
+matchings. If nobody leaves or nobody is new (``HARD``), the limit holds: only matchings with the
+most pairs count. These are the perfect matchings, if there are any.
 
-Nobody can count matchings; belief propagation finds the chances in rounds. It is exact where the
-candidates of the records form no cycle, and approximate elsewhere (J. L. Williams, R. Lau,
-Approximate evaluation of marginal association probabilities with belief propagation, IEEE
-Transactions on Aerospace and Electronic Systems 50, 2014): each record claims its candidates, as
-strongly as it has no others; each candidate answers with what all other claims leave. Where the
-candidates may form no cycle, records that match exactly have settled when no answer moves any more;
-elsewhere when their chances move by less than a ten-thousandth per record.
+There are too many matchings to count, so belief propagation computes the probabilities in rounds.
+It is exact if the candidates of the records form no cycle, and approximate otherwise (J. L.
+Williams, R. Lau, Approximate evaluation of marginal association probabilities with belief
+propagation, IEEE Transactions on Aerospace and Electronic Systems 50, 2014). Each record claims its
+candidates, each more strongly if the others are weak. Each candidate answers with the weight that
+all other claims leave. Records with the same exact columns have settled when their probabilities
+change by less than a ten-thousandth per record or, if their candidates can form no cycle, when no
+answer changes any more.
 """
 
 from sqlglot import exp
@@ -28,10 +30,10 @@ from qifsql.query.compiler import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-ROUNDS = 100  # at most
-PAIRS = 100_000_000  # kinds that may be compared, at most
-HARD = 2.0**500  # the odds of a link that nothing speaks against, in place of infinity
-IMPOSSIBLE = 2.0**-250  # odds against the best candidate that are taken for 0 where odds are hard
+ROUNDS = 100  # most rounds
+PAIRS = 100_000_000  # most pairs of kinds to compare
+HARD = 2.0**500  # in place of infinite odds, if nobody leaves or nobody is new
+IMPOSSIBLE = 2.0**-250  # with ``HARD``, lower odds against the best candidate count as 0
 APPROXIMATE = (
     "one to one, chances are exact where the candidates of the records form no cycle; elsewhere "
     "belief propagation is approximate: on 14,400 random pairs of releases of up to 7 records link "
@@ -40,9 +42,9 @@ APPROXIMATE = (
 
 
 def match(chain: Chain) -> tuple[str, ...]:
-    """Let the links of the chain be one to one; return notes on the result.
+    """Make the links of the chain one to one; return notes on the result.
 
-    InputError where more people are expected than a release has records, or too many kinds of
+    Raise InputError if more people are expected than a release has records, or if too many kinds of
     records would be compared.
     """
     if chain.presence == 0:
@@ -67,7 +69,7 @@ def match(chain: Chain) -> tuple[str, ...]:
 
 
 def _match(chain: Chain, earlier: int, later: int) -> int:
-    """Keep the weights of one pair of releases; return how many records have not settled."""
+    """Store the weights of two releases; return the number of records that have not settled."""
     _check_pairs(chain, earlier, later)
     flows = _flows(chain, earlier, later)
     _keep_first_offers(chain, earlier, later, flows)
@@ -85,7 +87,7 @@ def _match(chain: Chain, earlier: int, later: int) -> int:
         chain.tables.drop("offers")
         _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
         chain.tables.drop("claims", "restless")
-        # Every round sends the same.
+        # Every round sends the same statements, so only those of the first are listed.
         statement_count = statement_count or len(chain.tables.statements)
         if not records:
             break
@@ -101,7 +103,7 @@ def _match(chain: Chain, earlier: int, later: int) -> int:
 
 
 def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> None:
-    """Keep who competes for what, and what is offered before anybody is heard."""
+    """Store the competing records, and the offers before the first message."""
     odds = (chain.compared(earlier, later), flows, chain.step("odds"))
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     for name in ("claimants", "rivalry"):
@@ -113,7 +115,7 @@ def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> N
 def _keep_messages(
     chain: Chain, name: str, table: str = "", *, sums: str, what: str, tables: dict[str, str]
 ) -> None:
-    """Keep the messages of half a round, each the odds against all others that are heard."""
+    """Store the messages of half a round: each is the odds against all others received."""
     steps = (
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
         chain.step("heard"),
@@ -130,7 +132,7 @@ def _restless(chain: Chain) -> int:
 
 
 def _flows(chain: Chain, earlier: int, later: int) -> Step:
-    """Compute the odds of a link but for values; InputError if more stay than there is room."""
+    """Return the odds of a link before values count; refuse more people than records."""
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:
@@ -150,7 +152,7 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
 
 
 def _check_pairs(chain: Chain, earlier: int, later: int) -> None:
-    """Refuse what would take too long."""
+    """Refuse more than ``PAIRS`` pairs of kinds, which would take too long."""
     counted = exp.select("CAST(coalesce(sum(spots), 0) AS BIGINT)")
     counted = counted.from_(exp.table_(f"totals_{earlier}_{later}"))
     ((pairs,),) = chain.tables.answer(counted, "counting candidates")

@@ -1,7 +1,7 @@
 """The posterior of an adversary who links releases without a person key.
 
-Source: M60 and M61. For every record x of the focal release all that may be observed of its
-person in the releases is followed, group by group, with its chance.
+Source: M60 and M61. For every record x of the focal release, all possible observations of its
+person in the releases are computed with their probabilities, for groups of records at once.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from qifsql.query.compiler import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-Sights = Sequence[int]  # the observation of a target in each release, by its number
+Sights = Sequence[int]  # the number of a target's observation in each release
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A success, how many observations there are, how many of them leave no doubt."""
+    """A success, the number of observations, and the number of those that leave no doubt."""
 
     success: Success
     blocks: int
@@ -33,7 +33,7 @@ class Outcome:
 
 
 class Outcomes:
-    """The observations of a chain of releases, in slices that the memory holds."""
+    """The observations of a chain of releases, in slices that fit into memory."""
 
     def __init__(self, chain: Chain, target: Sights | None = None) -> None:
         self.chain = chain
@@ -42,7 +42,7 @@ class Outcomes:
         self.prefix = ""
 
     def alone(self) -> list[Outcome]:
-        """Return re-identification, then each secret, from the focal release alone."""
+        """Return the outcomes of re-identification, then of each secret, from the focal release."""
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
@@ -51,7 +51,7 @@ class Outcomes:
         return [self._outcome([one]) for one in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the same from all releases, linked without a key."""
+        """Return the same outcomes from all releases, linked without a key."""
         counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
         pairs = 0
         if self.target is None:
@@ -68,10 +68,11 @@ class Outcomes:
         return [self._outcome(rows) for rows in counted]
 
     def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
-        """Return sums over people whom no later release distinguishes, and pairs for the others.
+        """Return sums over settled people, and the number of pairs of kinds for the others.
 
-        Where one observation of the focal release is of one kind of record, the later ones are as
-        likely for each of its people: the best guess stays what it was.
+        People are settled if only one kind of record gives their observation in the focal release,
+        and the number of possible later observations is known. Each later observation is then
+        equally likely for all of them, so the best guess stays.
         """
         chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
         countable = chain.step("countable", **names)
@@ -91,9 +92,9 @@ class Outcomes:
         return rows, int(pairs)
 
     def best_guess(self, secret: int) -> str | None:
-        """Return the likeliest secret of the target, of several the least, as text.
+        """Return the most likely secret of the target as text; None if it is missing.
 
-        None if missing.
+        Of equally likely secrets, return the smallest.
         """
         steps = (self._crowd(secret, 1, 0), self.chain.step("shares"))
         least = exp.Ordered(this=exp.column("secret"), nulls_first=False)
@@ -103,7 +104,7 @@ class Outcomes:
         return None if guess is None else str(guess)
 
     def _follow(self, slices: int, i: int) -> None:
-        """Keep ``endings``: all that may be observed later of the people of a slice."""
+        """Create ``endings``: all possible later observations of the people of a slice."""
         chain = self.chain
         crowd = self._crowd(0, slices, i)
         kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
@@ -127,7 +128,7 @@ class Outcomes:
             chain.tables.drop(states)
 
     def _ways(self, later: int) -> exp.Select:
-        """Return what may become of a record; of a target only what is seen of it."""
+        """Return the possible next states of a record; of a target only those observed."""
         query = self.chain.query("ways")
         if self.target is None:
             return query
@@ -139,7 +140,7 @@ class Outcomes:
         return Step("totals", load("keyless/totals").doc, union(every))
 
     def _crowd(self, secret: int, slices: int, i: int) -> Step:
-        """Return the people of a slice, or those who are observed as the target is."""
+        """Return the people of a slice, or those with the target's observation."""
         name = "secret_crowd" if secret else "crowd"
         table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
         sight: exp.Expr = exp.column("first_sight")
@@ -172,6 +173,6 @@ class Outcomes:
             sum(int(row[c]) for row in rows) for c in (0, 1, 2, 3, 4, 6)
         )
         worst = max(float(row[5]) for row in rows)
-        people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # what floats have rounded down
+        people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
         success = Success(Fraction(certain, total), Fraction(most, total), worst, int(people))
         return Outcome(success, blocks, revealing, matches)

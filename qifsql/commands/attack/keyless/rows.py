@@ -1,4 +1,4 @@
-"""Attacks without a person key as rows: what an adversary has before, alone, and linked."""
+"""Attacks without a person key as rows: the prior, the focal release alone, all linked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query.plan import Plan, Step
 
-Result = tuple[str, int, list[Outcome]]  # what is known, of how many releases, what it gives
+Result = tuple[str, int, list[Outcome]]  # knowledge, number of releases, outcomes
 
 
 def named(releases: Sequence[Release]) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def named(releases: Sequence[Release]) -> tuple[str, ...]:
 def aim(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
-    """Return the target's values in each release; nothing for models of everybody."""
+    """Return the target's values in each release; an empty list for collective models."""
     every = [
         replace(q, name=tagged(r.number, q.name), number=r.number) for r in releases for q in r.qids
     ]
@@ -40,7 +40,7 @@ def aim(
 
 
 def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
-    """Return the numbers of what is observed of the target; -1 for what nobody shows."""
+    """Return the number of the target's observation in each release; -1 if nobody has it."""
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
         absent = bool(values) and any(v is ABSENT for v in values)
@@ -64,7 +64,7 @@ def standing(
     secrets: Sequence[str],
     aimed: Sequence[Sequence[str | None]],
 ) -> list[dict[str, Any]]:
-    """Return a row per question and knowledge: from the focal release alone, and linked."""
+    """Return a row per question and knowledge: the focal release alone, and all linked."""
     chain = outcomes.chain
     results: list[Result] = []
     if chain.releases[0].qids:
@@ -90,7 +90,7 @@ def standing(
 
 
 def _prior(chain: Chain, j: int) -> Success:
-    """Return success at a secret before anything is observed."""
+    """Return the prior success for a secret."""
     query = chain.of_secret("secret_counts", j)
     ((n, most, values),) = chain.tables.answer(query, "counting secrets")
     share = Fraction(int(most), int(n))

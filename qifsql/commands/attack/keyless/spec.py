@@ -22,7 +22,7 @@ IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["ident
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One question, or several, about releases that are linked without a key."""
+    """The questions about releases that are linked without a key."""
 
     models: tuple[Model, ...]
     datasets: tuple[Dataset, ...]
@@ -38,7 +38,7 @@ class Request:
     target: Mapping[str, object]
 
     def plain(self) -> dict[str, Any]:
-        """Return this as plain data."""
+        """Return the request as plain data."""
         return {
             "models": [m.acronym for m in self.models],
             "dataset": " + ".join(d.name for d in self.datasets),
@@ -55,7 +55,7 @@ class Request:
 
 
 def specify(model: str | Sequence[str], source: Source, options: AttackOptions) -> Request:
-    """Return the question; InputError if it cannot be asked without a key."""
+    """Return the request; raise InputError if it cannot be answered without a key."""
     check_names(options, AttackOptions)
     if options.get("progressive"):
         raise InputError("an attack without a key is not progressive; run it with fewer releases")

@@ -17,7 +17,7 @@ NEEDED = ("from", "to", "probability")
 
 
 def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
-    """Return the lines of a table of transitions of one column, values as those of the column."""
+    """Return a file of transitions of one column, and its lines with the column's type."""
     dataset, schema = catalog.beside(path)
     columns = [schema.find(name) for name in NEEDED]
     if any(field is None for field in columns):
@@ -68,14 +68,14 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
 
 
 def _typed(field: Column, drifting: Attribute) -> exp.Expr:
-    """Return a value as one of the column; an empty field of CSV is the missing value."""
+    """Return a value in the column's type; an empty field of CSV is the missing value."""
     if family(drifting.type) == "ENUM":
         return exp.cast(column(field), "VARCHAR")
     return value_files.typed(column(field), drifting)
 
 
 def _unfit(field: Column, drifting: Attribute) -> exp.Expr:
-    """Return whether a value is there but none of the column's type."""
+    """Return the condition that a value is present, but does not fit the column's type."""
     there = exp.not_(column(field).is_(exp.null()))
     if family(drifting.type) == "ENUM":
         return exp.false()

@@ -12,7 +12,7 @@ from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
 Row = Mapping[str, Any]
-SHOWN = 10  # lines of the calibration that are shown
+SHOWN = 10  # lines of the shown calibration
 GUESSED = {
     (False, False): (
         "Someone who links the releases guesses {what} correctly with probability {linked}."
@@ -34,7 +34,7 @@ GUESSED = {
 
 
 def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
-    """Return a table per question, what links are worth, and how sure the model was of them."""
+    """Return a table per question, then the quality of the links and their calibration."""
     rows = frame.to_dicts()
     parts: list[Part] = []
     for _, group in groupby(sorted(rows, key=_question), key=_question):
@@ -88,7 +88,7 @@ def _compared(rows: Sequence[Row]) -> Table:
 
 
 def _meaning(rows: Sequence[Row]) -> str:
-    """Return in a sentence, what later releases add where no key joins them."""
+    """Return a sentence on the gain from later releases that no key joins."""
     rows_by_knowledge = {row["knowledge"]: row for row in rows}
     linked = rows_by_knowledge["linked"]
     what = said("the record of a person")
@@ -129,7 +129,7 @@ def _links(row: Row) -> str:
 
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
-    """Return how many links are right, by how sure the model was of them."""
+    """Return the share of right links by their probability in the model."""
     bins = frame.with_columns((pl.col("bin") // SHOWN).clip(upper_bound=SHOWN - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))

@@ -1,8 +1,8 @@
 """Worked examples: each measure step by step, in lines of text, from the counts of a small table.
 
-Every number is made from the counts, so that the lines hold for any table; what a measure means
-and where its formula comes from is said in ``measures.toml``. The last number of the last line
-is the measure itself.
+Every number is computed from the counts, so the lines are true for any table. The file
+``measures.toml`` has the meaning of each measure and the source of its formula. The last number of
+the last line is the measure itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,6 +21,6 @@ EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
 
 
 def table(sample: Sample) -> Lines:
-    """Return the counts from which an example is made."""
+    """Return the counts from which an example is computed."""
     head = f"{persons(sample.people)}; {sample.qid} is known, {sample.secret} is the secret"
     return head, *shown(sample.blocks)

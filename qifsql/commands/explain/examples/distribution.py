@@ -1,4 +1,4 @@
-"""Worked examples of how risk is spread over people: risks of a release, distribution, groups."""
+"""Worked examples of the spread of risk over people: risks of a release, distribution, groups."""
 
 import math
 from collections import Counter
@@ -22,7 +22,7 @@ def prosecutor(sample: Sample) -> Lines:
 
 
 def journalist(sample: Sample) -> Lines:
-    """Return the smallest block of the population in which somebody of the release is."""
+    """Return the smallest block of the population that contains somebody of the release."""
     name, release = sample.part
     among = {block: sample.sizes[block] for block in release.sizes}
     each = ", ".join(f"{block} {n} of {among[block]}" for block, n in release.sizes.items())
@@ -33,7 +33,7 @@ def journalist(sample: Sample) -> Lines:
 
 
 def marketer(sample: Sample) -> Lines:
-    """Return people who are expected to be matched rightly, without and with a population."""
+    """Return the share of people expected to be matched rightly, without and with a population."""
     name, release = sample.part
     n, pairs = release.people, [(size, sample.sizes[b]) for b, size in release.sizes.items()]
     mean = sum(Fraction(*pair) for pair in pairs) / n
@@ -65,7 +65,7 @@ def histogram(sample: Sample) -> Lines:
 
 
 def thresholds(sample: Sample) -> Lines:
-    """Return people whose chance is at least as high as each that occurs."""
+    """Return the people with at least each chance that occurs."""
     people_by_chance, n = sample.by_chance, sample.people
     reached = {
         least: [n for chance, n in people_by_chance.items() if chance >= least]
@@ -87,7 +87,7 @@ def quantiles(sample: Sample) -> Lines:
 
 
 def groups(sample: Sample) -> Lines:
-    """Return the mean chance in each group, and how far the highest is above the lowest."""
+    """Return the mean chance in each group, and the gap between the highest and the lowest."""
     lines, means = [], {}
     for name, group in sample.groups.items():
         parts = [(size, sample.chances[block]) for block, size in group.sizes.items()]

@@ -1,4 +1,4 @@
-"""Worked examples of syntactic levels: what all blocks of a small table keep, and whom it fails.
+"""Worked examples of syntactic levels of a small table, and of the attacks that still succeed.
 
 The level of each block is that of ``measures.syntactic``; the release has the worst of them.
 """
@@ -18,7 +18,7 @@ from qifsql.commands.explain.examples.sample import (
 )
 from qifsql.measures import syntactic
 
-SKEW = 2  # how many times as likely a value is where skewness bites
+SKEW = 2  # a skewness attack makes a value at least this many times as likely
 LEAST_L = 2  # the l of the example of recursive (c, l)-diversity
 
 
@@ -56,7 +56,7 @@ def t_ordered(sample: Sample) -> Lines:
 
 
 def t_hierarchical(sample: Sample) -> Lines:
-    """Return half way between the distance of values and that of pairs of values."""
+    """Return the mean of the distance of values and that of pairs of values."""
     pairs = {value: f"pair {i // 2 + 1}" for i, value in enumerate(sorted(sample.values))}
     hierarchy = ", ".join(f"{value} below {pair}" for value, pair in pairs.items())
     lines = _worst(sample, lambda v, totals: syntactic.hierarchical(v, totals, [pairs]))
@@ -86,7 +86,7 @@ def delta_disclosure(sample: Sample) -> Lines:
 
 
 def k_map(sample: Sample) -> Lines:
-    """Return the smallest block of the population in which somebody of the release is."""
+    """Return the smallest block of the population that contains somebody of the release."""
     name, release = sample.part
     among = {b: sample.sizes[b] for b in release.sizes}
     each = ", ".join(f"{b} has {persons(n)}" for b, n in among.items())
@@ -97,7 +97,7 @@ def k_map(sample: Sample) -> Lines:
 
 
 def delta_presence(sample: Sample) -> Lines:
-    """Return the share of a block of the population that is in the release."""
+    """Return the least and the largest share of a population's block that is in the release."""
     name, release = sample.part
     shares = {b: Fraction(release.sizes.get(b, 0), n) for b, n in sample.sizes.items()}
     each = ", ".join(f"{b} {release.sizes.get(b, 0)} of {n}" for b, n in sample.sizes.items())
@@ -109,7 +109,7 @@ def delta_presence(sample: Sample) -> Lines:
 
 
 def bites(sample: Sample) -> Lines:
-    """Count the people on whom homogeneity, background knowledge and skewness attacks succeed."""
+    """Count the people exposed to homogeneity, background knowledge and skewness attacks."""
     blocks = sample.blocks.values()
     one, two = (sum(sum(v.values()) for v in blocks if len(v) == n) for n in (1, 2))
     gains = [(syntactic.basic_beta(v, sample.values), sum(v.values())) for v in blocks]

@@ -1,6 +1,6 @@
-"""Worked examples of what is linked: hashes, a register, a log, a population, releases.
+"""Worked examples of linking: hashes, a register, a log, a population, releases.
 
-Of releases: those without a key, two that meet, and what generalising one costs.
+The examples of releases: without a key, two combined, and the cost of generalising one.
 """
 
 import math
@@ -18,8 +18,8 @@ from qifsql.commands.explain.examples.sample import (
 )
 from qifsql.measures.uniqueness import Sizes, zayatz
 
-HALF = Fraction(1, 2)  # the share of the population that the people of the table are
-PRESENCE = Fraction(9, 10)  # of those of one release who are in the next
+HALF = Fraction(1, 2)  # the share of the population that is in the table
+PRESENCE = Fraction(9, 10)  # the share of the people of one release who are in the next
 
 
 def recovered(sample: Sample) -> Lines:
@@ -49,7 +49,7 @@ def linked(sample: Sample) -> Lines:
 
 
 def unicity(sample: Sample) -> Lines:
-    """Return a log: each block is a person, each point a group and a value."""
+    """Build an example of a log: each block is a person, each point a group and a value."""
     trails: dict[str, set[str]] = {}
     for (block, group), values in sample.cells.items():
         block_points = {f"{group} and {value}" for value in values}
@@ -78,10 +78,10 @@ def population_uniques(sample: Sample) -> Lines:
 def individual_risk(sample: Sample) -> Lines:
     """Build an example where the people are half of a population.
 
-    From f - 1 to f the risk is 1/(f - 1) less the last.
+    The risk at f is 1/(f - 1) minus the risk at f - 1.
     """
     blocks = Counter(sorted(sample.sizes.values()))
-    risks = {1: math.log(2)}  # each stands for two
+    risks = {1: math.log(2)}  # each person stands for two
     for size in range(2, max(blocks) + 1):
         risks[size] = 1 / (size - 1) - risks[size - 1]
     parts = plus(f"{n * size}·{number(risks[size])}" for size, n in blocks.items())
@@ -93,21 +93,21 @@ def individual_risk(sample: Sample) -> Lines:
 
 
 def link_vulnerability(sample: Sample) -> Lines:
-    """Return the same people in the next release; what is known is exact, and tells no more."""
+    """Build an example where the same people, with the same values, are in the next release."""
     blocks = sample.sizes
     each = [f"{block}: {PRESENCE}·1/{n} = {PRESENCE / n}" for block, n in blocks.items()]
     parts = " + ".join(f"{n}·{PRESENCE / n}" for n in blocks.values())
     mean = PRESENCE * len(blocks) / sample.people
     return (
         f"all are in the next release, too; presence {PRESENCE}; {sample.qid} stays as it is",
-        "a person's candidates are her block, all alike; the best link:",
+        "a person's candidates are their block, all alike; the best link:",
         *each,
         equal(f"link vulnerability: ({parts})/{sample.people}", mean),
     )
 
 
 def wp29(sample: Sample) -> Lines:
-    """Return the three questions, asked of who knows the quasi-identifier."""
+    """Return the answers to the three questions for an adversary who knows the quasi-identifier."""
     alone = [n for n in sample.sizes.values() if n == 1]
     one_value = [sum(n.values()) for n in sample.blocks.values() if len(n) == 1]
     return (

@@ -1,6 +1,6 @@
 """Worked examples of noisy counts (of the people of the first group), and of absence.
 
-As in ``examples``, every number is made from the counts of a small table.
+Every number is computed from the counts of a small table.
 """
 
 import math
@@ -45,7 +45,7 @@ def privacy_loss(sample: Sample) -> Lines:
 
 
 def utility(sample: Sample) -> Lines:
-    """Return the noisy count, as a guess of who is in it."""
+    """Return the success of guessing the real count from the noisy one."""
     name, part = sample.part
     yes, n = part.people, sample.people
     no = n - yes
@@ -59,7 +59,7 @@ def utility(sample: Sample) -> Lines:
 
 
 def scenario(sample: Sample) -> Lines:
-    """Return the share of the uncertainty about the secret that the quasi-identifier takes away."""
+    """Return the share of the uncertainty about the secret that the quasi-identifier removes."""
     n, before = sample.people, entropy(sample.values)
     blocks = sample.blocks.values()
     after = math.fsum(sum(values.values()) / n * entropy(values) for values in blocks)
@@ -72,12 +72,12 @@ def scenario(sample: Sample) -> Lines:
 
 
 def semantic(_sample: Sample) -> Lines:
-    """Return how far beliefs move at epsilon ln 3."""
+    """Return the largest change of beliefs at epsilon ln 3."""
     return ("epsilon ln 3: e^ε = 3", equal("(3 - 1)/(3 + 1)", Fraction(2, 4)))
 
 
 def differentiability(sample: Sample) -> Lines:
-    """Return the guess of naive Bayes with one person and without."""
+    """Return the difference between the guesses of naive Bayes with and without one person."""
     block, inside = next(iter(sample.blocks.items()))
     value, before = next(iter(inside)), sample.values
     left = {v: n - (v == value) for v, n in inside.items()}
@@ -97,9 +97,9 @@ def differentiability(sample: Sample) -> Lines:
 
 
 def _bayes(values: Values, inside: Values) -> dict[str, Fraction]:
-    """Return naive Bayes of one quasi-identifier.
+    """Return the posterior of naive Bayes with one quasi-identifier.
 
-    People with a value, and those with it in the cell.
+    ``values`` are the people with each value, ``inside`` those of them in the block.
     """
     weights = {v: Fraction(n * (inside.get(v, 0) + 1), n + 2) for v, n in values.items()}
     total = sum(weights.values())

@@ -1,4 +1,4 @@
-"""A small table as counts, and sums over it written out, for worked examples."""
+"""A small table as counts, and sums over it as text, for worked examples."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,8 +15,8 @@ Lines = tuple[str, ...]
 class Sample:
     """People of a small table, counted by block, group and value of the secret.
 
-    ``known`` names the quasi-identifier that makes the blocks, ``by`` the column that makes groups
-    of people. ``cells`` are in the order in which blocks and groups are shown.
+    ``qid`` names the quasi-identifier that makes the blocks, ``by`` the column that makes groups
+    of people. The order of ``cells`` is that in which blocks and groups are shown.
     """
 
     qid: str
@@ -26,7 +26,7 @@ class Sample:
 
     @property
     def blocks(self) -> dict[str, dict[str, int]]:
-        """Return the values in each block, by the words for it: ``age 25``."""
+        """Return the values in each block, by its title: ``age 25``."""
         names = dict.fromkeys(block for block, _ in self.cells)
         return {
             f"{self.qid} {name}": _together(n for (b, _), n in self.cells.items() if b == name)
@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def people(self) -> int:
-        """Return how many people there are."""
+        """Return the number of people."""
         return sum(self.values.values())
 
     @property
@@ -71,7 +71,7 @@ class Sample:
 
     @property
     def groups(self) -> dict[str, "Sample"]:
-        """Return the people of each group alone, by the words for it: ``gender F``."""
+        """Return the people of each group alone, by its title: ``gender F``."""
         return {
             f"{self.by} {name}": replace(
                 self, cells={key: n for key, n in self.cells.items() if key[1] == name}
@@ -81,7 +81,7 @@ class Sample:
 
     @property
     def part(self) -> tuple[str, "Sample"]:
-        """Return the first group, which is released where a release is a part of a population."""
+        """Return the first group: the release, in examples with a population."""
         return next(iter(self.groups.items()))
 
 
@@ -91,7 +91,7 @@ def entropy(values: Values) -> float:
 
 
 def tries(values: Values) -> int:
-    """Return guesses that all these people take together, the most frequent value first."""
+    """Return the sum of the guesses needed for all these people, the most frequent value first."""
     return sum(i * n for i, n in enumerate(sorted(values.values(), reverse=True), 1))
 
 
@@ -134,7 +134,7 @@ def persons(n: int) -> str:
 
 
 def _together(counts: Iterable[Values]) -> dict[str, int]:
-    """Return counts of the same values added, the most frequent first."""
+    """Add the counts of equal values; return the most frequent value first."""
     total: Counter[str] = Counter()
     for values in counts:
         total.update(values)

@@ -1,6 +1,6 @@
-"""Worked examples of what a sweep says: smallest blocks, and subsets of quasi-identifiers compared.
+"""Worked examples of sweeps: smallest blocks, and subsets of quasi-identifiers compared.
 
-What makes the blocks of the sample is one quasi-identifier, what makes its groups is the other.
+One quasi-identifier makes the blocks of the sample, the other makes its groups.
 """
 
 import math
@@ -28,7 +28,7 @@ def k(sample: Sample) -> Lines:
 
 
 def l(sample: Sample) -> Lines:  # noqa: E743 - the name of the measure
-    """Return the block of the fewest values."""
+    """Return the block with the fewest values."""
     values = {block: len(counts) for block, counts in sample.blocks.items()}
     each = ", ".join(f"{block} has {n}" for block, n in values.items())
     return f"different values of {sample.secret}: {each}", f"l, the fewest: {min(values.values())}"
@@ -40,7 +40,7 @@ def subset(sample: Sample) -> Lines:
 
 
 def shapley(sample: Sample) -> Lines:
-    """Return what each of two quasi-identifiers adds, first and last."""
+    """Return the gain from each of two quasi-identifiers, added first and added last."""
     before, one, other, both = _values(sample)
     return (
         *_shown(sample),
@@ -50,14 +50,14 @@ def shapley(sample: Sample) -> Lines:
 
 
 def interaction(sample: Sample) -> Lines:
-    """Return what both add together beyond what each adds."""
+    """Return the gain from both together, minus the gains from each."""
     before, one, other, both = _values(sample)
     terms = f"{number(both)} - {number(one)} - {number(other)} + {number(before)}"
     return *_shown(sample), equal(terms, both - one - other + before)
 
 
 def borders(sample: Sample) -> Lines:
-    """Return the smallest sets above a threshold, and the largest below."""
+    """Return the smallest sets that reach a threshold, and the largest that do not."""
     names, (before, *_) = [*_modes(sample)], _values(sample)
     value = dict(zip(names, _values(sample), strict=True))
     risky = {name for name in names if value[name] >= THRESHOLD}
@@ -75,7 +75,7 @@ def borders(sample: Sample) -> Lines:
 
 
 def saved(sample: Sample) -> Lines:
-    """Return what dropping or coarsening a quasi-identifier takes away."""
+    """Return the success that is saved by dropping or coarsening a quasi-identifier."""
     _, one, other, both = _values(sample)
     blocks = list(dict.fromkeys(block for block, _ in sample.cells))
     groups = sorted({group for _, group in sample.cells})
@@ -94,7 +94,7 @@ def saved(sample: Sample) -> Lines:
 
 
 def sampled(sample: Sample) -> Lines:
-    """Return the blocks but the first, as if they had been drawn."""
+    """Build an example of a sample: all blocks are drawn except the first."""
     parts = list(zip(sample.sizes.values(), sample.modes, strict=True))[1:]
     if len(parts) < 2:
         return ("blocks are too few to leave some out, all are drawn: sampled 1, error 0",)
@@ -117,7 +117,7 @@ def sampled(sample: Sample) -> Lines:
 
 
 def plan(sample: Sample) -> Lines:
-    """Order the quasi-identifiers, that of the smallest groups first."""
+    """Order the quasi-identifiers; the one with the smallest groups comes first."""
     sizes = {
         sample.qid: list(sample.sizes.values()),
         sample.by: [group.people for group in sample.groups.values()],
@@ -136,7 +136,7 @@ def plan(sample: Sample) -> Lines:
 
 
 def _modes(sample: Sample) -> dict[str, list[int]]:
-    """Return people who have the likeliest value of each block, by what is known."""
+    """Return the people with the likeliest value of each block, by the known quasi-identifiers."""
     return {
         "nothing": [max(sample.values.values())],
         sample.qid: sample.modes,
@@ -146,7 +146,7 @@ def _modes(sample: Sample) -> dict[str, list[int]]:
 
 
 def _values(sample: Sample) -> list[Fraction]:
-    """Return the success by what is known: nothing, the one, the other, both."""
+    """Return the success, knowing nothing, the one, the other, or both."""
     return [Fraction(sum(modes), sample.people) for modes in _modes(sample).values()]
 
 
@@ -170,7 +170,7 @@ def _pairs(values: list[str]) -> str:
 
 
 def _merged(sample: Sample, axis: int, values: list[str]) -> int:
-    """Return people guessed right where the values of one quasi-identifier are merged in pairs."""
+    """Return the people guessed right if one quasi-identifier's values are merged in pairs."""
     cells: dict[tuple[int, str], dict[str, int]] = {}
     for key, counts in sample.cells.items():
         block = cells.setdefault((values.index(key[axis]) // 2, key[1 - axis]), {})

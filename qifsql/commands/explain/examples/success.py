@@ -1,4 +1,4 @@
-"""Worked examples of attacks: who is found, what is guessed right, and what is learned."""
+"""Worked examples of attacks: people found, secrets guessed right, and information gained."""
 
 import math
 from fractions import Fraction
@@ -19,7 +19,7 @@ from qifsql.commands.explain.examples.sample import (
 )
 
 WORTH, TRIES, PENALTY = 4, 2, Fraction(1, 2)  # the gain functions of the example
-WEIGHT, BELIEF = 2, Fraction(3, 4)  # what other adversaries believe
+WEIGHT, BELIEF = 2, Fraction(3, 4)  # the beliefs of other adversaries
 
 
 def attack(sample: Sample) -> Lines:
@@ -58,7 +58,7 @@ def probabilistic(sample: Sample) -> Lines:
 
 
 def additive(sample: Sample) -> Lines:
-    """Return what is gained by subtraction."""
+    """Return the gain as a difference."""
     n, before, after, n_blocks = sample.people, *_success(sample)
     return (
         f"whose record: {n_blocks}/{n} - 1/{n} = {over([n_blocks - 1], n)}",
@@ -67,7 +67,7 @@ def additive(sample: Sample) -> Lines:
 
 
 def multiplicative(sample: Sample) -> Lines:
-    """Return what is gained by division."""
+    """Return the gain as a factor."""
     n, before, after, n_blocks = sample.people, *_success(sample)
     return (
         equal(f"whose record: {n_blocks}/{n} over 1/{n}", n_blocks),
@@ -76,7 +76,7 @@ def multiplicative(sample: Sample) -> Lines:
 
 
 def min_entropy_leakage(sample: Sample) -> Lines:
-    """Return the logarithm of what is gained by division."""
+    """Return the logarithm of the gain as a factor."""
     before, after, n_blocks = _success(sample)
     return (
         equal(f"whose record: log2({n_blocks})", math.log2(n_blocks)) + " bits",
@@ -110,7 +110,7 @@ def certain(sample: Sample) -> Lines:
 
 
 def shannon(sample: Sample) -> Lines:
-    """Return the entropy before, less the mean entropy of the blocks."""
+    """Return the entropy before, minus the mean entropy of the blocks."""
     n, before = sample.people, entropy(sample.values)
     inner = [(sum(values.values()), entropy(values)) for values in sample.blocks.values()]
     after = math.fsum(size / n * bits for size, bits in inner)
@@ -153,7 +153,7 @@ def capacity(sample: Sample) -> Lines:
 
 
 def gain(sample: Sample) -> Lines:
-    """Return a right guess that is worth more, several guesses, and guesses that cost."""
+    """Build examples of gains: a right guess worth more, several guesses, a penalty."""
     n, most, modes = sample.people, max(sample.values.values()), plus(sample.modes)
     net, cost = [_net(values) for values in sample.blocks.values()], number(PENALTY)
     after = Fraction(WORTH * sum(sample.modes), n)
@@ -172,7 +172,7 @@ def gain(sample: Sample) -> Lines:
 
 
 def prior(sample: Sample) -> Lines:
-    """Return people who count twice, and beliefs from a file."""
+    """Build examples of priors: people who count twice, and beliefs from a file."""
     name, heavy = sample.part
     weights = {
         block: {v: n + (WEIGHT - 1) * heavy.blocks.get(block, {}).get(v, 0) for v, n in b.items()}
@@ -200,7 +200,7 @@ def prior(sample: Sample) -> Lines:
 
 
 def hyper(sample: Sample) -> Lines:
-    """Return the blocks that tell the same, with their chances."""
+    """Merge the blocks with the same posterior, and sum the chances."""
     n, merged = sample.people, dict[str, list[str]]()
     for block, values in sample.blocks.items():
         inner = {v: Fraction(k, sample.sizes[block]) for v, k in sorted(values.items())}
@@ -217,7 +217,7 @@ def hyper(sample: Sample) -> Lines:
 
 
 def refinement(sample: Sample) -> Lines:
-    """Return a copy with one more quasi-identifier."""
+    """Build an example of a copy with one more quasi-identifier."""
     qid, by = sample.qid, sample.by
     finer = {f"{qid} {b}, {by} {group}": n for (b, group), n in sample.cells.items()}
     best = over([max(values.values()) for values in finer.values()], sample.people)
@@ -234,7 +234,7 @@ def _success(sample: Sample) -> tuple[int, int, int]:
 
 
 def _net(values: Values) -> Fraction:
-    """Return people guessed right less the penalty for those guessed wrong, or 0: no guess."""
+    """Return people guessed right minus the penalty for those guessed wrong, or 0: no guess."""
     right = max(values.values())
     return max(Fraction(), right - PENALTY * (sum(values.values()) - right))
 
