@@ -148,6 +148,15 @@ QUASI_IDENTIFIERS = (
         "_charge_ _court _tribunal _priors_ _prior_ _juv_ arrest",
     ),
     Topic(
+        "place",
+        "quasi-identifier",
+        "_zip postal _postcode _cep_ _city_ _cities_ _cidade _town_ village munic _county_ "
+        "district distrito _uf_ unidade_federa region regiao _province provincia neighbo bairro "
+        "census_tract _urban _rural metropol _smsa_ _msa_ _north_ _south_ _east_ _west_ _norte_ "
+        "_sul_ _leste_ _oeste_ geograph geograf residen latitude longitude comarca codmun",
+        "_state_ _estado_ _puma_ _urb _rur _area_ localiza location _mun_ densit densidade",
+    ),
+    Topic(
         "age",
         "quasi-identifier",
         "_age?_ _age_ _ages_ _agegroup _ageband _idade_ etari birth _born_ _nasc _dob_ _yob_ "
@@ -162,15 +171,6 @@ QUASI_IDENTIFIERS = (
         "naturalidad _country_ _pais_ citizen cidadania immigra imigra _foreign estrangeir "
         "ancestry indigen native language idioma _tribe _caste skin_colo",
         "_rac_ _cor_ nation _lingua country",
-    ),
-    Topic(
-        "place",
-        "quasi-identifier",
-        "_zip postal _postcode _cep_ _city_ _cities_ _cidade _town_ village munic _county_ "
-        "district distrito _uf_ unidade_federa region regiao _province provincia neighbo bairro "
-        "census_tract _urban _rural metropol _smsa_ _msa_ _north_ _south_ _east_ _west_ _norte_ "
-        "_sul_ _leste_ _oeste_ geograph geograf residen latitude longitude comarca codmun",
-        "_state_ _estado_ _puma_ _urb _rur _area_ localiza location _mun_ densit densidade",
     ),
     Topic(
         "family",
