@@ -28,6 +28,7 @@ from qifsql.errors import (
 LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
 PER_CORE = 2**27  # bytes of address space for the threads of each further core
 AFTER = 2.0  # seconds of work before progress is shown
+BROKEN_OFF = "Query interrupted"  # how DuckDB reports Ctrl-C in a statement of the main thread
 
 
 @contextmanager
@@ -115,6 +116,9 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
         talk(f"error: {NOT_UTF8}")
         return InputError.exit_code
     except Exception as e:
+        if str(e) == BROKEN_OFF:
+            talk(f"error: {INTERRUPTED}")
+            return Interrupted.exit_code
         if starved(e):
             talk(f"error: {STARVED}")
             return EngineError.exit_code

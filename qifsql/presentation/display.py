@@ -23,12 +23,13 @@ def text(result: Result) -> str:
     """Return the text that the terminal shows for a result, and its notes, without colours."""
     from rich.console import Console
 
-    from qifsql.presentation.terminal import write
+    from qifsql.presentation.terminal import rendered
 
     stream = StringIO()
     notes = [Paragraph(f"note: {note}") for note in result.notes]
-    console = Console(file=stream, width=WIDTH, highlight=False, markup=False, color_system=None)
-    write(console, [*_parts(result), *notes])
+    Console(file=stream, width=WIDTH, highlight=False, markup=False, color_system=None).print(
+        rendered([*_parts(result), *notes]), crop=False
+    )
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 

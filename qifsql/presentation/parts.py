@@ -39,26 +39,18 @@ class Paragraph:
 class Table:
     """Rows with the names of their columns; ``title`` describes them.
 
-    The columns in ``right`` are numbers, aligned to the right. Those in ``whole`` stay on one line
-    and are never shortened, however narrow the terminal.
+    The columns in ``right`` are numbers, aligned to the right.
     """
 
     heads: tuple[str, ...]
     right: frozenset[int] = frozenset()
     title: str = ""
     rows: list[tuple[str, ...]] = field(default_factory=list)
-    whole: frozenset[int] = frozenset()
 
     @classmethod
-    def of(
-        cls,
-        heads: Iterable[str],
-        right: Iterable[int] = (),
-        title: str = "",
-        whole: Iterable[int] = (),
-    ) -> "Table":
+    def of(cls, heads: Iterable[str], right: Iterable[int] = (), title: str = "") -> "Table":
         """Return an empty table."""
-        return cls(tuple(heads), frozenset(right), title, whole=frozenset(whole))
+        return cls(tuple(heads), frozenset(right), title)
 
     def add_row(self, *cells: str) -> None:
         """Add a row; missing cells at its end are empty."""

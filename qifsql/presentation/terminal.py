@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as Drawn
 from rich.text import Text
@@ -17,51 +17,40 @@ from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Ta
 WIDTH = 160
 """Characters of a line where there is no terminal."""
 
+PADDING = 3
+"""Characters between two columns of a table."""
+
+LONGEST = 20
+"""Characters of a word in a table that is not broken."""
+
+NAME = 60
+"""Characters of a name in front of a row that is not broken."""
+
 
 def draw(parts: Iterable[Part]) -> None:
     """Print to stdout, as wide as the terminal or COLUMNS says; without either, wide enough."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDTH
     console = Console(width=width, highlight=False, markup=False)
     with console.capture() as drawing:
-        write(console, parts)
+        console.print(rendered(parts), crop=False)
     lines = drawing.get().removesuffix("\n").split("\n")
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
-def write(console: Console, parts: Iterable[Part]) -> None:
-    """Print headings, paragraphs, tables and commands; all other parts are left out.
-
-    A part that must stay on one line makes the console wider, for this part alone.
-    """
-    width = console.width
+def rendered(parts: Iterable[Part]) -> RenderableType:
+    """Return headings, paragraphs, tables and commands for Rich; others are left out."""
+    drawn: list[RenderableType] = []
     for part in parts:
-        if (drawn := _drawn(part)) is not None:
-            console.width = width
-            console.width = max(width, _least(console, part, drawn))
-            console.print(drawn)
-    console.width = width
-
-
-def _drawn(part: Part) -> RenderableType | None:
-    """Return a part as rich draws it; None if a terminal shows no such part."""
-    if isinstance(part, Heading):
-        return Text(printable(part.text), style="bold")
-    if isinstance(part, Paragraph):
-        return Padding(_text(part.text), (0, 0, 1, 2), expand=False)
-    if isinstance(part, Table):
-        return Padding(_table(part), (0, 0, 0, 1), expand=False)
-    if isinstance(part, Command):
-        return Padding(_text(part.text), (0, 0, 1, 2), expand=False)
-    return None
-
-
-def _least(console: Console, part: Part, drawn: RenderableType) -> int:
-    """Return the width that a part needs; 0 where all of it may be wrapped."""
-    if isinstance(part, Command):
-        return Measurement.get(console, console.options.update(max_width=10**6), drawn).maximum
-    if isinstance(part, Table) and part.whole:
-        return Measurement.get(console, console.options.update(max_width=10**6), drawn).minimum
-    return 0
+        if isinstance(part, Heading):
+            drawn.append(Text(printable(part.text), style="bold"))
+        elif isinstance(part, Paragraph):
+            drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
+        elif isinstance(part, Table):
+            drawn.append(Wide(_table(part)))
+        elif isinstance(part, Command):  # on one line, however narrow the terminal
+            line = printable(part.text)
+            drawn.append(Text(f"  {line}\n", no_wrap=True, overflow="ignore"))
+    return Group(*drawn)
 
 
 def _table(part: Table) -> Drawn:
@@ -74,11 +63,46 @@ def _table(part: Table) -> Drawn:
         return table
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(part.heads):
-        whole = i in part.whole
-        table.add_column(_text(name), justify="right" if i in part.right else "left", no_wrap=whole)
+        cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
+        least = min(LONGEST, _longest(_words([*cells, name])))
+        if i in part.right:
+            least = _longest([*cells, *_words([name])])
+        elif i == 0:
+            least = min(NAME, _longest([*cells, *_words([name])]))
+        whole = i == 0 or i in part.right or _longest(cells) <= least
+        table.add_column(
+            _text(name),
+            justify="right" if i in part.right else "left",
+            overflow="fold",
+            width=least if whole else None,
+            min_width=least,
+        )
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return table
+
+
+class Wide:
+    """A table that is wider than the terminal if its numbers and names need it: none is cut."""
+
+    def __init__(self, table: Drawn) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the table in the width of the terminal, or in the least that it needs."""
+        columns = [max(c.width or 0, c.min_width or 0) + PADDING for c in self.table.columns]
+        padded = Padding(self.table, (0, 0, 0, 1), expand=False)
+        width = max(options.max_width, sum(columns) + 1)
+        yield from console.render(padded, options.update(max_width=width))
+
+
+def _longest(texts: Iterable[str]) -> int:
+    """Return the width of the widest text, in characters of the terminal."""
+    return max(map(cell_len, texts), default=0)
+
+
+def _words(texts: Iterable[str]) -> list[str]:
+    return [word for text in texts for word in text.split()]
 
 
 def _text(text: str, style: str = "") -> Text:

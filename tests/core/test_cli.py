@@ -19,6 +19,7 @@ from terminal import run
 
 import qifsql
 from qifsql.engine.duckdb import DuckDB
+from qifsql.options.runtime import guarded
 from qifsql.results.assessment import SCHEMA
 
 PEOPLE = str(SAMPLES / "thesis_table_3_2.csv")
@@ -293,6 +294,16 @@ def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
     assert (running.returncode, output) == (130, "")
     assert errors == "error: interrupted; nothing was left behind\n"
     assert list(temp.iterdir()) == []
+
+
+def test_an_interruption_that_the_engine_reports(capsys: pytest.CaptureFixture[str]):
+    """DuckDB may turn Ctrl-C in a short statement of the main thread into a RuntimeError."""
+
+    def command() -> None:
+        raise RuntimeError("Query interrupted")
+
+    assert guarded(command, debug=False) == 130
+    assert capsys.readouterr().err == "error: interrupted; nothing was left behind\n"
 
 
 def test_progress_is_shown_on_stderr_for_long_work(slow: list[str]):

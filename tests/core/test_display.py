@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import SAMPLES
+from rich.console import Console
 
 import qifsql
 from qifsql.errors import InputError, OutputError
 from qifsql.presentation import spreadsheet
+from qifsql.presentation.parts import Paragraph, Table
+from qifsql.presentation.terminal import rendered
 
 CENSUS = SAMPLES / "school_census_2018.parquet"
 KNOWN: dict[str, Any] = {"qids": ["TP_SEXO", "NU_ANO"], "secret": "IN_TRANSPORTE_PUBLICO"}
@@ -61,6 +64,34 @@ def test_a_notebook_shows_a_table_that_is_accessible(result: qifsql.Result) -> N
     assert "<script" not in fragment
     assert "http" not in fragment.replace("http://www.w3.org", "")
     assert ("data:image/svg+xml" in fragment) == (result.kind in CHARTED)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab ", min_size=1, max_size=50).filter(lambda name: name == name.strip()),
+            st.integers(0, 10**15),
+            st.text("ab ", max_size=80),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.integers(20, 120),
+)
+def test_a_narrow_terminal_cuts_no_number_and_no_name(
+    rows: list[tuple[str, int, str]], width: int
+) -> None:
+    table = Table.of(["name of it", "people", "a remark"], right=(1,))
+    for name, number, remark in rows:
+        table.add_row(name, f"{number:,}", remark)
+    console = Console(width=width, record=True, file=StringIO())
+    console.print(rendered([table, Paragraph("some words " * 9)]), crop=False)
+    lines = console.export_text().splitlines()
+    for name, number, _ in rows:
+        assert any(name in line and f"{number:,}" in line for line in lines)
+    told = "".join("".join(lines).split())
+    for _, _, remark in rows:
+        assert all(letters in told for letters in remark.split())
 
 
 def test_charts(result: qifsql.Result) -> None:

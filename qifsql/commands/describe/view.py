@@ -61,10 +61,10 @@ def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
 
 
 def _counts(data: pl.DataFrame) -> Table:
-    """Return what is counted in each column; names are never shortened."""
+    """Return the counts of each column."""
     heads = [said("column"), said("type"), said("missing"), said("distinct")]
     heads += [said("entropy (bits)"), said("singled out")]
-    table = Table.of(heads, right=(2, 3, 4, 5), whole=(0,))
+    table = Table.of(heads, right=(2, 3, 4, 5))
     for row in data.iter_rows(named=True):
         numbers = ["", "", "", ""]
         if row["records"] is not None:
@@ -81,7 +81,7 @@ def _counts(data: pl.DataFrame) -> Table:
 def roles(data: pl.DataFrame) -> Table:
     """Return the roles with their reasons, each role in the order of its ranks."""
     heads = [said("column"), said("role?"), said("confidence"), said("why")]
-    table = Table.of(heads, whole=(0,))
+    table = Table.of(heads)
     shown = {role: said(role) for role in ROLES}
     sure = {confidence: said(confidence) for confidence in CONFIDENCE}
     reasons = {reason: said(reason) for reason in REASONS}

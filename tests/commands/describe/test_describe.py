@@ -8,7 +8,6 @@ import pytest
 from terminal import run
 
 import qifsql
-from qifsql.presentation import terminal
 
 
 def test_describe_shows_no_rare_value_unless_asked(tmp_path: Path):
@@ -39,7 +38,6 @@ def test_names_are_never_shortened(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file = tmp_path / "t.parquet"
     pl.DataFrame({name: [1, 2, 2, 3] for name in names}).write_parquet(file)
     monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setattr(terminal.Console, "is_terminal", True)
     done = run("describe", file, "--format", "table")
     lines = done.out.splitlines()
     for name in names:
