@@ -17,6 +17,7 @@ from qifsql.data.option import as_names, complete
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several, unwritable
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, whole
 from qifsql.study.sources import SAMPLE, resolved
 
@@ -32,6 +33,7 @@ def init(
     all_varchar: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    described: Result | None = None,
     settings: Settings | None = None,
     **options: Unpack[InitOptions],
 ) -> Path:
@@ -44,6 +46,7 @@ def init(
         all_varchar: CSV: read every column as text.
         delimiter: CSV: field separator.
         encoding: CSV: encoding, such as latin-1.
+        described: The result of describe for this dataset; by default the dataset is described.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers; by default the 12 riskiest that are suggested.
@@ -74,14 +77,19 @@ def init(
         raise OutputError(f"{path} exists; name another file, or remove it")
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
+    chosen = {name: as_names(names) for name, names in roles.items()}
     options = complete(options, InitOptions)
     csv = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
     text = EXAMPLE if data is None else path_text(data)
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
-    columns = describe(dataset, settings=settings).frame.to_dicts()
+    columns = (described or describe(dataset, settings=settings)).rows()
     csv_options = {name: value for name, value in csv.items() if value}
-    held = _encoded(_filled(path, text, dataset, columns, csv_options, **options))
+    filled = _filled(
+        path, text, dataset, columns=columns, csv=csv_options, chosen=chosen, options=options
+    )
+    held = _encoded(filled)
     with whole(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
         if path.exists():  # written by another process since the first check
@@ -100,18 +108,20 @@ def _filled(
     path: Path,
     text: str,
     dataset: Dataset,
+    *,
     columns: Sequence[Mapping[str, Any]],
     csv: Mapping[str, Any],
-    **options: Unpack[InitOptions],
+    chosen: Mapping[str, Sequence[str]],
+    options: InitOptions,
 ) -> str:
-    """Return the template, filled with the columns of a dataset."""
+    """Return the template, filled with the columns of a dataset; ``chosen`` are those of a role."""
     template = Path(__file__).with_name("template.toml").read_text("utf-8")
     usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
     qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
         qids = [c["column"] for c in usable[:1]]
-    qids = list(as_names(options["qids"])) or qids
-    secrets = list(as_names(options["secret"])) or [name for name in secrets if name not in qids]
+    qids = list(chosen.get("qids", qids))
+    secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
     taken = (*qids, *secrets)
     others = [c for c in columns if c["column"] not in taken]
     less_sensitive = view.ranked(others, "secret")
