@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 
 from qifsql import __version__, commands
 from qifsql.errors import INTERRUPTED, Interrupted, unwritable
-from qifsql.options.grouping import grouped
+from qifsql.options.grouping import ALONE, completed, grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
@@ -49,6 +49,11 @@ def application(names: Sequence[str] = commands.NAMES) -> typer.Typer:
 
 class Command(TyperCommand):
     """A command whose option ``--help`` is shown with the output, in the user's language."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what was typed; an option whose value may be left out can stand alone."""
+        alone = {flag for p in self.params if getattr(p, "metavar", "") == ALONE for flag in p.opts}
+        return super().parse_args(ctx, completed(args, alone))
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option with its text translated: typer's text is English."""

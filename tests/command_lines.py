@@ -60,6 +60,9 @@ LINES: dict[str, tuple[str, ...]] = {
     "anonymise": (
         "anonymise people.parquet -o mondrian.parquet --method mondrian --k 2 -q age,occupation",
         "anonymise people.csv -o mdav.csv --method mdav --k 2 -q age,occupation",
+        "anonymise people.csv -o recoded.csv --method recode --change age:10 --change 'top(age)=60'"
+        " -q age,occupation",
+        "anonymise people.csv -o best.csv --method lattice --k 2 --suppress 0.5 -q age,occupation",
     ),
     "compare": ("compare people.parquet mondrian.parquet -q age,occupation -s illness",),
     "compose": ("compose mondrian.parquet --people people.parquet -q age,occupation -s illness",),

@@ -58,6 +58,21 @@ class Wishes:
         about = (self.l, self.l_entropy, self.l_recursive, self.t, self.t_ordered)
         return any(limit is not None for limit in about)
 
+    def monotone(self, *, suppressing: bool) -> bool:
+        """Return whether coarser classes never have more records in classes that break a limit.
+
+        Without suppression that is so: every class keeps the limits, and unions of such classes do,
+        too. With it, of k and l alone, which a class passes on to all that contain it (the argument
+        is in ``qifsql.commands.anonymise.lattice``).
+        """
+        of_all = (self.l_entropy, self.l_recursive, self.t, self.t_ordered)
+        return not suppressing or all(limit is None for limit in of_all)
+
+    @property
+    def words(self) -> str:
+        """Return all limits in words."""
+        return " and ".join(part for part in (f"k={self.k}", self.diversity) if part)
+
     def plain(self) -> dict[str, object]:
         """Return the limits that are set, as plain data."""
         c_l = self.l_recursive

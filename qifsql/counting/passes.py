@@ -104,9 +104,10 @@ class Passes:
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.adding(plan, name, LOADED))
 
-    def row(self, tree: exp.Query) -> tuple[int, ...]:
-        """Return the one row of a query."""
-        return self.stream.rows(render.render(tree))[0]
+    def row(self, tree: exp.Query | Plan) -> tuple[int, ...]:
+        """Return the one row of a query or plan."""
+        sql = render.statement(tree) if isinstance(tree, Plan) else render.render(tree)
+        return self.stream.rows(sql)[0]
 
     def people(self, name: str) -> int:
         """Return how many records are in a table with a column ``people``."""

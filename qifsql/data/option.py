@@ -191,6 +191,10 @@ def _whole(content: Any) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
+def _flag_or_share(content: Any) -> bool | Any:
+    return content if isinstance(content, bool) else _share(content)
+
+
 def _counts(content: Any) -> tuple[int, ...] | None:
     several = content if isinstance(content, list) else [content]
     return tuple(several) if all(_whole(number) is not None for number in several) else None
@@ -238,6 +242,8 @@ NUMBERS = Form("a number or a list of numbers", _numbers, nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)
 """A share that may be typed as a fraction, such as 2/3."""
+SUPPRESSED = Form("true, false or a number from 0 to 1", _flag_or_share, nothing=False)
+"""A share that may be typed as a fraction; the option alone, without a value, means all (1)."""
 NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
 FILE = Form("a text in quotes", _text)

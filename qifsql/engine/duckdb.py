@@ -95,9 +95,10 @@ class DuckDB:
             self._connection = duckdb.connect(config=options)
             files = [self.partial(path) for path in outputs]
             self._connection.execute(setting("memory_limit", self._counted(writing=bool(files))))
-            self._connection.execute("SET enable_progress_bar = true")
+            with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
+                self._connection.execute("SET enable_progress_bar = true")
+                self._connection.execute("SET enable_progress_bar_print = false")
             self._connection.execute("SET TimeZone = 'UTC'")  # not that of the machine
-            self._connection.execute("SET enable_progress_bar_print = false")
             for statement_ in lock(self.sources, files, [self.scratch, *folders]):
                 self._connection.execute(statement_)
             register(self._connection, self._frames)

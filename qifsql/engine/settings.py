@@ -4,10 +4,11 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from qifsql.engine import notebook
 from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import InputError
 
@@ -31,6 +32,11 @@ def silent(*_: object) -> None:
     """Show no progress."""
 
 
+def usual() -> Progress:
+    """Return the default progress: a line in a notebook, nothing elsewhere."""
+    return notebook.line() if notebook.is_notebook() else silent
+
+
 @dataclass(frozen=True)
 class Settings:
     """Limits of one engine.
@@ -39,14 +45,15 @@ class Settings:
     4 GiB: more makes grouping slower, because fresh memory costs more than cached files. The limit
     is never above the memory of the machine. ``threads`` is a number (default: all cores; at most
     eight for each core, or 64). ``temp`` is a folder for temporary files (default: that of the
-    system). Only the user can read these files, and they are removed. ``seed`` is for commands
-    that draw at random, and is recorded in manifests; attacks draw nothing.
+    system). Only the user can read these files, and they are removed. ``progress`` is
+    called with the current work (default: a line in a notebook, nothing elsewhere). ``seed`` is for
+    commands that draw at random, and is recorded in manifests; attacks draw nothing.
     """
 
     memory: str | None = None
     threads: int | None = None
     temp: Path | None = None
-    progress: Progress = silent
+    progress: Progress = field(default_factory=usual)
     seed: int | None = None
 
     def check_threads(self) -> None:

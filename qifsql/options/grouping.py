@@ -6,9 +6,11 @@ options of a function (``qifsql.data.option``). The command passes the latter to
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import is_dataclass
+from itertools import zip_longest
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, is_typeddict
@@ -37,6 +39,7 @@ from qifsql.data.option import (
     SECONDS,
     SHARE,
     SIZES,
+    SUPPRESSED,
     TARGET,
     TEXT,
     TEXTS,
@@ -65,6 +68,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     FLOAT: (float | None, lambda number: number),
     SHARE: (float | None, lambda share: share),
     SECONDS: (str | None, texts.seconds),
+    SUPPRESSED: (str | None, lambda share: share),
     NUMBER: (str | None, lambda number: number),
     WHOLE: (int | None, lambda number: number),
     FILE: (Path | None, lambda file: file),
@@ -74,6 +78,8 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
 
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
+ALONE = "[SHARE]"
+"""The word for a value that may be left out: it is 1 then (see ``completed``)."""
 
 
 PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
@@ -117,6 +123,20 @@ def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
     return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
 
 
+def completed(words: Sequence[str], alone: Collection[str]) -> list[str]:
+    """Return typed words with a value behind each option of ``alone`` that has none.
+
+    >>> completed(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
+    ['--suppress', '1', 'FILE', '--suppress', '0.04']
+    """
+    complete: list[str] = []
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        complete.append(word)
+        if word in alone and not re.fullmatch(r"-?[0-9./]+", following):
+            complete.append("1")
+    return complete
+
+
 def _shown(annotation: Any) -> Any:
     """Return a parameter with its help text translated, and one word for its value."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
@@ -139,6 +159,8 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     default = option.default if option.default not in ((), {}) else None
     if form is COUNTS and default is not None:
         default = ",".join(map(str, default))
+    if form is SUPPRESSED:
+        default = None
     if needed or default is not None:
         kind = next((t for t in get_args(kind) if t is not NoneType), kind)
     return inspect.Parameter(
@@ -158,6 +180,7 @@ def _described(name: str, option: Option) -> Any:
         rich_help_panel=option.panel,
         min=option.least,
         show_default="default" not in option.help,
+        metavar=ALONE if option.form is SUPPRESSED else None,
     )
 
 

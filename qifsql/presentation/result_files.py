@@ -113,6 +113,8 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
     for name, dtype in frame.schema.items():
         if dtype == pl.List(pl.String):
             columns.append(by_name(name).list.join("+"))
+        elif dtype == pl.List(pl.Int64()):
+            columns.append(by_name(name).cast(pl.List(pl.String())).list.join("+"))
         elif isinstance(dtype, pl.List):
             columns.append(pl.Series(name, [_joined(v) for v in frame[name].to_list()]))
         else:

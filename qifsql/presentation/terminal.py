@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -16,6 +16,9 @@ from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Ta
 
 WIDTH = 160
 """Characters of a line where there is no terminal."""
+
+WIDEST = 10_000
+"""Characters of a line at most."""
 
 PADDING = 3
 """Characters between two columns of a table."""
@@ -46,22 +49,23 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
         elif isinstance(part, Paragraph):
             drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
         elif isinstance(part, Table):
-            drawn.append(Wide(_table(part)))
+            drawn.append(_table(part))
         elif isinstance(part, Command):  # on one line, however narrow the terminal
             line = printable(part.text)
             drawn.append(Text(f"  {line}\n", no_wrap=True, overflow="ignore"))
     return Group(*drawn)
 
 
-def _table(part: Table) -> Drawn:
+def _table(part: Table) -> RenderableType:
     if not any(part.heads):  # names and texts side by side
         table = Drawn.grid(padding=(0, 2, 1, 0))
         table.add_column(no_wrap=True, style="bold")
         table.add_column(overflow="fold", max_width=100)
         for row in part.rows:
             table.add_row(*map(_text, row))
-        return table
+        return Padding(table, (0, 0, 0, 1), expand=False)
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
+    widths: list[int | None] = []
     for i, name in enumerate(part.heads):
         cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
         least = min(LONGEST, _longest(_words([*cells, name])))
@@ -69,30 +73,37 @@ def _table(part: Table) -> Drawn:
             least = _longest([*cells, *_words([name])])
         elif i == 0:
             least = min(NAME, _longest([*cells, *_words([name])]))
-        whole = i == 0 or i in part.right or _longest(cells) <= least
+        widths.append(least if i == 0 or i in part.right or _longest(cells) <= least else None)
         table.add_column(
             _text(name),
             justify="right" if i in part.right else "left",
             overflow="fold",
-            width=least if whole else None,
             min_width=least,
         )
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
-    return table
+    return Wide(table, widths)
 
 
 class Wide:
-    """A table that is wider than the terminal if its numbers and names need it: none is cut."""
+    """A table that is wider than the terminal if its numbers and names need it: none is cut.
 
-    def __init__(self, table: Drawn) -> None:
+    ``widths`` are those of columns that must stay whole, None of others.
+    """
+
+    def __init__(self, table: Drawn, widths: Sequence[int | None]) -> None:
         self.table = table
+        self.widths = widths
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table in the width of the terminal, or in the least that it needs."""
-        columns = [max(c.width or 0, c.min_width or 0) + PADDING for c in self.table.columns]
         padded = Padding(self.table, (0, 0, 0, 1), expand=False)
-        width = max(options.max_width, sum(columns) + 1)
+        width = options.max_width
+        if console.measure(padded, options=options.update(max_width=WIDEST)).maximum > width:
+            for column, least in zip(self.table.columns, self.widths, strict=True):
+                column.width = least
+            columns = [max(c.width or 0, c.min_width or 0) + PADDING for c in self.table.columns]
+            width = max(width, sum(columns) + 1)
         yield from console.render(padded, options.update(max_width=width))
 
 

@@ -5,13 +5,14 @@ list ``[...]``. If a placeholder means several columns, its item is repeated, on
 In SELECT this is the item with its name (``min(place) AS place``, but not ``place + 1 AS x``),
 elsewhere every item that contains it.
 
-- ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may be a whole item, but not in a list or
-  in USING, and it may occur in a join as ``a.qid IS NOT DISTINCT FROM b.qid``. In any other place
-  the view is refused, because a tuple is not a column.
-- ``place``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... for each i of the
-  quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
-- ``number``, in an item of these, becomes i. It must not occur in ``x[number]``: use list_extract.
-- ``each(condition)`` becomes the condition for each of ``places``, joined by AND.
+- ``qid`` becomes ``qid_1 .. qid_k``, the whole tuple. It may stand alone as an item, but not in a
+  list or in USING, and as ``a.qid IS NOT DISTINCT FROM b.qid`` in a join; anywhere else the view
+  is refused, because a tuple is not a column there.
+- ``place``, ``step``, ``low``, ``least``, ``top`` and ``high`` become ``place_i`` ... of each i of
+  the quasi-identifiers ``places``, in items and in ``each(...)``; in a view about one they stay.
+- ``number``, in an item of these, becomes i. It must not stand in ``x[number]``: list_extract says
+  the same.
+- ``each(condition)`` becomes the condition for each of them, joined by AND.
 - ``secrets`` becomes ``secrets_1 .. secrets_m``, in items.
 - ``tally`` becomes ``tally_j_c`` for each counted value c of each secret j, in items. In the item
   that defines it, ``secret``, ``secret_values`` and ``code`` become those of j and c.
@@ -40,7 +41,7 @@ Tally = tuple[int, int]  # number of the secret, number of its value
 Numbers = Mapping[str, int | Sequence[int]]
 Row = Mapping[str, exp.Expr]  # one row of parameters: its values by column
 
-PLACES = ("place", "low", "least", "top", "high")
+PLACES = ("place", "step", "low", "least", "top", "high")
 EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
 
 

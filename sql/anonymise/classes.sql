@@ -20,10 +20,11 @@ SELECT
     part
 FROM coded JOIN done USING (place);
 
--- One row: the classes, how many records they have together, the smallest and the largest; how many
--- records are suppressed.
+-- One row: the classes in all, those that are not suppressed, how many records they have together,
+-- the smallest and the largest; how many records are suppressed.
 CREATE OR REPLACE VIEW sizes AS
 SELECT
+    count(*) AS blocks,
     count(*) FILTER (WHERE NOT suppressed) AS classes,
     coalesce(sum(size) FILTER (WHERE NOT suppressed), 0)::BIGINT AS records,
     min(size) FILTER (WHERE NOT suppressed) AS smallest,

@@ -25,6 +25,10 @@ WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay af
 TRACE = re.compile(r"Traceback \(most recent|^  File \"|panicked at|\.py:\d+: \w*Warning", re.M)
 
 
+PROSE = ("check", "explain", "what-if", "wp29")
+"""Commands whose answer is text on a pipe, too."""
+
+
 @dataclass(frozen=True)
 class Run:
     """The outcome of a command line: exit code, streams, and new or changed files."""
@@ -115,8 +119,13 @@ def _streams(run: Run, folder: Path, wrong: Wrong) -> None:
     if run.code in (2, 3) and run.out and argv[0] != "shell":
         wrong("stream", f"stdout of a line that failed: {run.out[:100]!r}")
     has_format = tree.option(argv[0], "--format") is not None and "--help" not in argv
-    if run.code in (0, 4) and has_format and (problem := _form(run.out, chosen or "csv")):
+    if run.code in (0, 4) and has_format and (problem := _form(run.out, chosen or _usual(argv[0]))):
         wrong("form", problem)
+
+
+def _usual(command: str) -> str:
+    """Return the format of stdout without ``--format``, on a pipe."""
+    return "table" if command in PROSE else "csv"
 
 
 def _control(text: str) -> str:

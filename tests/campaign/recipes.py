@@ -235,9 +235,14 @@ def treat(d: Draft) -> Words:
 
 def anonymise(d: Draft) -> Words:
     """A release by one of the methods."""
-    out = d.new("out") + d.one(".parquet", ".csv", ".csv.gz")
-    method = ["--method", d.one("mondrian", "mdav"), "--k", d.one("1", "2", "2", "3", "5")]
-    return ["anonymise", d.file, *d.known(d.qids(1, 3)), *d.wants(d.secret()), *method, "-o", out]
+    out, qids = d.new("out") + d.one(".parquet", ".csv", ".csv.gz"), d.qids(1, 3)
+    name = d.one("mondrian", "mdav", "recode", "lattice")
+    method = ["--method", name, "--k", d.one("1", "2", "2", "3", "5")]
+    if name in ("recode", "lattice"):
+        method += ["--suppress", d.one("0.5", "1", "0")]
+    if name == "recode":
+        method += [word for qid in qids for word in ("--change", change(d, qid))]
+    return ["anonymise", d.file, *d.known(qids), *d.wants(d.secret()), *method, "-o", out]
 
 
 def check(d: Draft) -> Words:

@@ -348,7 +348,7 @@ def test_a_filter_that_is_no_condition(here: Path):
     ("arguments", "says"),
     [
         (("attack", "xyz", "people.parquet", "-q", "age"), 'no model "xyz"'),
-        (("attack", "crs,irs", "people.parquet", "-q", "age"), "are run apart"),
+        (("attack", "crs,irs", "people.parquet", "-q", "age"), "cannot be combined"),
         (
             ("attack", "crs", "people.parquet", "-q", "age", "--null", "zero"),
             'cannot be treated as "zero"',

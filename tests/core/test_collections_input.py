@@ -110,7 +110,7 @@ def test_a_key_that_a_dataset_lacks(here: Path):
 @pytest.mark.parametrize("other", ["texts.parquet", "zeros.csv"])
 def test_a_key_of_another_type(here: Path, other: str):
     """Zeros before a number are lost in a number, so it is not made one."""
-    says = f'key "id" is VARCHAR in {other} but BIGINT in a.parquet: neither is made the other'
+    says = f'key "id" is VARCHAR in {other} but BIGINT in a.parquet: values are not converted'
     refused(here, "crl", "a.parquet", other, "-q", "q", "--key", "id", says=says)
 
 
@@ -208,7 +208,7 @@ def test_auxiliary_datasets_for_a_single_dataset_model(here: Path, model: str):
 
 
 def test_models_of_membership_are_run_apart(here: Path):
-    refused(here, "crl,cml", *BOTH, "-q", "q", says="models of membership are run apart")
+    refused(here, "crl,cml", *BOTH, "-q", "q", says="membership models cannot be combined")
 
 
 def test_a_rule_of_absence_that_is_none(here: Path):

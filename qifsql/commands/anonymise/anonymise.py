@@ -1,7 +1,8 @@
 """Anonymisation: quasi-identifiers are generalised so that every class keeps the limits.
 
-The release can be attacked and compared. Its classes have at least k records. This is a property of
-the table, not a guarantee for a person.
+Mondrian and MDAV make classes of similar records; ``recode`` and ``lattice`` give all records with
+the same value the same cell. What is written is a release to attack and to compare. Its classes
+have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
 from dataclasses import replace
@@ -15,6 +16,7 @@ from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
+from qifsql.counting.dependents import dependents
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import complete
@@ -38,7 +40,7 @@ def anonymise(
     settings: Settings | None = None,
     **options: Unpack[AnonymiseOptions],
 ) -> Result:
-    """Write a release with generalised quasi-identifiers (Mondrian or MDAV).
+    """Write a release with generalised quasi-identifiers.
 
     Keeps all records, in input order. The result depends neither on their order, nor on files,
     nor on threads. A missing value is a value.
@@ -51,23 +53,35 @@ def anonymise(
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
-        method: mondrian (median cuts) or mdav (microaggregation).
+        method: mondrian (median cuts), mdav (microaggregation), recode (global recoding by the
+            changes that are named) or lattice (the full-domain generalisation of the least loss).
+        change: recode: changes, as in what_if: age:5, zip:3, age:@2, top(age)=80, drop=zip,
+            age=EXPRESSION. lattice: the steps of a quasi-identifier, finest first.
+        hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
+        minimise: lattice: penalty (certainty penalty), classes (as many as possible),
+            discernibility or entropy (non-uniform).
+        time_budget: lattice: seconds after which the search ends with the best node so far
+            (default 60).
         k: Records per class, at least.
         l: Distinct values of each secret per class, at least.
         l_entropy: exp(entropy) of each secret per class, at least.
         l_recursive: "C,L": r_1 < C (r_L + ... + r_m) in every class.
         t: t-closeness of every class, in [0, 1].
         t_ordered: t-closeness with the ordered distance, in [0, 1].
-        cells: "interval" (intervals and sets that cover the class) or "centroid" (mean, median).
+        cells: "interval" (intervals and sets that cover the class), "text" (the same as text),
+            "bounds" (columns NAME_lower and NAME_upper), "midpoint" or "centroid" (mean, median).
         drop: Columns to leave out.
-        suppress: mdav: suppress the records of classes that violate l or t.
+        suppress: Largest share of the records to suppress because their class breaks a limit, in
+            [0, 1]; True: any. Not for mondrian.
         within: mdav: largest number of distinct people at once (0: 1,000).
         qids: Quasi-identifiers to generalise.
         secret: Secrets for l and t.
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
-        [0, 1]). details: quasi_identifiers, one row for each.
+        [0, 1]; lattice: steps of each quasi-identifier, and whether they are optimal). details:
+        quasi_identifiers, one row for each; lattice: frontier, the nodes with the least risk for
+        their loss.
 
     Raises:
         InputError: No release can keep the limits, or a name does not fit the data.
@@ -79,7 +93,13 @@ def anonymise(
         >>> qifsql.levels("release.csv", qids="age,gender").frame["value"][0] >= 3
         True
 
-    Source: M55 and M56; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005 (MDAV).
+        >>> best = qifsql.anonymise("data-samples/thesis_table_3_2.csv", "release.csv",
+        ...     method="lattice", k=2, suppress=0.25, qids="age,gender")
+        >>> best.frame["optimal"][0]
+        True
+
+    Source: M55 and M56; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005 (MDAV),
+    Kohlmayer et al. 2012 (lattices).
 
     """
     origin = Origin.now(settings, "anonymise")
@@ -99,26 +119,31 @@ def anonymise(
         if dataset.format == "csv":
             dataset = engine.load(dataset)
         attack = _plain_values(bind(replace(spec, dataset=dataset), catalog).microdata)
-        shown = write.columns(attack, catalog.schema.columns, request.drop)
-        work = Work(engine, attack, request, meter)
-        row, columns = work.run(ending)
+        write.columns(attack, catalog.schema.columns, request.drop)  # before the work
+        work = Work(engine, catalog, attack, request, meter)
+        row = work.run(ending)
+        suffixes = {column.number: column.suffixes for column in work.cells}
+        shown = write.columns(attack, catalog.schema.columns, request.drop, suffixes)
         rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, shown)
         final = write.plan(rows, ending)
         description = _plain(attack, request, where, catalog.dataset)
+        left = [c for c in attack.columns if c.name in {column.name for column in shown}]
+        revealing, plans = dependents(engine, attack, attack.qids, left)
         statements = [*openings(catalog.dataset), *openings(dataset), *work.passes.statements]
-        statements.append(statement(final, pretty=True))
+        statements += [statement(plan, pretty=True) for plan in (*plans, final)]
         origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
         origin = origin.listing(write.released(attack, rows))
         names = [column.name for column in shown]
         meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
-    origin = origin.about(description, dataset.paths)
+    origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
+    notes += [dependent.note for dependent in revealing]
     return Result(
         frame=frame,
         origin=origin,
-        details={"quasi_identifiers": columns},
+        details=work.details,
         notes=(*notes, *request.remarks(secret=bool(secret))),
     )
 
@@ -147,7 +172,21 @@ def _plain(
         "expressions": expressions((*microdata.qids, *microdata.secrets)),
         "cells": request.cells,
         "drop": list(request.drop),
-        "suppress": request.suppress,
+        "suppress": float(request.suppress),
         "where": where,
+        **_of_recoding(request),
         **({"csv": dataset.csv} if dataset.csv else {}),
     }
+
+
+def _of_recoding(request: Request) -> dict[str, object]:
+    """Return what is asked of recode and lattice alone."""
+    if not request.recoded:
+        return {}
+    plain: dict[str, object] = {
+        "changes": list(request.changes),
+        "hierarchies": dict(request.hierarchies) or None,
+    }
+    if request.method == "lattice":
+        plain |= {"minimise": request.minimise, "time_budget": request.time_budget}
+    return plain

@@ -3,12 +3,20 @@
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits
-from qifsql.options.measuring import Out, Summary
+from qifsql.options.measuring import Charts, Out, Summary
 
 EXAMPLES = {
     "Generalise sex and year of birth to blocks of 5 or more (Mondrian).": (
         "qifsql anonymise data-samples/school_census_2018.parquet -o release.parquet "
         "--method mondrian --k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA"
+    ),
+    "Publish years of birth in steps of 5 years; suppress the records of classes below 5.": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o recoded.csv "
+        "--method recode --change NU_ANO:5 -q TP_SEXO,NU_ANO --k 5 --suppress 0.01"
+    ),
+    "Find the full-domain generalisation that loses least, with at most 4 % suppressed.": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o best.csv "
+        "--method lattice -q TP_SEXO,NU_MES,NU_ANO --k 5 --suppress 0.04"
     ),
     "Form groups of 3 similar records (MDAV).": (
         "qifsql anonymise data-samples/thesis_table_3_2.csv -o release.csv --method mdav "
@@ -18,16 +26,27 @@ EXAMPLES = {
 
 
 def anonymise(
-    data: Data, limits: Limits, out: Out, summary: Summary, options: AnonymiseOptions
+    data: Data,
+    limits: Limits,
+    out: Out,
+    summary: Summary,
+    options: AnonymiseOptions,
+    charts: Charts,
 ) -> None:
-    """Write a release with generalised quasi-identifiers (Mondrian or MDAV)."""
+    """Write a release with generalised quasi-identifiers.
+
+    Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
+    lattice searches the best full-domain generalisation.
+    """
     from qifsql.commands.anonymise.anonymise import anonymise as run
     from qifsql.options import show
 
+    charts.check()
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
     with limits.settings() as settings:
         result = run(dataset, out, **options, where=data.where, settings=settings)
+    charts.draw("anonymise", result, quiet=limits.quiet)
     done = f"{result.frame['records'][0]:,} records written to {out}"
     runtime.remarks([*result.notes, done], quiet=limits.quiet)
 

@@ -1,25 +1,31 @@
 """Classes as cells: the released values of the quasi-identifiers of a class.
 
-Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a list of values for other
-types. Text: ``[20,30]`` or ``{a,b}``, with ``?`` after an interval that also stands for the missing
-value. A single value is written plainly. ``*`` is a suppressed cell (NULL in Parquet).
+Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a list of values for all
+else. Text: ``[20,30]``, ``{a,b}``, with ``?`` behind an interval that stands for the missing value
+too; one value is written plainly; ``*`` is suppressed (a NULL in Parquet, but for columns of text).
+Other shapes are for other tools: ``bounds`` (two columns of plain values), ``midpoint``, ``text``
+(in Parquet, too) and ``centroid``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlglot import exp
 
+from qifsql.commands.anonymise.nominal import Nominal
 from qifsql.commands.anonymise.spec import Shape
 from qifsql.counting.passes import Passes
-from qifsql.counting.scales import Scale, own_name, own_table, scale_table
+from qifsql.counting.scales import NOWHERE, Scale, own_name, own_table, scale_table
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
-from qifsql.query.columns import number
+from qifsql.query.columns import equal, number
 from qifsql.query.splice import splice
 from qifsql.results import release
 
-MOST = 500_000_000  # most values in the sets of one quasi-identifier, over all records
+MOST = 500_000_000  # values in the sets of one quasi-identifier, over all records
+TEXTS = ("VARCHAR", "ENUM")
+Content = Literal["interval", "set", "value", "node", "label", "prefix", "everything"]
 
 
 @dataclass(frozen=True)
@@ -36,98 +42,264 @@ class Loss:
     penalty: float
 
 
-def make_cells(
-    passes: Passes, scales: Sequence[Scale], ending: str, shape: Shape, *, records: int
-) -> list[Loss]:
-    """Create the table ``cells`` (part, cell_1 ..) of the classes; return the losses.
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one quasi-identifier: its number, what they are, and in which shape.
 
-    ``records`` is the number of records in classes that are not suppressed.
+    ``content``: an interval or a set that covers the values; one value as it is; the node of a
+    hierarchy or another label; a prefix; everything. ``by_step``: a cell covers the values of all
+    records at the same step, in all classes; else those of one class. ``type`` is that of labels,
+    ``interval`` the definition of intervals of a recoding.
     """
-    columns: list[exp.Expr] = [exp.column("part", table="classes")]
+
+    number: int
+    scale: Scale
+    content: Content
+    shape: Shape
+    ending: str
+    by_step: bool = False
+    type: str = "VARCHAR"
+    interval: Nominal | None = None
+
+    @property
+    def nominal(self) -> Nominal | None:
+        """Return the definition of its intervals, which are then independent of the values."""
+        return self.interval if self.kind == "ranged" else None
+
+    @property
+    def key(self) -> str:
+        """Return the column of the classes by which what a cell holds is looked up."""
+        return f"step_{self.number}" if self.by_step else "part"
+
+    @property
+    def kind(self) -> Literal["ranged", "listed", "centred", "labelled", "plain", "everything"]:
+        """Return how a cell is made."""
+        if self.content == "everything":
+            return "everything"
+        if self.content == "value":
+            return "listed" if family(self.scale.attribute.type) in TEXTS else "plain"
+        if self.content in ("label", "prefix"):
+            return "labelled"
+        if self.shape == "centroid":
+            return "centred"
+        if self.content == "node" and not (self.scale.interval and self.parted):
+            return "labelled"
+        return "ranged" if self.scale.interval else "listed"
+
+    @property
+    def parted(self) -> bool:
+        """Return whether intervals become plain values, for which everything is missing."""
+        return self.shape in ("bounds", "midpoint")
+
+    @property
+    def text(self) -> bool:
+        """Return whether cells are texts, and ``*`` is one of them."""
+        if self.kind in ("everything", "labelled"):
+            return self.shape == "text" or self._as_text(self.type) or self.type == "VARCHAR"
+        if self.kind in ("ranged", "plain") and self.parted:
+            return False
+        if self.content == "value" and self.kind == "listed":
+            return True
+        return self.shape == "text" or self._as_text(self.scale.attribute.type)
+
+    def _as_text(self, type_: str) -> bool:
+        return self.ending != ".parquet" or release.as_text(type_, self.ending)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Return what is added to the name of the column: once for each column of the release."""
+        if self.kind != "ranged" or self.shape != "bounds":
+            return ("",)
+        missing = self.scale.missing != NOWHERE
+        return ("_lower", "_upper", *(("_missing",) if missing else ()))
+
+    @property
+    def words(self) -> str:
+        """Return what the cells are, in a word (``COLUMNS``)."""
+        kinds = {"ranged": "intervals", "listed": "sets", "centred": "centroids"}
+        if self.content in ("value", "everything"):
+            return {"value": "values", "everything": "suppressed"}[self.content]
+        if self.kind == "ranged" and self.parted:
+            return {"bounds": "bounds", "midpoint": "midpoints"}[self.shape]
+        return kinds.get(self.kind, "labels")
+
+
+def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
+    """Make the table ``cells`` (part, cell_1 ..) of the classes.
+
+    ``values_1 ..`` must be there where a cell is made of the values of a class.
+    """
+    parts: list[exp.Expr] = [exp.column("part", table="classes")]
     tree = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
-    losses = []
-    for i, scale in enumerate(scales, 1):
-        text = is_text(scale, ending)
-        content = _interval(i, scale, text=text)
-        if shape == "centroid" or not scale.interval:
-            _make_values(passes, i, scale, shape=shape, text=text)
-            content = exp.column("cell", table=f"values_{i}")
-        losses.append(_loss(passes, i, scale, sets=shape == "interval", records=records))
-        suppressed: exp.Expr = exp.Literal.string("*") if text else exp.null()
-        cell = exp.Case().when(exp.column("suppressed", table="classes"), suppressed).else_(content)
-        columns.append(exp.alias_(cell, f"cell_{i}"))
-        for side, place in _joined(i, scale, shape):
-            same = exp.EQ(
-                this=exp.column("part" if place == "part" else "place", table=side),
-                expression=exp.column(place, table="classes"),
-            )
-            name = f"values_{i}" if place == "part" else scale_table(i)
+    for column in columns:
+        i = column.number
+        suppressed: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
+        for suffix, content in zip(column.suffixes, _contents(column), strict=True):
+            case = exp.Case().when(exp.column("suppressed", table="classes"), suppressed.copy())
+            parts.append(exp.alias_(case.else_(content), f"cell_{i}{suffix}"))
+        for side, place in _joined(column):
+            key = "part" if side == f"values_{i}" else "place"
+            same = equal(exp.column(key, table=side), exp.column(place, table="classes"))
+            name = side if key == "part" else scale_table(i)
             rows = exp.alias_(own_table(name), side, table=True)
             tree = tree.join(rows, on=same, join_type="left")
-    passes.keep("cells", tree.select(*columns))
-    passes.drop(*(f"values_{i}" for i, _ in enumerate(scales, 1)))
-    return losses
+    passes.keep("cells", tree.select(*parts))
+    passes.drop(*(f"values_{column.number}" for column in columns))
 
 
-def is_text(scale: Scale, ending: str) -> bool:
-    """Return whether cells of a quasi-identifier are texts in a file with this ending."""
-    return ending != ".parquet" or release.as_text(scale.attribute.type, ending)
+def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
+    """Make the table ``values_i`` of sets, means or medians: part, values, cell.
 
-
-def _joined(i: int, scale: Scale, shape: Shape) -> list[tuple[str, str]]:
-    """Return the tables that a cell is built from: aliases, and columns of classes to join on."""
-    if shape == "centroid" or not scale.interval:
-        return [(f"values_{i}", "part")]
-    return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
-
-
-def _interval(i: int, scale: Scale, *, text: bool) -> exp.Expr:
-    """Return the closed interval of a class, with a mark if it includes the missing value."""
-    lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
-    low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
-    missing = exp.EQ(this=high, expression=number(scale.missing))
-    if not text:
-        fields = {"lower": lower, "upper": upper, "missing": missing}
-        return exp.Struct(
-            expressions=[
-                exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
-                for name, value in fields.items()
-            ]
-        )
-    parts: list[exp.Expr] = [exp.Literal.string("["), exp.cast(lower, "VARCHAR")]
-    parts += [exp.Literal.string(","), exp.cast(upper, "VARCHAR"), exp.Literal.string("]")]
-    parts.append(exp.Case().when(missing, exp.Literal.string("?")).else_(exp.Literal.string("")))
-    several = exp.Anonymous(this="concat", expressions=parts)
-    alone = exp.EQ(this=low.copy(), expression=high.copy())
-    return exp.Case().when(alone, exp.cast(lower.copy(), "VARCHAR")).else_(several)
-
-
-def _make_values(passes: Passes, i: int, scale: Scale, *, shape: Shape, text: bool) -> None:
-    """Create the table ``values_i`` of sets, means or medians: part, values, cell."""
-    if shape == "interval":
-        file = "texts" if text else "sets"
-    else:
+    ``done`` has the people of each part and place.
+    """
+    i, scale = column.number, column.scale
+    if column.kind == "centred":
         file = "means" if family(scale.attribute.type) in NUMBERS else "medians"
-    tables = {"done": own_name("done"), "scale": own_name(scale_table(i))}
+    elif column.kind == "listed":
+        file = "texts" if column.text else "sets"
+    else:
+        return
+    tables = {"done": own_name(done), "scale": own_name(scale_table(i))}
     tree = splice(f"anonymise/{file}", columns={"own_place": f"place_{i}"}, tables=tables)
-    if shape == "centroid" and text:
+    if column.kind == "centred" and column.text:
         tree = exp.select("part", '"values"', "cell::VARCHAR AS cell").from_(tree.subquery("found"))
     passes.keep(f"values_{i}", tree)
 
 
-def _loss(passes: Passes, i: int, scale: Scale, *, sets: bool, records: int) -> Loss:
-    """Return the loss of one quasi-identifier; refuse to write more than ``MOST`` values."""
-    by_set = sets and not scale.interval
+def _contents(column: Cells) -> list[exp.Expr]:
+    """Return what the cells of a class hold, for each column of the release."""
+    if column.kind == "everything":
+        return [exp.Literal.string("*")]
+    if column.kind == "plain":
+        value: exp.Expr = exp.column("value", table=f"lower_{column.number}")
+        written = column.text or release.as_text(column.scale.attribute.type, column.ending)
+        return [exp.cast(value, "VARCHAR") if written else value]
+    if column.kind == "ranged":
+        return _ranged(column)
+    return [exp.column("cell", table=f"values_{column.number}")]
+
+
+def _joined(column: Cells) -> list[tuple[str, str]]:
+    """Return what a cell is made of.
+
+    Aliases of tables, and the column of the classes to find them.
+    """
+    i = column.number
+    if column.kind == "everything":
+        return []
+    if column.kind == "plain":
+        return [(f"lower_{i}", f"low_{i}")]
+    if column.kind == "ranged" and column.nominal is None:
+        return [(f"lower_{i}", f"low_{i}"), (f"upper_{i}", f"top_{i}")]
+    return [(f"values_{i}", column.key)]
+
+
+def _ranged(column: Cells) -> list[exp.Expr]:
+    """Return the interval of a class, and whether the missing value is in it, too."""
+    i, scale, defined = column.number, column.scale, column.nominal
+    lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
+    low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
+    alone, type_ = equal(low, high), scale.attribute.type
+    if defined is not None:
+        lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
+        alone, type_ = equal(lower, upper), defined.type
+    missing = equal(high.copy(), number(scale.missing))
+    if column.parted:
+        ends: list[exp.Expr] = [lower, upper]
+        if column.shape == "midpoint":
+            ends = [
+                _middle(
+                    exp.func("coalesce", lower, upper), exp.func("coalesce", upper, lower), type_
+                )
+            ]
+            type_ = "DOUBLE" if family(type_) in NUMBERS else type_
+        if release.as_text(type_, column.ending):
+            ends = [exp.cast(end, "VARCHAR") for end in ends]
+        return [*ends, missing][: len(column.suffixes)]
+    if not column.text:
+        fields = {"lower": lower, "upper": upper, "missing": missing}
+        return [
+            exp.Struct(
+                expressions=[
+                    exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
+                    for name, value in fields.items()
+                ]
+            )
+        ]
+    return [_text(lower, upper, alone=alone, missing=missing, defined=defined)]
+
+
+def _text(
+    lower: exp.Expr,
+    upper: exp.Expr,
+    *,
+    alone: exp.Expr,
+    missing: exp.Expr,
+    defined: Nominal | None,
+) -> exp.Expr:
+    """Return an interval as text: ``[20,29]``, ``>=80``, or one value."""
+    mark = exp.Case().when(missing, exp.Literal.string("?")).else_(exp.Literal.string(""))
+    end = ")" if defined is not None and defined.half_open else "]"
+    texts = [exp.cast(bound.copy(), "VARCHAR") for bound in (lower, upper)]
+    signs = [exp.Literal.string(sign) for sign in ("[", ",", end)]
+    parts: list[exp.Expr] = [signs[0], texts[0], signs[1], texts[1], signs[2], mark]
+    case = exp.Case().when(alone, texts[0].copy())
+    if defined is not None:
+        for bound, sign, text in ((lower, "<=", texts[1]), (upper, ">=", texts[0])):
+            beyond = exp.and_(bound.copy().is_(exp.null()), exp.Not(this=missing.copy()))
+            limit = exp.Anonymous(
+                this="concat", expressions=[exp.Literal.string(sign), text.copy()]
+            )
+            case = case.when(beyond, limit)
+        case = case.when(missing.copy(), exp.null())
+    return case.else_(exp.Anonymous(this="concat", expressions=parts))
+
+
+def _middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
+    """Return the middle of an interval: of numbers a DOUBLE, of dates and times the earlier one."""
+    two = exp.Literal.number(2)
+    if family(type_) in NUMBERS:
+        halves = [exp.Div(this=exp.cast(end, "DOUBLE"), expression=two) for end in (lower, upper)]
+        return exp.Add(this=halves[0], expression=halves[1])
+    if family(type_) == "DATE":
+        days = exp.paren(exp.Sub(this=upper, expression=lower))
+        half: exp.Expr = exp.cast(exp.IntDiv(this=days, expression=two), "INTEGER")
+        return exp.Add(this=lower, expression=half)
+    ends = [exp.Anonymous(this="epoch_us", expressions=[end]) for end in (upper, lower)]
+    apart = exp.paren(exp.Sub(this=ends[0], expression=ends[1]))
+    micros = exp.IntDiv(this=apart, expression=two)
+    half = exp.Anonymous(this="to_microseconds", expressions=[micros])
+    return exp.cast(exp.paren(exp.Add(this=lower, expression=half)), type_, dialect="duckdb")
+
+
+def lost(passes: Passes, column: Cells, *, records: int) -> Loss:
+    """Return what the cells of one quasi-identifier cost, over records that are not suppressed.
+
+    InputError where there are too many values.
+    """
+    scale = column.scale
+    by_set = column.kind == "listed"
+    written, generalised, spanned = _sums(passes, column, by_set=by_set)
+    check_sets(column, written)
+    whole = scale.values if by_set else scale.span
+    if not records or not whole:
+        return Loss(0.0, 0.0)
+    return Loss(generalised / records, spanned / (records * whole))
+
+
+def check_sets(column: Cells, values: int) -> None:
+    """Refuse sets that have too many values in all."""
+    if values > MOST:
+        raise InputError(
+            f"the cells of {quoted(column.scale.attribute.name)} would list {values:,} values in "
+            "all; make it coarser with NAME=EXPRESSION, or ask for less with --l or --t"
+        )
+
+
+def _sums(passes: Passes, column: Cells, *, by_set: bool) -> tuple[int, int, int]:
+    i = column.number
     columns = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}
     tree = splice(f"anonymise/{'counted' if by_set else 'spans'}", columns=columns, tables=tables)
     generalised, spanned, written = passes.row(tree)
-    if written > MOST:
-        raise InputError(
-            f"the cells of {quoted(scale.attribute.name)} would list {int(written):,} values in "
-            "all; make it coarser with NAME=EXPRESSION, or ask for less with --l or --t"
-        )
-    whole = scale.values if by_set else scale.span
-    if not records or not whole:
-        return Loss(0.0, 0.0)
-    return Loss(generalised / records, int(spanned) / (records * whole))
+    return int(written), generalised, int(spanned)

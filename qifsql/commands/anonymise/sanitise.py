@@ -1,31 +1,39 @@
 """The work of anonymisation: the checks before it, its steps, and its summary."""
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.changes import Change, read
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian
-from qifsql.commands.anonymise.generalise import Loss, make_cells
+from qifsql.commands.anonymise.generalise import Cells, lost, make_cells, make_values
+from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
+from qifsql.commands.anonymise.recode import Recoding, Rung, StepLoss, rung
 from qifsql.commands.anonymise.spec import Request
-from qifsql.counting import scales
+from qifsql.counting import generalisation, scales
+from qifsql.counting.changed_attributes import Changed
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import fit_secret
 from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
+from qifsql.data.types import INTEGERS, family
+from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import DatasetError, InputError, InternalError, several
+from qifsql.errors import DatasetError, InputError, InternalError, quoted, several
 from qifsql.query.plan import Plan
 
 SUMMARY: dict[str, pl.DataType] = {
     "method": pl.String(),
     "records": pl.Int64(),
+    "blocks": pl.Int64(),
     "classes": pl.Int64(),
     "smallest_class": pl.Int64(),
     "average_class": pl.Float64(),
@@ -33,12 +41,21 @@ SUMMARY: dict[str, pl.DataType] = {
     "suppressed": pl.Int64(),
     "generalised": pl.Float64(),
     "certainty_penalty": pl.Float64(),
+    "penalty": pl.Float64(),
+    "steps": pl.List(pl.Int64()),
+    "optimal": pl.Boolean(),
     "seconds": pl.Float64(),
 }
-"""One row. ``records`` are written; ``suppressed`` of them are in no class, because they may be
-anybody's. ``generalised`` is the share of the cells of quasi-identifiers that stand for several
-values, ``certainty_penalty`` the mean of their normalised certainty penalty (see
-``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]."""
+"""One row: the records that are written; ``blocks``, the classes before records were suppressed;
+``classes``, those that are left, without that of the suppressed records, which stand for everybody;
+how many records are suppressed. ``generalised`` is the share of the cells of quasi-identifiers that
+stand for several values, ``certainty_penalty`` the mean of their normalised certainty penalty (see
+``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]. Of mondrian and mdav they are means
+over the records that are not suppressed, of recode and lattice over all records as they were
+before: suppression is not counted. ``penalty`` is ``certainty_penalty`` by the name under which
+lattice minimises it. ``steps``: the step of each quasi-identifier, in their order (recode: the
+number of its changes); ``optimal``: whether no other node of the lattice loses less (false: the
+best that was found in time). Both are NULL where the method has none."""
 
 COLUMNS: dict[str, pl.DataType] = {
     "quasi_identifier": pl.String(),
@@ -46,62 +63,79 @@ COLUMNS: dict[str, pl.DataType] = {
     "cells": pl.String(),
     "generalised": pl.Float64(),
     "certainty_penalty": pl.Float64(),
+    "changes": pl.List(pl.String()),
 }
-"""One row per quasi-identifier: the number of its distinct values, the form of its cells
-(``intervals``, ``sets``, ``centroids``), and the same two shares."""
+"""One row per quasi-identifier: its different values, what its cells are (``intervals``, ``sets``,
+``centroids``, ``bounds``, ``midpoints``, ``labels``, ``values`` as they are, ``suppressed`` in all
+records, ``left out``), the same two shares, and the changes that make them (recode, lattice)."""
+
+NODES: dict[str, pl.DataType] = {
+    "steps": pl.List(pl.Int64()),
+    "changes": pl.List(pl.String()),
+    "loss": pl.Float64(),
+    "penalty": pl.Float64(),
+    "risk": pl.Float64(),
+    "suppressed": pl.Int64(),
+    "blocks": pl.Int64(),
+    "classes": pl.Int64(),
+    "smallest_class": pl.Int64(),
+    "released": pl.Boolean(),
+}
+"""The frontier of risk against loss: one row per node of the lattice that keeps the limits, so that
+no other one that was measured has neither more risk nor more loss; by rising loss. ``risk``: the
+chance of the best guess at whose a record is (classes per record that is not suppressed), in
+[0, 1]. ``loss`` is the one that is minimised: ``penalty`` in [0, 1]; ``entropy`` in bits per cell;
+``classes``: records per class; ``discernibility``: per record, the size of its class, or the number
+of all records where it is suppressed. ``released``: this node was written."""
 
 
 class Work:
     """The work on one release: the tables in the engine, from ``coded`` to ``cells``."""
 
     def __init__(
-        self, engine: LocalEngine, microdata: Microdata, request: Request, meter: Meter
+        self,
+        engine: LocalEngine,
+        catalog: Catalog,
+        microdata: Microdata,
+        request: Request,
+        meter: Meter,
     ) -> None:
         self.engine = engine
+        self.catalog = catalog
         self.microdata = microdata
         self.request = request
         self.meter = meter
         self.name = microdata.dataset.name
         self.scales: list[Scale] = []
         self.notes: list[str] = []
+        self.cells: list[Cells] = []
+        self.details: dict[str, pl.DataFrame] = {}
 
-    def run(self, ending: str) -> tuple[dict[str, Any], pl.DataFrame]:
-        """Create the tables ``membership`` and ``cells``; return the summary and ``COLUMNS``.
+    def run(self, ending: str) -> dict[str, Any]:
+        """Make the tables ``membership`` and ``cells``; the summary without time.
 
-        The summary has no ``seconds`` yet. Raise InputError if no release can keep the limits.
+        ``details`` are made, too. Raises InputError where no release can keep the limits.
         """
         coded = self._code()
         self._check(coded)
+        ladders = self._ladders()
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._looked(coded.records))
-        results: list[tuple[tuple[int, ...], list[Loss]]] = []
+        rows: list[dict[str, Any]] = []
 
         def work(_stream: Stream) -> None:
-            results.append(self._make(ending))
+            row = self._recode(ladders, ending) if ladders else self._make(ending)
+            rows.append(row)
 
         try:
             self.engine.together([stream], work, self.meter.show)
         finally:
             stream.close()
-        ((classes, records, smallest, largest, suppressed), losses) = results[0]
-        shares = [(loss.generalised, loss.penalty) for loss in losses]
-        generalised, penalty = (math.fsum(s) / len(shares) for s in zip(*shares, strict=True))
-        row = {
-            "method": self.request.method,
-            "records": coded.records,
-            "classes": classes,
-            "smallest_class": smallest,
-            "average_class": records / classes if classes else None,
-            "largest_class": largest,
-            "suppressed": suppressed,
-            "generalised": generalised,
-            "certainty_penalty": penalty,
-        }
-        return row, self._columns(shares)
+        return {"method": self.request.method, "records": coded.records, **rows[0]}
 
-    def _make(self, ending: str) -> tuple[tuple[int, ...], list[Loss]]:
-        """Create the classes and their cells; return the sizes of the classes and the losses."""
-        passes, coded = self.passes, self.passes.coded
+    def _make(self, ending: str) -> dict[str, Any]:
+        """Make the classes of Mondrian or MDAV and their cells; the summary."""
+        passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if coded.secrets and passes.broken(self.request.wishes):
             raise InputError(
                 f"not even one class of all {several(coded.records, 'record')} of {self.name} "
@@ -111,14 +145,203 @@ class Work:
         self._partition()
         self.meter.inside(0.8, "writing cells")
         passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
-        sizes = passes.row(passes.query("sizes"))
-        if sizes[1] + sizes[4] != coded.records:
-            raise InternalError("some records are in no class; please report this")
-        shape = self.request.cells
-        losses = make_cells(passes, self.scales, ending, shape, records=sizes[1])
+        sizes = self._sizes()
+        for i, scale in enumerate(self.scales, 1):
+            column = Cells(i, scale, "interval" if scale.interval else "set", shape, ending)
+            make_values(passes, column)
+            self.cells.append(column)
+        losses = [lost(passes, column, records=sizes["shown"]) for column in self.cells]
+        make_cells(passes, self.cells)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
-        return sizes, losses
+        self._describe([(loss.generalised, loss.penalty) for loss in losses])
+        return self._summary(sizes, steps=None, optimal=None)
+
+    def _sizes(self) -> dict[str, Any]:
+        """Return the sizes of the classes; InputError where too many records are suppressed."""
+        coded = self.passes.coded
+        blocks, classes, shown, smallest, largest, gone = self.passes.row(
+            self.passes.query("sizes")
+        )
+        if shown + gone != coded.records:
+            raise InternalError("some records are in no class; please report this")
+        if gone > self.request.suppress * coded.records:
+            share = -(-gone * 10_000 // coded.records) / 10_000
+            raise InputError(
+                f"{several(gone, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
+                f"classes that break a limit; allow their suppression (--suppress {share}), or "
+                "generalise more"
+            )
+        sizes = {"blocks": blocks, "classes": classes, "shown": shown, "suppressed": gone}
+        return sizes | {"smallest_class": smallest, "largest_class": largest}
+
+    def _summary(
+        self, sizes: dict[str, Any], *, steps: Sequence[int] | None, optimal: bool | None
+    ) -> dict[str, Any]:
+        columns = self.details["quasi_identifiers"]
+        shares = [columns[name].to_list() for name in ("generalised", "certainty_penalty")]
+        generalised, penalty = (math.fsum(s) / len(s) for s in shares)
+        shown = sizes.pop("shown")
+        return {
+            **sizes,
+            "average_class": shown / sizes["classes"] if sizes["classes"] else None,
+            "generalised": generalised,
+            "certainty_penalty": penalty,
+            "penalty": penalty,
+            "steps": steps,
+            "optimal": optimal,
+        }
+
+    def _ladders(self) -> list[list[Rung]]:
+        """Return the steps of each quasi-identifier; none where classes are made otherwise."""
+        request, qids = self.request, self.microdata.qids
+        if not request.recoded:
+            return []
+        changed = Changed.of(self.catalog, qids, request.hierarchies)
+        changes = [read(text, qids) for text in request.changes]
+        for change in changes:
+            if change.kind == "sample":
+                raise InputError(
+                    f"change {quoted(change.text)} would leave records out, and a release has "
+                    "them all; use treat, or --where"
+                )
+        of_each = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
+        if request.method == "recode":
+            chains = [[list[Change](), *([named] if named else [])] for named in of_each]
+        else:
+            generalisation.named(changes, qids)
+            usual = generalisation.usual(qids, *self._extents(), changed.hierarchies)
+            pairs = zip(of_each, usual, strict=True)
+            chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
+        return [
+            [self._fitting(rung(i, changes, changed)) for changes in chain]
+            for i, chain in enumerate(chains, 1)
+        ]
+
+    def _extents(self) -> tuple[list[int], list[int | None]]:
+        """Return how far whole numbers reach, and how long texts of one length are."""
+        reaches, lengths = [], []
+        for i, qid in enumerate(self.microdata.qids, 1):
+            table = own_table(scales.scale_table(i))
+            reach = 0
+            if family(qid.type) in INTEGERS:
+                ends = exp.select("coalesce(max(value)::HUGEINT - min(value)::HUGEINT, 0)")
+                ((reach,),) = self._rows(ends.from_(table))
+            reaches.append(int(reach))
+            lengths.append(generalisation.length(qid, table, self._rows))
+        return reaches, lengths
+
+    def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
+        return self.engine.rows(Plan((), query), "reading values", self.name)
+
+    def _fitting(self, step: Rung) -> Rung:
+        """Return a step whose cells are prefixes as one of sets, where these would not be read.
+
+        Every star of a prefix is one character, so texts must be equally long.
+        """
+        if step.content != "prefix" or step.form is None:
+            return step
+        i = next(n for n, q in enumerate(self.microdata.qids, 1) if q.name == step.form.name)
+        table = own_table(scales.scale_table(i))
+        size = generalisation.length(self.microdata.qids[i - 1], table, self._rows)
+        text = exp.cast(exp.column("value"), "VARCHAR")
+        marks = exp.Anonymous(
+            this="regexp_matches", expressions=[text, exp.Literal.string(r"[\[\](){}<>*]")]
+        )
+        ((special,),) = self._rows(
+            exp.select(exp.func("coalesce", exp.LogicalOr(this=marks), exp.false())).from_(table)
+        )
+        if size is None or special or size <= step.characters:
+            return replace(step, content="set")
+        return replace(step, stars=size - step.characters)
+
+    def _recode(self, ladders: Sequence[Sequence[Rung]], ending: str) -> dict[str, Any]:
+        """Make the classes of the changes, or of the best node, and their cells; the summary."""
+        passes, request = self.passes, self.request
+        recoding = Recoding(passes, self.scales, ladders, request.wishes)
+        recoding.make(nested=request.method == "lattice")
+        losses = [recoding.losses(i) for i, _ in enumerate(ladders, 1)]
+        node, optimal = recoding.heights, None
+        if request.method == "lattice":
+            node, optimal = self._search(recoding, losses)
+        self.meter.inside(0.8, "writing cells")
+        recoding.release(node)
+        passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
+        recoding.widen()
+        sizes = self._sizes()
+        for i, (ladder, s) in enumerate(zip(ladders, node, strict=True), 1):
+            if request.method == "recode" and ladder[s].content == "everything":
+                continue
+            form, kind = ladder[s].form, ladder[s].content
+            type_ = form.type if form is not None and kind == "label" else "VARCHAR"
+            column = Cells(
+                i,
+                self.scales[i - 1],
+                kind,
+                request.cells,
+                ending,
+                by_step=True,
+                type=type_,
+                interval=ladder[s].interval,
+            )
+            recoding.make_values(column, ladder[s], s)
+            self.cells.append(column)
+        make_cells(passes, self.cells)
+        passes.make("membership", "membership")
+        recoding.drop()
+        passes.drop("coded", "done", "classes", "refused")
+        shares = [steps[s] for steps, s in zip(losses, node, strict=True)]
+        changes = [ladder[s].texts for ladder, s in zip(ladders, node, strict=True)]
+        self._describe([(s.generalised, float(s.penalty)) for s in shares], changes)
+        steps = node if request.method == "lattice" else [len(texts) for texts in changes]
+        return self._summary(sizes, steps=list(steps), optimal=optimal)
+
+    def _search(
+        self, recoding: Recoding, losses: Sequence[Sequence[StepLoss]]
+    ) -> tuple[Node, bool]:
+        """Return the best node, and whether no other is better; the frontier is a detail."""
+        request, records = self.request, recoding.passes.coded.records
+        penalties = Loss("penalty", [[s.penalty for s in steps] for steps in losses], records)
+        loss = replace(penalties, name=request.minimise)
+        if request.minimise == "entropy":
+            loss = replace(loss, steps=[[s.entropy for s in steps] for steps in losses])
+        most = int(request.suppress * records)
+        total = math.prod(height + 1 for height in recoding.heights)
+        began = time.monotonic()
+
+        def measure(node: Node) -> Measured:
+            spent = (time.monotonic() - began) / request.time_budget
+            done = max(len(lattice.nodes) / total, min(1.0, spent))
+            self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
+            return recoding.measure(node)
+
+        lattice = Lattice(
+            recoding.heights,
+            loss,
+            measure,
+            min(most, records - 1),
+            monotone=request.wishes.monotone(suppressing=most > 0),
+            late=lambda: time.monotonic() - began > request.time_budget,
+        )
+        node = lattice.search()
+        if node is None:
+            raise InputError(
+                f"no node of the lattice keeps {request.wishes.words} with at most "
+                f"{several(most, 'record')} suppressed; allow more (--suppress), or add coarser "
+                "steps to the hierarchies"
+            )
+        if not lattice.optimal:
+            self.notes.append(
+                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes: this is the best "
+                "of them, and another may lose less; allow more time (--time-budget)"
+            )
+        elif not lattice.complete:
+            self.notes.append(
+                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; "
+                f"below a loss of {float(lattice.covered):.4g} all were"
+            )
+        self.details["frontier"] = _frontier(lattice, recoding, penalties, node)
+        return node, lattice.optimal
 
     def _code(self) -> Coded:
         """Create the scales and the secrets, then the table ``coded``."""
@@ -176,13 +399,45 @@ class Work:
 
         return look
 
-    def _columns(self, shares: list[tuple[float, float]]) -> pl.DataFrame:
-        """Return the table ``COLUMNS``, one row per quasi-identifier."""
-        kinds = ["intervals" if scale.interval else "sets" for scale in self.scales]
-        if self.request.cells == "centroid":
-            kinds = ["centroids"] * len(kinds)
+    def _describe(
+        self,
+        shares: Sequence[tuple[float, float]],
+        changes: Sequence[Sequence[str] | None] | None = None,
+    ) -> None:
+        """Make the table of quasi-identifiers (``COLUMNS``)."""
+        words = {column.number: column.words for column in self.cells}
         rows = [
-            (scale.attribute.name, scale.values, kind, *share)
-            for scale, kind, share in zip(self.scales, kinds, shares, strict=True)
+            (scale.attribute.name, scale.values, words.get(i, "left out"), *share, texts)
+            for i, (scale, share, texts) in enumerate(
+                zip(self.scales, shares, changes or [None] * len(shares), strict=True), 1
+            )
         ]
-        return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+        self.details = {
+            "quasi_identifiers": pl.DataFrame(rows, schema=COLUMNS, orient="row"),
+            **self.details,
+        }
+
+
+def _frontier(
+    lattice: Lattice, recoding: Recoding, penalties: Loss, released: Node
+) -> pl.DataFrame:
+    """Return the nodes of the frontier of risk against loss (``NODES``)."""
+    bits = math.log(2) if lattice.loss.name == "entropy" else 1.0
+    rows = []
+    for node in dict.fromkeys((*lattice.frontier(), released)):
+        m = lattice.nodes[node]
+        rows.append(
+            {
+                "steps": list(node),
+                "changes": recoding.changes(node),
+                "loss": float(lattice.loss.of(node, m)) / bits,
+                "penalty": float(penalties.sum(node)),
+                "risk": m.classes / (lattice.loss.records - m.suppressed),
+                "suppressed": m.suppressed,
+                "blocks": m.blocks,
+                "classes": m.classes,
+                "smallest_class": m.smallest,
+                "released": node == released,
+            }
+        )
+    return pl.DataFrame(rows, schema=NODES).sort("loss", "steps", maintain_order=True)

@@ -1,28 +1,38 @@
 """Options of ``anonymise``."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Literal, Required, TypedDict, get_args
 
 from qifsql.adversary import options
-from qifsql.counting.constraints import Number, Wishes
+from qifsql.adversary.changes import HOW
+from qifsql.adversary.options import HIERARCHY
+from qifsql.counting.constraints import Number, Wishes, fraction
+from qifsql.data.files import path_text
 from qifsql.data.option import (
     DETAILS,
-    FLAG,
     NAMES,
     NUMBER,
+    SECONDS,
+    SUPPRESSED,
     TEXT,
+    TEXTS,
     WHOLE,
     Form,
     Option,
     as_names,
+    as_tuple,
     one_of,
 )
 from qifsql.errors import InputError, did_you_mean, quoted
 
-METHODS = ("mondrian", "mdav")
-Shape = Literal["interval", "centroid"]
+METHODS = ("mondrian", "mdav", "recode", "lattice")
+Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
+LOSSES = ("penalty", "classes", "discernibility", "entropy")
+BUDGET = 60.0  # seconds of a search, unless more are asked for
 
 
 def _limit(form: Form, text: str) -> Option:
@@ -32,23 +42,60 @@ def _limit(form: Form, text: str) -> Option:
 class AnonymiseOptions(TypedDict, total=False):
     """The limits of every class, and the form of the release.
 
-    ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``) or ``mdav``, microaggregation
-    (``qifsql.commands.anonymise.mdav``). ``k``, ``l`` and so on: see
-    ``qifsql.counting.constraints``; all except ``k`` are about the ``secret``. ``cells``:
-    ``interval`` writes intervals and sets that contain the values of all members of a class,
-    ``centroid`` the mean of numbers and the median of other types. Other columns are unchanged.
-    Columns to ``drop`` are left out, and so are columns that a named expression of ``qids`` reads,
-    because the expression replaces them. ``suppress``: records in classes that break a limit on a
-    secret get ``*`` for every quasi-identifier; only ``mdav``, which considers k alone, creates
-    such classes. ``within``: the largest number of distinct people that ``mdav`` groups at once
-    (0: 1,000).
+    ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``), ``mdav``, microaggregation
+    (``qifsql.commands.anonymise.mdav``), ``recode``, the changes that are named
+    (``qifsql.commands.anonymise.recode``), or ``lattice``, the best full-domain generalisation
+    (``qifsql.commands.anonymise.lattice``). ``k``, ``l`` and so on: see
+    ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``change``: as in
+    ``what-if`` (``qifsql.counting.changed_attributes``); of ``lattice`` they are the steps of a
+    quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
+    of the records that may be suppressed, because they are in classes that break a limit: they get
+    ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss.
+    ``cells``: ``interval`` writes intervals and sets that contain the values of all members of a
+    class (in a recoded release: of all records with that cell), ``text`` the same as text in
+    Parquet, too; ``bounds`` two columns of an interval, its ends; ``midpoint`` its middle;
+    ``centroid`` the mean of numbers and the median of all else. Other columns stay as they are, but
+    for those to ``drop`` and those that a named expression of ``qids`` reads, because the
+    expression takes their place. ``within``: ``mdav`` looks at that many different people at once
+    (0: 1,000). ``time_budget``: seconds of the search of ``lattice`` (None: 60).
     """
 
     method: Annotated[
         Required[str],
-        _limit(TEXT, "mondrian (median cuts) or mdav (microaggregation)."),
+        Option(
+            TEXT,
+            "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change) or "
+            "lattice (best full-domain generalisation).",
+        ),
     ]
-    k: Annotated[Required[int], _limit(WHOLE, "k-anonymity: records per class >= K.")]
+    change: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            "recode: change to make: age:5, date:month, zip:3, age:@2 (hierarchy level), "
+            "top(age)=80, bottom(age)=18, drop=zip, age=EXPRESSION. lattice: a step. Repeatable.",
+            flags=("--change", "-c"),
+        ),
+    ]
+    hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
+    minimise: Annotated[
+        str,
+        Option(
+            one_of(*LOSSES),
+            "lattice: loss to minimise: penalty (default: certainty penalty), classes (as many as "
+            "possible), discernibility or entropy (non-uniform).",
+        ),
+    ]
+    time_budget: Annotated[
+        float | None,
+        Option(
+            SECONDS,
+            "lattice: end the search after this time (90s, 10m, 2h; default 60s) with the best "
+            "release so far.",
+            panel=DETAILS,
+        ),
+    ]
+    k: Annotated[int | None, _limit(WHOLE, "k-anonymity: records per class >= K.")]
     l: Annotated[  # noqa: E741 - it is called l
         int | None,
         _limit(WHOLE, "Distinct l-diversity: distinct values of each secret per class >= L."),
@@ -76,15 +123,19 @@ class AnonymiseOptions(TypedDict, total=False):
         str,
         Option(
             one_of(*SHAPES),
-            "interval (intervals and sets that cover the class) or centroid (mean, median).",
+            "interval (intervals and sets that cover the class), text (the same as text), bounds "
+            "(columns NAME_lower, NAME_upper), midpoint or centroid (mean, median).",
             panel=DETAILS,
         ),
     ]
     drop: Annotated[str | Sequence[str], Option(NAMES, "Columns to leave out.", panel=DETAILS)]
     suppress: Annotated[
-        bool,
+        bool | Number,
         Option(
-            FLAG, "mdav: suppress (*) the records of classes that violate l or t.", panel=DETAILS
+            SUPPRESSED,
+            "Suppress (*) records of classes that break a limit: at most this share, such as 0.04 "
+            "(without a value: any). Not for mondrian, whose classes keep all limits.",
+            panel=DETAILS,
         ),
     ]
     within: Annotated[
@@ -109,54 +160,89 @@ class AnonymiseOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """A complete request for a release: method, limits, cells and columns."""
+    """A complete request for a release: method, limits, changes, cells and columns.
+
+    ``suppress`` is the share of the records that may be suppressed.
+    """
 
     method: str
     wishes: Wishes
     cells: Shape
     drop: tuple[str, ...] = ()
-    suppress: bool = False
+    suppress: Fraction = Fraction(0)
     within: int = 0
+    changes: tuple[str, ...] = ()
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    minimise: str = "penalty"
+    time_budget: float = BUDGET
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
-        """Return the request of complete options; refuse options that cannot be combined."""
-        wishes = Wishes.of(
-            options["k"],
-            l=options["l"],
-            l_entropy=options["l_entropy"],
-            l_recursive=options["l_recursive"],
-            t=options["t"],
-            t_ordered=options["t_ordered"],
-        )
+        """Return the request of complete options; InputError if they do not go together."""
         method, cells = options["method"], options["cells"]
         if method not in METHODS:
             hint = did_you_mean(method, METHODS)
             raise InputError(f"there is no method {quoted(method)}{hint}")
         shape = next((s for s in SHAPES if s == cells), None)
         if shape is None:
-            raise InputError(f"cells cannot be {quoted(cells)}; use {' or '.join(SHAPES)}")
-        drop, suppress = as_names(options["drop"]), options["suppress"]
-        request = cls(method, wishes, shape, drop, suppress, options["within"])
-        request.check(secret=bool(options["secret"]))
+            names = f"{', '.join(SHAPES[:-1])} or {SHAPES[-1]}"
+            raise InputError(f"cells cannot be {quoted(cells)}; use {names}")
+        if options["minimise"] not in LOSSES:
+            hint = did_you_mean(options["minimise"], LOSSES)
+            raise InputError(f"there is no loss {quoted(options['minimise'])} to minimise{hint}")
+        _check_method(method, options)
+        wishes = Wishes.of(
+            1 if options["k"] is None else options["k"],
+            l=options["l"],
+            l_entropy=options["l_entropy"],
+            l_recursive=options["l_recursive"],
+            t=options["t"],
+            t_ordered=options["t_ordered"],
+        )
+        files = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
+        request = cls(
+            method,
+            wishes,
+            shape,
+            drop=as_names(options["drop"]),
+            suppress=_share(options["suppress"]),
+            within=options["within"],
+            changes=as_tuple(options["change"]),
+            hierarchies=files,
+            minimise=options["minimise"],
+            time_budget=options["time_budget"] or BUDGET,
+        )
+        request.check(secret=bool(options["secret"]), k=options["k"] is not None)
         return request
 
-    def check(self, *, secret: bool) -> None:
-        """Refuse options that cannot be combined."""
+    @property
+    def recoded(self) -> bool:
+        """Return whether all records with the same value get the same cell."""
+        return self.method in ("recode", "lattice")
+
+    def check(self, *, secret: bool, k: bool) -> None:
+        """Refuse wishes that do not go together; ``k``: whether one is asked for."""
+        limited = k or self.wishes.of_secret
         if self.wishes.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")
+        if self.method in ("mondrian", "mdav") and not k:
+            raise InputError(f"{self.method} needs the size of classes; name it with --k")
+        if self.method == "lattice" and not limited:
+            raise InputError("lattice looks for the best release that keeps a limit; name --k")
         if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
             raise InputError(
                 "mdav makes classes by their size alone; to have the records of classes that "
                 "break a limit on the secret replaced by *, add --suppress, or use mondrian"
             )
-        if self.suppress and (self.method != "mdav" or not self.wishes.of_secret):
+        if self.suppress and self.method == "mondrian":
+            raise InputError("mondrian makes no classes to suppress; leave suppress out")
+        if self.suppress and self.method == "mdav" and not self.wishes.of_secret:
+            raise InputError("mdav makes no classes below k; leave suppress out")
+        if self.suppress and not limited:
             raise InputError(
-                "only mdav makes classes to suppress, where a limit is about a secret; leave "
+                "no limit says which records to suppress; name one, such as --k 5, or leave "
                 "suppress out"
             )
-        if self.within and self.method != "mdav":
-            raise InputError("within is for mdav alone; leave it out")
 
     def remarks(self, *, secret: bool) -> list[str]:
         """Return notes on options that have no effect."""
@@ -166,3 +252,32 @@ class Request:
                 "--l-recursive, --t, --t-ordered)"
             ]
         return []
+
+
+def _check_method(method: str, options: AnonymiseOptions) -> None:
+    """Refuse options of other methods, and a recoding of nothing."""
+    if options["within"] and method != "mdav":
+        raise InputError("within is for mdav alone; leave it out")
+    if method in ("mondrian", "mdav"):
+        for name in ("change", "hierarchies"):
+            if options[name]:
+                raise InputError(
+                    f"{method} makes its own cells; for {name} use --method recode or lattice"
+                )
+    if method != "lattice":
+        if options["minimise"] != LOSSES[0]:
+            raise InputError("minimise is for lattice alone; leave it out")
+        if options["time_budget"] is not None:
+            raise InputError("time_budget is for lattice alone; leave it out")
+    if method == "recode" and not options["change"]:
+        raise InputError(f"recode makes the changes that are named; name one (--change {HOW})")
+
+
+def _share(value: bool | Number) -> Fraction:
+    """Return the share of the records that may be suppressed."""
+    if isinstance(value, bool):
+        return Fraction(int(value))
+    share = fraction(value, "suppress")
+    if not 0 <= share <= 1:
+        raise InputError("suppress is a share of the records from 0 to 1; give one such as 0.04")
+    return share

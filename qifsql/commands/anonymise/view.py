@@ -1,40 +1,96 @@
 """An anonymised release as people read it: its classes and its information loss."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from qifsql.commands.anonymise.charts import frontier
 from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers",))
+KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers", "frontier"))
+RECODED = ("recode", "lattice")
+NODES = 10  # rows of the frontier that are shown
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return sentences on the classes, and a table of losses by quasi-identifier."""
     row = frame.row(0, named=True)
+    recoded = row["method"] in RECODED
     heads = [said("quasi-identifier"), said("values"), said("cells")]
-    table = Table.of([*heads, said("generalised"), said("penalty")], right=(1, 3, 4))
-    shapes = {"intervals": said("intervals"), "sets": said("sets"), "centroids": said("centroids")}
+    last = [said("changes")] * recoded
+    table = Table.of([*heads, said("generalised"), said("penalty"), *last], right=(1, 3, 4))
     for one in tables["quasi_identifiers"].iter_rows(named=True):
+        changes = [" + ".join(map(escaping.cell, one["changes"]))] if recoded else []
         table.add_row(
             escaping.cell(one["quasi_identifier"]),
             words.count(one["values"]),
-            shapes.get(one["cells"], one["cells"]),
+            _cells().get(one["cells"], one["cells"]),
             *_shares(one),
+            *changes,
         )
-    table.add_row(said("all"), "", "", *_shares(row))
-    meaning = said(
+    table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
+    parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
+    return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
+
+
+def _cells() -> Mapping[str, str]:
+    """Return what the cells of a quasi-identifier are, in words."""
+    return {
+        "intervals": said("intervals"),
+        "sets": said("sets"),
+        "centroids": said("centroids"),
+        "bounds": said("bounds"),
+        "midpoints": said("midpoints"),
+        "labels": said("labels"),
+        "values": said("as they are"),
+        "suppressed": said("suppressed (*)"),
+        "left out": said("left out"),
+    }
+
+
+def _meaning(*, recoded: bool) -> str:
+    """Return what the shares are."""
+    if recoded:
+        return said(
+            "Generalised: the share of records whose cell stands for several values. Penalty: the "
+            "mean share of all values that a cell covers (normalised certainty penalty), 100 % "
+            "for a quasi-identifier that is dropped. Both are of the generalisation alone: "
+            "suppressed records are not counted as lost. A class of k records hides who is who, "
+            "but not what all its members have in common."
+        )
+    return said(
         "Generalised: the share of cells that stand for several values. Penalty: the mean "
         "share of all values that a cell covers (normalised certainty penalty), 100 % for a "
         "cell that covers all. A class of k records hides who is who, but not what all its "
         "members have in common."
     )
-    return [Paragraph(describe(row)), table, Paragraph(meaning)]
+
+
+def _frontier(nodes: pl.DataFrame) -> list[Part]:
+    """Return the nodes with the least loss of the frontier of risk against loss."""
+    heads = [said("penalty"), said("best guess"), said("suppressed"), said("classes")]
+    table = Table.of([*heads, said("smallest"), said("changes")], right=range(5))
+    for one in nodes.head(NODES).iter_rows(named=True):
+        table.add_row(
+            words.percent(one["penalty"]),
+            words.percent(one["risk"]),
+            words.count(one["suppressed"]),
+            words.count(one["classes"]),
+            words.count(one["smallest_class"]),
+            " + ".join(map(escaping.cell, one["changes"])) or said("(as it is)"),
+        )
+    meaning = said(
+        "Other nodes of the lattice that keep the limits: each next one loses more and leaves less "
+        "risk. Best guess: the chance to name the person of a record in one try."
+    )
+    return [Heading(said("Frontier of risk against loss")), table, Paragraph(meaning)]
 
 
 def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -42,8 +98,11 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return one or two sentences on the numbers of records and classes."""
-    by = {"mondrian": "Mondrian", "mdav": "MDAV"}[row["method"]]
+    """Return how many records are in how many classes, in a sentence or two."""
+    by = {"mondrian": "Mondrian", "mdav": "MDAV"}.get(row["method"]) or {
+        "recode": said("Global recoding"),
+        "lattice": said("Full-domain generalisation"),
+    }[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:
         return said(
@@ -58,6 +117,8 @@ def describe(row: Mapping[str, Any]) -> str:
         most=words.count(row["largest_class"]),
         mean=words.fixed(row["average_class"], 1),
     )
+    if row["optimal"] is not None:
+        text += " " + _optimal(row)
     if not row["suppressed"]:
         return text
     one = "{n} record suppressed (*): it may be anybody's."
@@ -65,7 +126,19 @@ def describe(row: Mapping[str, Any]) -> str:
     return f"{text} {counted(one, many, row['suppressed'])}"
 
 
+def _optimal(row: Mapping[str, Any]) -> str:
+    penalty = words.percent(row["penalty"])
+    if row["optimal"]:
+        return said("No node of the lattice loses less: penalty {penalty}.", penalty=penalty)
+    return said("The best node that was found in time: penalty {penalty}.", penalty=penalty)
+
+
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Anonymised: {name}", name=stored.name)
-    return title, parts(stored.frame, stored.details, stored.spec)
+    charts = (
+        drawn("anonymise", partial(frontier, stored.details["frontier"]))
+        if ("frontier" in stored.details)
+        else []
+    )
+    return title, [*parts(stored.frame, stored.details, stored.spec), *charts]

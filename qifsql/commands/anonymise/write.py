@@ -1,6 +1,6 @@
 """The release as a file: its columns, and the query that returns its records in input order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -20,11 +20,15 @@ RECORD = "record"
 
 @dataclass(frozen=True)
 class Shown:
-    """A column of the release: an input column or a quasi-identifier, by its number."""
+    """A column of the release: of the input, or the cells of a quasi-identifier by its number.
+
+    ``suffix`` tells the columns of one quasi-identifier apart.
+    """
 
     name: str
     column: int | None = None
     qid: int | None = None
+    suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,18 @@ class Rows:
 
 
 def columns(
-    microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
+    microdata: Microdata,
+    there: Sequence[Column],
+    drop: Sequence[str],
+    suffixes: Mapping[int, Sequence[str]] | None = None,
 ) -> tuple[Shown, ...]:
     """Return the columns of the release in the order of the input; computed columns come last.
 
-    Raise ColumnError if a column to drop is missing or has a role.
+    ``suffixes``: of the columns of each quasi-identifier by its number; one that is left out has
+    none. By default each has one column, under its name.
+
+    Raises ColumnError where a column that is to be left out is not there, or has a role, or where
+    two columns would have one name.
     """
     qid_columns = {
         q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _plain(q.expression)
@@ -58,13 +69,30 @@ def columns(
             parts.append(Shown(column.name, qid=expressions.pop(column.name)))
         elif n not in out and column.source_name not in used:
             parts.append(Shown(column.name, column=n))
-    return (*parts, *(Shown(name, qid=i) for name, i in expressions.items()))
+    parts += [Shown(name, qid=i) for name, i in expressions.items()]
+    return tuple(parts) if suffixes is None else _parted(parts, suffixes)
+
+
+def _parted(parts: Sequence[Shown], suffixes: Mapping[int, Sequence[str]]) -> tuple[Shown, ...]:
+    """Return the columns with those of each quasi-identifier in place of one."""
+    names = {part.name.casefold() for part in parts}
+    columns: list[Shown] = []
+    for part in parts:
+        endings = ("",) if part.qid is None else suffixes.get(part.qid, ())
+        columns += [replace(part, name=part.name + e, suffix=e) for e in endings]
+        for name in (part.name + ending for ending in endings if ending):
+            if name.casefold() in names:
+                raise ColumnError(
+                    f"column {quoted(name)} would be in the release twice: it is one of the bounds "
+                    f"of {quoted(part.name)}; leave the other out with --drop"
+                )
+    return tuple(columns)
 
 
 def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """Return notes on the columns of the release for its readers."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
-    names = {s.name for s in rows.shown}
+    names = {s.name.removesuffix(s.suffix) for s in rows.shown}
     sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
     gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
@@ -82,7 +110,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the columns of the input and of the release, with their roles."""
     secrets = read(*(s.expression for s in microdata.secrets))
-    shown = {s.name: s for s in rows.shown}
+    shown = {s.name.removesuffix(s.suffix): s for s in rows.shown}
     column_roles = []
     for column in rows.columns:
         part = shown.pop(column.name, None)
@@ -114,7 +142,7 @@ def plan(rows: Rows, ending: str) -> Plan:
     names = release.aliases([s.name for s in rows.shown])
     outer: list[exp.Expr] = []
     for shown, name in zip(rows.shown, names, strict=True):
-        value: exp.Expr = exp.column(f"cell_{shown.qid}", table="cells")
+        value: exp.Expr = exp.column(f"cell_{shown.qid}{shown.suffix}", table="cells")
         if shown.column is not None:
             value = exp.column(f"column_{shown.column}", table="numbered")
             if not texts and release.as_text(rows.columns[shown.column - 1].type, ending):

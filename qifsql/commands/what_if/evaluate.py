@@ -8,23 +8,18 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.commands.what_if import changed_attributes, generalisation
 from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.change_lattice import States, Variant
-from qifsql.commands.what_if.changed_attributes import Changed
 from qifsql.commands.what_if.smallest_change import Rungs, Search
-from qifsql.counting import losses, risks
-from qifsql.counting.losses import Scale
+from qifsql.counting import changed_attributes, generalisation, losses, risks
+from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.risks import Risk
 from qifsql.counting.session import check_records
 from qifsql.counting.spans import Raw
-from qifsql.data.expressions import SOURCE
-from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, did_you_mean, quoted, several
+from qifsql.errors import several
 from qifsql.query.plan import Plan
 
 IN_SAMPLE = (
@@ -44,13 +39,8 @@ class Work:
         self.plans: list[Plan] = []
         self.notes: list[str] = []
         self.tried = 0
-        names = [q.name for q in bound.microdata.qids]
-        for name in trees:
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
-        self.trees = {name: Hierarchy.read(path) for name, path in trees.items()}
-        self.changed = Changed(catalog, bound.microdata.qids, self.trees)
+        self.changed = Changed.of(catalog, bound.microdata.qids, trees)
+        self.trees = self.changed.hierarchies
         self.raws = [
             Raw(i, q.name, bound.microdata.dataset.name, q.type, self.trees.get(q.name))
             for i, q in enumerate(bound.microdata.qids, 1)
@@ -59,7 +49,7 @@ class Work:
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """Return the rows before the changes, with each change alone, and with all together."""
         check_records(self.tables.engine, self.bound.microdata)
-        forms = [[_raw(q)] for q in self.bound.microdata.qids]
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
@@ -80,18 +70,11 @@ class Work:
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
-        """Return the release after changes, applied in order; add new forms to ``forms``."""
-        now: list[Attribute | None] = [ladder[0] for ladder in forms]
+        """Return the release after changes, one after the other; new forms are added."""
         rate = None
         for change in combination:
-            if change.kind == "sample":
-                rate = change.rate * (rate or 1)
-                continue
-            form = now[change.qid - 1]
-            if change.kind == "drop" or form is None:
-                now[change.qid - 1] = None
-                continue
-            now[change.qid - 1] = changed_attributes.changed(form, change, self.changed)
+            rate = change.rate * (rate or 1) if change.kind == "sample" else rate
+        now = changed_attributes.after([ladder[0] for ladder in forms], combination, self.changed)
         states: list[int | None] = []
         for ladder, form in zip(forms, now, strict=True):
             if form is not None and form not in ladder:
@@ -105,11 +88,14 @@ class Work:
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         rungs = generalisation.named(requests, self.bound.microdata.qids)
         if not requests:
-            pairs = zip(self.bound.microdata.qids, scales, strict=True)
-            lengths = [_length(self.tables, q, scale) for q, scale in pairs]
-            rungs = generalisation.usual(self.bound.microdata.qids, scales, lengths, self.trees)
-        forms = [[_raw(q)] for q in self.bound.microdata.qids]
-        # Each rung changes the original values.
+            qids = self.bound.microdata.qids
+            lengths = [
+                generalisation.length(qid, exp.table_(f"places_{j}"), self.tables.rows)
+                for j, qid in enumerate(qids, 1)
+            ]
+            rungs = generalisation.usual(qids, [s.whole for s in scales], lengths, self.trees)
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]
+        # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)
         steps = [[0, *ladder] for ladder in at]
@@ -151,18 +137,6 @@ def _nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
     return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
 
-def _length(tables: Tables, qid: Attribute, scale: Scale) -> int | None:
-    """Return the length of the texts of a column; None if they differ in length."""
-    if family(qid.type) not in ("VARCHAR", "ENUM"):
-        return None
-    text = exp.cast(exp.column("value"), "VARCHAR")
-    length = exp.Anonymous(this="length", expressions=[text])
-    ends = [exp.Min(this=length), exp.Max(this=length.copy())]
-    places = exp.table_(f"places_{scale.raw.number}")
-    ((least, most),) = tables.rows(exp.select(*ends).from_(places))
-    return most if least == most else None
-
-
 def _rows(
     release: str,
     changes: Sequence[Change],
@@ -175,8 +149,3 @@ def _rows(
     row = {"release": release, "changes": [change.text for change in changes]}
     last = {"certainty_penalty": loss, "met": met}
     return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]
-
-
-def _raw(qid: Attribute) -> Attribute:
-    """Return the quasi-identifier as the column ``value`` of the table of its places."""
-    return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)

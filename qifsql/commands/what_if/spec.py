@@ -12,7 +12,7 @@ from qifsql.data.option import TEXT, TEXTS, Option
 class WhatIfOptions(TypedDict, total=False):
     """Options of ``what-if``: the changes, and the bounds to reach.
 
-    ``change``: one or several (``qifsql.commands.what_if.changed_attributes``): ``age:5``,
+    ``change``: one or several (``qifsql.counting.changed_attributes``): ``age:5``,
     ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
     Changes of one quasi-identifier are applied one after the other. ``until``: bounds such as
     ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``). ``policy``: a file of

@@ -19,6 +19,7 @@ from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.evaluate import Work
 from qifsql.commands.what_if.spec import WhatIfOptions
 from qifsql.counting import risks
+from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple, complete
@@ -123,6 +124,9 @@ def what_if(
         work = Work(engine, catalog, bound, trees)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
+        changed = {c.qid for c in _changes(rows, bound.microdata) if c.qid}
+        generalised = [q for i, q in enumerate(bound.microdata.qids, 1) if i in changed]
+        revealing, plans = dependents(engine, bound.microdata, generalised, bound.microdata.columns)
         description = _plain(bound.microdata, requests, rules, seed, trees) | {
             "where": adversary.get("where")
         }
@@ -131,7 +135,9 @@ def what_if(
             *trees.values(),
             *([str(policy)] if policy else []),
         )
-        origin = origin.about(description, paths, *work.plans).listing(bound.microdata.columns)
+        origin = origin.about(description, paths, *work.plans, *plans).listing(
+            bound.microdata.columns
+        )
         origin = origin.sending(
             dict.fromkeys([*openings(bound.microdata.dataset), *work.tables.statements])
         )
@@ -139,7 +145,14 @@ def what_if(
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bound.microdata.notes, *work.notes, *_unconsidered(bound.microdata))
+    notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
+
+
+def _changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
+    """Return all changes that were measured."""
+    texts = dict.fromkeys(text for row in rows for text in row["changes"])
+    return [adversary_changes.read(text, microdata.qids) for text in texts]
 
 
 def _unconsidered(microdata: Microdata) -> list[str]:

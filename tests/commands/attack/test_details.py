@@ -180,7 +180,7 @@ def test_a_misspelt_keyword_is_not_left_out_in_silence(thesis: Path) -> None:
         qifsql.attack("crs", thesis, qids="age", weigth="id")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="records does not take by"):
         qifsql.records(thesis, "x.csv", qids="age", by="gender")
-    with pytest.raises(InputError, match="no measure of one record"):
+    with pytest.raises(InputError, match="not a measure of one record"):
         qifsql.records(thesis, "x.csv", qids="age", measures="capacity")
 
 

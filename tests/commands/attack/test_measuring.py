@@ -397,8 +397,8 @@ gain=matrix:bad.csv | guess,n,gain;a,1,1;a,2,1;a,3,-1 | has losses, but no guess
 gain=matrix:bad.csv | guess,1,2;a,1,1 | is missing for 1 of 3 pairs
 gain=matrix:bad.csv | guess;a | is not a gain matrix
 gain=matrix:bad.csv | guess,n,gain | guess
-gain=worth:bad.csv | value,money;1,2;2,2;3,2 | says no worth
-gain=worth:bad.csv | amount,worth;1,2;2,2;3,2 | says no worth
+gain=worth:bad.csv | value,money;1,2;2,2;3,2 | is not a worth file
+gain=worth:bad.csv | amount,worth;1,2;2,2;3,2 | is not a worth file
 gain=worth:bad.csv | value,worth;1,2;2,2 | is missing for 1 of 3 values
 gain=worth:bad.csv | value,worth | is missing for 3 of 3 values
 gain=worth:bad.csv | value,worth;1,2;2,2;3,2;3,2 | more than once
@@ -431,8 +431,8 @@ prior=bad.csv | n,probability;1,1;2,0;3,0;9,0 | names 1 value that nobody
 prior=bad.csv | n,probability;1,1;2,0;3,0;cellvalue,0 | names 1 value that nobody
 prior=bad.csv secret=m | m,probability;1,0.5;cellvalue,0.5 | names 1 value that nobody
 prior=bad.csv | n,probability;1,1;2,0;3,0;3,0 | names a value more than once
-prior=bad.csv | n,share;1,1;2,0;3,0 | says no prior
-prior=bad.csv | year,probability;1,1;2,0;3,0 | says no prior
+prior=bad.csv | n,share;1,1;2,0;3,0 | is not a prior file
+prior=bad.csv | year,probability;1,1;2,0;3,0 | is not a prior file
 prior=bad.csv model=crs | n,probability;1,1;2,0;3,0 | a prior is about a secret
 prior=none.csv | | does not exist
 measures=luck | | there is no measure "luck"

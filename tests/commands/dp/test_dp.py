@@ -359,7 +359,7 @@ def test_bad_input_is_one_clear_line(people: Path, changed: dict[str, str], says
 
 def test_a_range_that_is_too_wide_to_weigh_is_refused(people: Path) -> None:
     wide = asked(useful="far=age*1000000000000", predicate="far > 1", domain="whole")
-    refused(people, *wide, says="values to move between, and at most 20,000 can be weighed")
+    refused(people, *wide, says="values to move between, and at most 20,000 are supported")
 
 
 def test_too_many_values_and_cells_are_refused(people: Path, monkeypatch: Any) -> None:
@@ -438,7 +438,7 @@ def test_losses_of_one_are_explained_and_so_are_promises_that_are_none(people: P
     more = ("--mechanism", "all", "--epsilon", "ln 3, 9", "-f", "table")
     done = run("dp", people, "--useful", "age", "--secret", "ill", "--predicate", "age > 0", *more)
     words = re.sub(r"\s+", " ", done.out)
-    assert "Every loss is x 1.0000, without noise, too" in words
+    assert "Every loss is x 1.0000, even without noise" in words
     assert "for every epsilon here, as no loss can be more" in words
     done = run("dp", people, *QUESTION[:-1], "ln 3,ln 1.5", "-f", "table")
     some = re.sub(r"\s+", " ", done.out)

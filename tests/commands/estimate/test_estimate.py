@@ -448,7 +448,7 @@ def test_where_methods_disagree_the_range_is_said_and_few_records_are_too_few(tm
     file = write(tmp_path / "a.parquet", [(1,), (2,), (2,)], {"a": pl.Int64})
     done = run("estimate", file, "-q", "a", "--fraction", "0.1", "--format", "table")
     assert "The methods disagree: from 0.015 to 3.5 people" in " ".join(done.out.split())
-    assert "This range is no confidence interval" in " ".join(done.out.split())
+    assert "This range is not a confidence interval" in " ".join(done.out.split())
     assert "note: 3 records are too few" in done.err
 
 

@@ -227,7 +227,7 @@ def test_a_large_matrix_is_listed_on_the_terminal(samples: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"show": "matrix"}, "nothing to show"),
+        ({"show": "matrix"}, "unknown object"),
         ({"secret": ["illness", "occupation"]}, "one secret"),
         ({"secret": ()}, "no secret"),
         ({"gain": "tries:2"}, "same for every gain"),

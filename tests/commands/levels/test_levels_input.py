@@ -196,7 +196,7 @@ def test_levels_that_cannot_be_are_refused(wanted: dict[str, Any], says: str) ->
 def test_t_of_0_wants_the_shares_of_the_release() -> None:
     found = levels(PEOPLE, **KNOWN, t=0)
     assert of(found)["t_equal"]["people_in_violation"] == 6  # those of 49 are half and half
-    assert any(note.startswith("t = 0 wants") for note in found.notes)
+    assert any(note.startswith("t = 0 requires") for note in found.notes)
 
 
 @pytest.mark.parametrize(

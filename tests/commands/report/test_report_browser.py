@@ -319,7 +319,7 @@ def test_tables_have_as_many_rows_as_the_results(browser: Any, shown: Path, resu
         [hidden] = {row[0] for row in rows[0]} - {"North", "South", "West"}
         assert hidden == "other groups (2 groups)"  # the small one, and one that hides its size
         assert [len(r) for r in rows] == [groups["group"].n_unique()] * len(questions)
-        [levels] = tables(page, "result", "wanted")
+        [levels] = tables(page, "result", "required")
         assert len(levels) == stored["levels"].height
         [columns] = tables(page, "released", "singled out")
         assert [row[0] for row in columns] == stored["columns"]["column"].to_list()

@@ -287,7 +287,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(here: Path):
         (["secret = 'age'"], 0, 'secret "age" is among the quasi-identifiers'),
         (["gain = 'sql:guess +'"], 0, "sql"),
         (["wave = 'yaer'"], 0, 'column "yaer" is not in'),
-        (["prior = 'later.csv'"], 0, "later.csv says no prior"),
+        (["prior = 'later.csv'"], 0, "later.csv is not a prior file"),
         (["progressive = true", "population = 'later'"], 1, "takes no store and no population"),
     ],
 )
@@ -331,7 +331,7 @@ def test_targets_and_models_that_do_not_go_together(here: Path):
     refused(here, text, (HEAD + 6, 'column "agee" is not in'))
     text = attack("target = { age = 'old' }").replace('"crs", "cas"', '"irs"')
     refused(here, text, (HEAD + 6, 'the target\'s value for "age" does not fit its type'))
-    refused(here, attack().replace('"cas"', '"irs"'), (HEAD + 4, "are run apart"))
+    refused(here, attack().replace('"cas"', '"irs"'), (HEAD + 4, "cannot be combined"))
     refused(here, attack().replace('"people"', '["people", "later"]'),
             (HEAD + 4, "for the collection use crl"))  # fmt: skip
     twice = attack().replace('"people"', '["people", "people"]').replace("rs", "rl")

@@ -15,7 +15,7 @@ Changes of one quasi-identifier are applied one after the other, each to the res
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -26,11 +26,11 @@ from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import measured
 from qifsql.data.coarsen import coarsened
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import parse, substituted
+from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
+from qifsql.errors import ColumnError, ExpressionError, InputError, did_you_mean, quoted
 from qifsql.query import microdata_steps
 
 
@@ -42,10 +42,47 @@ class Changed:
     qids: tuple[Attribute, ...]
     hierarchies: Mapping[str, Hierarchy]
 
+    @classmethod
+    def of(
+        cls, catalog: Catalog, qids: tuple[Attribute, ...], files: Mapping[str, str]
+    ) -> "Changed":
+        """Return them with the hierarchies in ``files``, by quasi-identifier.
+
+        Raises ColumnError where one is of no quasi-identifier, DatasetError where it is none.
+        """
+        names = [q.name for q in qids]
+        for name in files:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
+        trees = {name: Hierarchy.read(path) for name, path in files.items()}
+        return cls(catalog, qids, trees)
+
     def type(self, tree: exp.Expr, change: Change) -> str:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
         whole = _in_place(tree, self.qids[change.qid - 1])
         return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
+
+
+def as_values(qid: Attribute) -> Attribute:
+    """Return a quasi-identifier as the column ``value`` of a table of its values."""
+    return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)
+
+
+def after(
+    qids: Sequence[Attribute], changes: Sequence[Change], of: Changed
+) -> list[Attribute | None]:
+    """Return the quasi-identifiers after changes, one after the other; None: dropped.
+
+    ``qids`` are the columns ``value`` as they are. A sample changes none of them.
+    """
+    forms: list[Attribute | None] = list(qids)
+    for change in changes:
+        form = forms[change.qid - 1] if change.qid else None
+        if form is not None:
+            dropped = change.kind == "drop"
+            forms[change.qid - 1] = None if dropped else changed(form, change, of)
+    return forms
 
 
 def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:

@@ -1,16 +1,19 @@
 """Ladders of coarser forms for a search: the named ones, or the usual ones of a type.
 
-Usual ladders: whole numbers have intervals of 5, 10, 50, 100, ... from 0 on; dates have month,
-quarter, year; timestamps have day, month, quarter, year; texts of equal length have fewer and fewer
-of their first characters; a column with a hierarchy has its levels. Their last rung always drops
-the quasi-identifier.
+``what-if --until`` and ``anonymise --method lattice`` search them.
+
+Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year; timestamps:
+day, month, quarter, year; texts that are equally long: ever fewer of their first characters; a
+column with a hierarchy: its levels. The last rung is always to drop the quasi-identifier.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
-from qifsql.counting.losses import Scale
 from qifsql.data.hierarchy import TOP, Hierarchy
 from qifsql.data.types import INTEGERS, family
 from qifsql.errors import InputError, quoted
@@ -41,14 +44,18 @@ def named(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Cha
 
 def usual(
     qids: Sequence[Attribute],
-    scales: Sequence[Scale],
+    reaches: Sequence[int],
     lengths: Sequence[int | None],
     hierarchies: Mapping[str, Hierarchy],
 ) -> list[list[Change]]:
-    """Return the usual ladders; ``lengths`` are those of texts of equal length, else None."""
+    """Return the usual ladders.
+
+    ``reaches``: how far the least and the greatest of whole numbers are apart; ``lengths``: those
+    of texts that are all equally long.
+    """
     ladders = []
-    for number, (qid, scale, length) in enumerate(zip(qids, scales, lengths, strict=True), 1):
-        hows = _hows(qid, scale, length, hierarchies.get(qid.name))
+    for number, (qid, reach, length) in enumerate(zip(qids, reaches, lengths, strict=True), 1):
+        hows = _hows(qid, reach, length, hierarchies.get(qid.name))
         rungs = [
             Change(f"{qid.name}:{how}", "level" if how[0] == "@" else "coarser", number, how)
             for how in hows
@@ -57,16 +64,30 @@ def usual(
     return ladders
 
 
-def _hows(
-    qid: Attribute, scale: Scale, length: int | None, hierarchy: Hierarchy | None
-) -> list[str]:
+def length(
+    qid: Attribute, values: exp.Table, rows: Callable[[exp.Query], Sequence[tuple[Any, ...]]]
+) -> int | None:
+    """Return how long the texts of a column are, where they are all equally long.
+
+    ``values`` has them in its column ``value``; ``rows`` runs a query.
+    """
+    if family(qid.type) not in ("VARCHAR", "ENUM"):
+        return None
+    text = exp.cast(exp.column("value"), "VARCHAR")
+    size = exp.Anonymous(this="length", expressions=[text])
+    ends = [exp.Min(this=size), exp.Max(this=size.copy())]
+    ((least, most),) = rows(exp.select(*ends).from_(values))
+    return most if least == most else None
+
+
+def _hows(qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None) -> list[str]:
     if hierarchy is not None:
         lasts = {line[-1] for line in hierarchy.lines}
         top = hierarchy.levels - (lasts == {TOP})
         return [f"@{level}" for level in range(1, top)]
     kind = family(qid.type)
     if kind in INTEGERS and kind != "UHUGEINT":
-        return [str(width) for width in WIDTHS if width < scale.whole]
+        return [str(width) for width in WIDTHS if width < reach]
     if kind == "DATE":
         return list(DATES)
     if kind.startswith("TIMESTAMP"):

@@ -1,0 +1,248 @@
+"""Search the lattice of full-domain generalisations for the node of the least loss.
+
+Each quasi-identifier has steps 0 (as it is) to its height; a node is a step of each. A node is
+coarser than another where none of its steps is lower. Records of classes that break a limit are
+suppressed; a node is *allowed* where at most ``most`` records are. Classes of a coarser node are
+unions of those of a finer one, because every step merges values of the one before (that is checked
+where steps are made).
+
+What the search leaves out, and why no better node is lost:
+
+1. *Coarser nodes of an allowed node are allowed*, and finer nodes of one that is not are not, where
+   ``monotone`` is set. Without suppression (``most`` = 0) every class of the finer node keeps the
+   limits, and each limit holds of a union if it holds of its parts: sizes and numbers of distinct
+   values grow; entropy is concave; with r_1 the most frequent value and T the sum from the l-th
+   value on, r_1(A + B) <= r_1(A) + r_1(B) < c (T(A) + T(B)) <= c T(A + B), because the l - 1 most
+   frequent values of A + B have at most what those of A and of B have; both distances of
+   t-closeness are convex. With suppression a union also merges classes that keep the limits with
+   ones that do not. k and distinct l hold of every superset of a class that keeps them, so each
+   record that is not suppressed stays so: the number of suppressed records never rises. Entropy,
+   recursive l and t have no such property (add one class of a single value to one that is just
+   diverse enough), so with these limits and suppression this is not used.
+2. *A bound on the loss of a node and all coarser ones* (``Loss``). Penalty and entropy are sums of
+   what each step loses over all records, suppression not counted: known before anything is
+   measured, and never falling, because a union spans at least what its parts span. The number of
+   classes that are kept may rise or fall along the lattice, but it is at most the number of classes
+   in all, which never rises. Discernibility counts the square of the size of a class that is
+   kept, and (records x size) >= size^2 for one that is suppressed: it is at least the sum of all
+   squares, which never falls, as (a + b)^2 >= a^2 + b^2.
+3. *Best first*. Every node is reached from the bottom by exactly one way (its last step that is
+   above 0 is the last one climbed), with a bound that never falls on the way. Nodes leave the queue
+   in the order of their bounds; once a bound is not below the least loss of the allowed nodes that
+   were measured, nothing left in the queue is better.
+
+So the result is optimal when the queue ends in that way, and only then it is called so.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Node = tuple[int, ...]
+
+FRONTIER = 2_000  # nodes that are measured, at most, for the frontier alone
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The classes of a node: in all (``blocks``) and without suppressed ones (``classes``).
+
+    ``suppressed`` counts records; ``smallest`` is the size of the smallest class that is kept.
+    ``squares`` are the sums of the squared sizes of classes that are kept, and of all.
+    """
+
+    blocks: int
+    classes: int
+    suppressed: int
+    smallest: int | None
+    squares: int
+    all_squares: int
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss to minimise: ``penalty``, ``entropy``, ``classes`` or ``discernibility``.
+
+    ``steps`` has what each step of each quasi-identifier loses, as the mean over the records: in
+    entropy for ``entropy``, else in penalty; ``records`` is how many records there are.
+    """
+
+    name: str
+    steps: Sequence[Sequence[Fraction]]
+    records: int
+
+    @property
+    def additive(self) -> bool:
+        """Return whether the loss of a node is known without measuring it."""
+        return self.name in ("penalty", "entropy")
+
+    def sum(self, node: Node) -> Fraction:
+        """Return the mean over the quasi-identifiers of what their steps lose."""
+        return sum(
+            (losses[step] for losses, step in zip(self.steps, node, strict=True)), Fraction(0)
+        ) / len(node)
+
+    def of(self, node: Node, measured: Measured) -> Fraction:
+        """Return the loss of a node that keeps some record.
+
+        ``classes``: records per class that is kept, all records over its classes.
+        ``discernibility``: per record, the size of its class; of a suppressed record, all records.
+        """
+        if self.additive:
+            return self.sum(node)
+        if self.name == "classes":
+            return Fraction(self.records, measured.classes)
+        return Fraction(measured.squares, self.records) + measured.suppressed
+
+    def bound(self, measured: Measured) -> Fraction:
+        """Return what no node that is at least as coarse falls below."""
+        if self.name == "classes":
+            return Fraction(self.records, measured.blocks)
+        return Fraction(measured.all_squares, self.records)
+
+
+@dataclass
+class Lattice:
+    """A search: ``heights``, the loss, how a node is measured, and the records to suppress at most.
+
+    ``most`` is less than all records.
+
+    ``late`` says whether the time is up. ``best`` is the best allowed node so far, ``optimal``
+    whether no other one is better, ``complete`` whether every allowed node was measured; below a
+    loss of ``covered`` every one was.
+    """
+
+    heights: Node
+    loss: Loss
+    measure: Callable[[Node], Measured]
+    most: int
+    monotone: bool
+    late: Callable[[], bool]
+    best: Node | None = None
+    optimal: bool = False
+    complete: bool = False
+    covered: Fraction = Fraction(0)
+    nodes: dict[Node, Measured] = field(default_factory=dict)
+    refused: list[Node] = field(default_factory=list)
+
+    def search(self) -> Node | None:
+        """Find the best node, then measure others for the frontier; None if none is allowed.
+
+        The coarsest node is measured in any case.
+        """
+        top = self.heights
+        if not self._allowed(top) and self.monotone:
+            self.optimal = self.complete = True
+            return None
+        if self.best is not None:
+            self._descend(self.best)
+        queue = [(self._bound(self._bottom), 0, self._bottom)]
+        while queue and not self.late():
+            bound, _, node = heapq.heappop(queue)
+            self.covered = bound
+            if self.best is not None and bound >= self._loss_of_best:
+                self.optimal = True
+                if len(self.nodes) >= FRONTIER:
+                    return self.best
+            if not self._known_refused(node) and not self._allowed(node):
+                self._climb(node)
+            for child in self._children(node):
+                entry = max(bound, self._bound(child, self.nodes.get(node)))
+                heapq.heappush(queue, (entry, sum(child), child))
+        self.complete = not queue
+        self.optimal = self.optimal or not queue
+        return self.best
+
+    def frontier(self) -> Iterator[Node]:
+        """Yield measured nodes that are allowed, by rising loss and falling risk.
+
+        The risk is the success of the best guess at whose a record is: classes over records that
+        are not suppressed. A node is left out where another has neither more risk nor more loss.
+        """
+        allowed = [
+            (self.loss.of(node, m), Fraction(m.classes, self.loss.records - m.suppressed), node)
+            for node, m in self.nodes.items()
+            if m.suppressed <= self.most
+        ]
+        least: Fraction | None = None
+        for _, risk, node in sorted(allowed):
+            if least is None or risk < least:
+                least = risk
+                yield node
+
+    @property
+    def _bottom(self) -> Node:
+        return (0,) * len(self.heights)
+
+    @property
+    def _loss_of_best(self) -> Fraction:
+        return self.loss.of(self.best, self.nodes[self.best]) if self.best else Fraction(0)
+
+    def _bound(self, node: Node, parent: Measured | None = None) -> Fraction:
+        """Return what the loss of a node and of all coarser ones is, at least."""
+        if self.loss.additive:
+            return self.loss.sum(node)
+        return Fraction(0) if parent is None else self.loss.bound(parent)
+
+    def _children(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes one step above that are reached from this one alone."""
+        last = max((i for i, step in enumerate(node) if step), default=0)
+        yield from self._above(node, last)
+
+    def _above(self, node: Node, first: int = 0) -> Iterator[Node]:
+        for i in range(first, len(node)):
+            if node[i] < self.heights[i]:
+                yield (*node[:i], node[i] + 1, *node[i + 1 :])
+
+    def _known_refused(self, node: Node) -> bool:
+        """Return whether a node is known not to be allowed, by a coarser one that is not."""
+        return self.monotone and any(_finer(node, other) for other in self.refused)
+
+    def _allowed(self, node: Node) -> bool:
+        """Measure a node, once; return whether it is allowed, and remember the best."""
+        if node not in self.nodes:
+            self.nodes[node] = self.measure(node)
+        measured = self.nodes[node]
+        if measured.suppressed > self.most:
+            if self.monotone and not self._known_refused(node):
+                others = [n for n in self.refused if not _finer(n, node)]
+                self.refused = [*others, node]
+            return False
+        if not self.optimal:
+            loss = self.loss.of(node, measured)
+            if self.best is None or (loss, node) < (self._loss_of_best, self.best):
+                self.best = node
+        return True
+
+    def _climb(self, node: Node) -> None:
+        """Find, on a chain from a refused node to the top, the last node that is refused.
+
+        All that is finer than it needs no measuring then.
+        """
+        if not self.monotone:
+            return
+        chain = [node]
+        while above := list(self._above(chain[-1])):
+            chain.append(min(above, key=lambda n: (self.loss.sum(n), n)))
+        low, high = 0, len(chain) - 1
+        while high - low > 1 and not self.late():
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._allowed(chain[middle]) else (middle, high)
+
+    def _descend(self, node: Node) -> None:
+        """Go down from an allowed node, each time by the step that saves most, as far as it goes.
+
+        So there is a good node early, should the time end.
+        """
+        going = True
+        while going and not self.late():
+            below = [(*node[:i], step - 1, *node[i + 1 :]) for i, step in enumerate(node) if step]
+            below.sort(key=lambda n: (self.loss.sum(n), n))
+            allowed = (n for n in below if not self.late() and self._allowed(n))
+            node, going = next(((n, True) for n in allowed), (node, False))
+
+
+def _finer(node: Node, other: Node) -> bool:
+    """Return whether a node is at least as fine as another."""
+    return all(a <= b for a, b in zip(node, other, strict=True))

@@ -1,0 +1,377 @@
+"""Global recoding: every value of a quasi-identifier becomes the same cell in all records.
+
+A ladder has the steps of one quasi-identifier, the first being its values as they are. The steps
+of every value are whole numbers, in the tables ``steps_1 ..``; ``tuples`` has a row for each
+different person, with a list of all steps of each of its values. A node is a step of each
+quasi-identifier, and its classes are a GROUP BY of one element of each list of ``tuples``, or of a
+coarser table that was rolled up on the way.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from sqlglot import exp
+
+from qifsql.adversary.changes import Change
+from qifsql.adversary.spec import Attribute
+from qifsql.commands.anonymise.generalise import Cells, Content, check_sets, make_values
+from qifsql.commands.anonymise.lattice import Measured, Node
+from qifsql.commands.anonymise.nominal import Nominal, nominal
+from qifsql.counting import changed_attributes
+from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.cuts import refused
+from qifsql.counting.passes import Passes
+from qifsql.counting.scales import Scale, measured, own_name, own_table, scale_table
+from qifsql.data.expressions import SOURCE
+from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.measures import utility
+from qifsql.query import microdata_steps, render
+from qifsql.query.columns import equal, number
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+
+LARGE = 2_000  # rows of which a coarser table is worth making
+SOURCES = 16  # tables that are rolled up, at most
+SERVED = 100  # a table is worth making for a hundredth of all nodes
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One step of a quasi-identifier: its changes, its form, and what its cells are.
+
+    ``form`` is over the column ``value``; None: one cell for everything. ``characters`` are those
+    that a prefix keeps, ``stars`` those that it hides. ``interval``: intervals by their definition;
+    None: from the least to the greatest value.
+    """
+
+    changes: tuple[Change, ...]
+    form: Attribute | None
+    content: Content
+    characters: int = 0
+    stars: int = 0
+    interval: Nominal | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the changes as they were written."""
+        return [change.text for change in self.changes]
+
+
+def rung(i: int, changes: Sequence[Change], changed: Changed) -> Rung:
+    """Return the step that changes make, one after the other, of the values as they are.
+
+    Raises InputError, ColumnError or ExpressionError where there is no such form.
+    """
+    forms = changed_attributes.after(list(map(as_values, changed.qids)), changes, changed)
+    form, kinds = forms[i - 1], {change.kind for change in changes}
+    content: Content = "interval" if measured(changed.qids[i - 1].type) else "set"
+    if not changes:
+        content = "value"
+    elif form is None:
+        content = "everything"
+    elif "expression" in kinds:
+        content = "label"
+    elif "level" in kinds:
+        content = "node"
+    elif content == "set" and len(changes) == 1:
+        return Rung(tuple(changes), form, "prefix", int(changes[0].how))
+    interval = nominal(i, changes, changed) if content == "interval" else None
+    return Rung(tuple(changes), form, content, interval=interval)
+
+
+@dataclass
+class Recoding:
+    """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them."""
+
+    passes: Passes
+    scales: Sequence[Scale]
+    ladders: Sequence[Sequence[Rung]]
+    wishes: Wishes
+    sources: list[tuple[Node, str, int]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def heights(self) -> Node:
+        """Return the last step of each quasi-identifier."""
+        return tuple(len(ladder) - 1 for ladder in self.ladders)
+
+    def make(self, *, nested: bool) -> None:
+        """Make the tables of steps and of different people.
+
+        Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
+        ``nested`` and one is not coarser than the one before it.
+        """
+        for i, ladder in enumerate(self.ladders, 1):
+            self._make_steps(i, ladder)
+            self._check_levels(i, ladder)
+            if nested:
+                self._check_nested(i, ladder)
+        combinations = self.passes.query("combinations").subquery("combinations")
+        query = exp.select().from_(combinations)
+        columns: list[exp.Expr] = []
+        for i, ladder in enumerate(self.ladders, 1):
+            table = f"steps_{i}"
+            place = exp.column(f"place_{i}", table="combinations")
+            steps = [exp.column(_step(i, s), table=table) for s in range(1, len(ladder))]
+            columns.append(exp.Array(expressions=[place, *steps]).as_(f"steps_{i}"))
+            on = equal(place.copy(), exp.column(f"place_{i}", table=table))
+            query = query.join(exp.alias_(own_table(table), table, table=True), on=on)
+        columns += [*self._secrets, exp.column("people", table="combinations")]
+        rows = self.passes.keep("tuples", query.select(*columns))
+        self.sources = [((0,) * len(self.ladders), "tuples", rows)]
+
+    def _make_steps(self, i: int, ladder: Sequence[Rung]) -> None:
+        """Make the table ``steps_i``: the number of each value's group in every step."""
+        forms: list[exp.Expr] = []
+        ranks: list[exp.Expr] = []
+        for s, step in enumerate(ladder[1:], 1):
+            form = exp.Literal.number(1) if step.form is None else microdata_steps.normal(step.form)
+            forms.append(exp.alias_(form, f"form_{s}"))
+            order = exp.Order(expressions=[exp.Ordered(this=exp.column(f"form_{s}"), desc=False)])
+            rank = exp.Window(this=exp.DenseRank(), order=order)
+            ranks.append(exp.alias_(exp.cast(rank, "INTEGER"), _step(i, s)))
+        values = exp.alias_(own_table(scale_table(i)), SOURCE, table=True)
+        columns: list[exp.Expr] = [exp.column(c, table=SOURCE) for c in ("value", "people")]
+        columns.append(exp.column("place", table=SOURCE).as_(f"place_{i}"))
+        formed = exp.select(*columns, *forms).from_(values).subquery("formed")
+        names = [exp.column(f"form_{s}") for s in range(1, len(ladder))]
+        names.append(exp.column(f"place_{i}"))
+        query = exp.select("value", "people", *names, *ranks).from_(formed)
+        self.passes.keep(f"steps_{i}", query)
+
+    def _check_levels(self, i: int, ladder: Sequence[Rung]) -> None:
+        """Refuse values that the hierarchy lacks; a missing one needs no line."""
+        level = next((s for s, step in enumerate(ladder) if step.content == "node"), None)
+        if level is None:
+            return
+        outside = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
+        missing = exp.column(f"form_{level}").is_(exp.null())
+        outside = outside.from_(own_table(f"steps_{i}")).where("value IS NOT NULL", missing)
+        values, people = self.passes.row(outside)
+        if values:
+            raise ColumnError(
+                f"the hierarchy of {quoted(self.scales[i - 1].attribute.name)} lacks {values:,} of "
+                f"its values, which {several(people, 'record')} of {self.passes.coded.name} have; "
+                "add a line for each"
+            )
+
+    def _check_nested(self, i: int, ladder: Sequence[Rung]) -> None:
+        for (s, _), (above, step) in pairwise(enumerate(ladder)):
+            pair = ((_step(i, s), "finer"), (_step(i, above), "coarser"))
+            columns = [exp.column(name).as_(alias) for name, alias in pair]
+            self.passes.keep("steps", exp.select(*columns).from_(own_table(f"steps_{i}")))
+            (split,) = self.passes.row(
+                splice("compare/splits", tables={"steps": own_name("steps")})
+            )
+            self.passes.drop("steps")
+            if split:
+                raise InputError(
+                    f"change {quoted(' + '.join(step.texts))} is not coarser than the step before "
+                    f"it ({quoted(' + '.join(ladder[s].texts) or 'as it is')}): it parts values "
+                    "that are together there; name steps of which each merges groups of the last"
+                )
+
+    def losses(self, i: int) -> list["StepLoss"]:
+        """Return what each step of a quasi-identifier loses."""
+        scale, records = self.scales[i - 1], self.passes.coded.records
+        losses = []
+        for s, _ in enumerate(self.ladders[i - 1]):
+            columns = {"own_step": _step(i, s), "place": f"place_{i}"}
+            tables = {"steps_of": own_name(f"steps_{i}")}
+            row = self.passes.row(splice("anonymise/lost_by_step", columns=columns, tables=tables))
+            generalised, listed, spanned, lost = row
+            sizes = (spanned, scale.span) if scale.interval else (listed, scale.values)
+            penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
+            losses.append(
+                StepLoss(generalised / records, penalty, Fraction(int(lost), records << 40))
+            )
+        return losses
+
+    def measure(self, node: Node) -> Measured:
+        """Return the classes of a node."""
+        finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
+        _, table, rows = min(finer, key=lambda source: source[2])
+        if table not in self.texts:
+            self.texts[table] = render.statement(self._measuring(table))
+        steps = [s + 1 for s in node]
+        ((blocks, classes, suppressed, smallest, squares, all_squares),) = self.passes.stream.rows(
+            self.texts[table], steps
+        )
+        if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
+            self._roll_up(node, table, rows)
+        return Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+
+    def _serves(self, node: Node) -> bool:
+        """Return whether enough nodes are at least as coarse, to which a table of it is of use."""
+        above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
+        return above * SERVED >= math.prod(h + 1 for h in self.heights)
+
+    def _measuring(self, table: str, node: Node | None = None) -> Plan:
+        """Return the plan that measures a node in a table of people.
+
+        Without a ``node`` its steps are parameters: the text is the same for all nodes.
+        """
+        result = splice("anonymise/measured_node", numbers={"wanted_k": self.wishes.k})
+        people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
+        if not self.wishes.of_secret:
+            sizes = Step("sizes_of_node", "One row per class.", self._splice("sizes_of_node"))
+            return Plan((people, sizes), result)
+        coded, sides = self.passes.coded, self._splice("sides_of_node")
+        broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
+        steps = [
+            people,
+            *broken.steps,
+            Step("refused", "One row per class that breaks a limit.", broken.result),
+            Step("sizes_of_node", "One row per class.", splice("anonymise/judged_sizes")),
+        ]
+        return Plan(tuple(steps), result)
+
+    def _of_node(self, table: str, node: Node | None) -> exp.Select:
+        """Return people by the steps of a node: its parameters, if none is said."""
+        columns: list[exp.Expr] = []
+        for i, _ in enumerate(self.ladders, 1):
+            at = exp.Placeholder() if node is None else number(node[i - 1] + 1)
+            columns.append(_element(i, at).as_(f"step_{i}"))
+        return exp.select(*columns, *self._secrets, "people").from_(own_table(table))
+
+    @property
+    def _secrets(self) -> list[exp.Column]:
+        return [exp.column(f"secrets_{j}") for j, _ in enumerate(self.passes.coded.secrets, 1)]
+
+    def _roll_up(self, node: Node, table: str, rows: int) -> None:
+        """Make a table of the classes of a node, from which coarser nodes are measured."""
+        name = f"rolled_{len(self.sources)}"
+        groups = [_element(i, number(s + 1)) for i, s in enumerate(node, 1)]
+        steps = [f"steps_{i}" for i, _ in enumerate(node, 1)]
+        every = [exp.AnyValue(this=exp.column(name)).as_(name) for name in steps]
+        people = exp.select(*every, *self._secrets, "sum(people)::BIGINT AS people")
+        people = people.from_(own_table(table)).group_by(*groups, *self._secrets)
+        rolled_rows = self.passes.keep(name, people)
+        worth = 2 * rolled_rows <= rows
+        self.sources.append((node, name, rolled_rows if worth else rows))
+
+    def release(self, node: Node) -> None:
+        """Make the tables ``done`` and ``refused`` of the classes of a node."""
+        self.passes.statements[render.statement(self._measuring("tuples", node))] = None
+        people = self._of_node("tuples", node)
+        places = [_element(i, number(1)).as_(f"place_{i}") for i, _ in enumerate(node, 1)]
+        of_node = Step("tuples_of_node", "One row per person.", people.select(*places))
+        self.passes.keep("done", Plan((of_node,), self._splice("done_of_node")))
+        self.passes.judge(self.wishes, "sides_of_classes")
+        small = self.passes.query("too_small", {"wanted_k": self.wishes.k})
+        self.passes.append("refused", small)
+
+    def widen(self) -> None:
+        """Make the table ``classes`` of ``own_classes``, with intervals that cover all of a step.
+
+        So records at the same step have the same cell, whatever their class; only records that are
+        not suppressed count.
+        """
+        steps = [f"step_{i}" for i, _ in enumerate(self.ladders, 1)]
+        parts = exp.select("part").from_(own_table("done")).group_by("part")
+        parts = parts.select(*(exp.Min(this=exp.column(s)).as_(s) for s in steps))
+        columns: list[exp.Expr] = [exp.column(c, table="classes") for c in ("part", "size")]
+        columns += [exp.column("suppressed", table="classes"), *map(exp.column, steps)]
+        for i, step in enumerate(steps, 1):
+            for name, ending in (("low", exp.Min), ("top", exp.Max), ("high", exp.Max)):
+                shown = exp.Not(this=exp.column("suppressed", table="classes"))
+                end = ending(this=exp.column(f"{name}_{i}", table="classes"))
+                counted = exp.Filter(this=end, expression=exp.Where(this=shown))
+                window = exp.Window(this=counted, partition_by=[exp.column(step)])
+                columns.append(exp.alias_(window, f"{name}_{i}"))
+        classes = exp.alias_(own_table("own_classes"), "classes", table=True)
+        query = exp.select(*columns).from_(classes)
+        self.passes.keep("classes", query.join(parts.subquery("parts"), using=["part"]))
+        self.passes.drop("own_classes")
+
+    def make_values(self, column: Cells, step: Rung, s: int) -> None:
+        """Make the table ``values_i`` of what cells hold, by step, where they need one."""
+        i = column.number
+        if column.kind == "labelled" and step.form is not None:
+            self._make_labels(column, step, s)
+        elif column.nominal is not None:
+            part = exp.column(_step(i, s))
+            ends = zip(column.nominal.ends(), ("lower", "upper"), strict=True)
+            query = exp.select(part.as_("part"), *(end.as_(name) for end, name in ends))
+            query = query.from_(exp.alias_(own_table(f"steps_{i}"), SOURCE, table=True))
+            self.passes.keep(f"values_{i}", query.group_by(part))
+        elif column.kind in ("listed", "centred"):
+            shown = exp.select("part").from_(own_table("refused")).subquery("refused")
+            parts = [exp.column(f"step_{i}").as_("part"), exp.column(f"place_{i}")]
+            done = exp.select(*parts, "sum(people)::BIGINT AS people").from_(own_table("done"))
+            done = done.join(shown, using=["part"], join_type="anti").group_by("1", "2")
+            self.passes.keep("done_by_step", done)
+            make_values(self.passes, column, "done_by_step")
+            self.passes.drop("done_by_step")
+        if column.kind == "listed":
+            self._check_sets(column)
+
+    def _make_labels(self, column: Cells, step: Rung, s: int) -> None:
+        i = column.number
+        label: exp.Expr = exp.Min(this=exp.column(f"form_{s}"))
+        if step.content == "prefix":
+            stars = exp.Literal.string("*" * step.stars)
+            label = exp.DPipe(this=label, expression=stars)
+        label = exp.cast(label, "VARCHAR") if column.text else label
+        part = exp.column(_step(i, s))
+        labels = exp.select(part.as_("part"), label.as_("cell")).from_(own_table(f"steps_{i}"))
+        self.passes.keep(f"values_{i}", labels.group_by(part))
+
+    def _check_sets(self, column: Cells) -> None:
+        """Refuse sets that would list too many values in all records."""
+        i = column.number
+        size = exp.Mul(
+            this=exp.cast(exp.column("size", table="classes"), "HUGEINT"),
+            expression=exp.column("values", table="sets", quoted=True),
+        )
+        listed = exp.func("coalesce", exp.Sum(this=size), exp.Literal.number(0))
+        query = exp.select(exp.cast(listed, "HUGEINT"))
+        query = query.from_(exp.alias_(own_table("classes"), "classes", table=True))
+        same = exp.EQ(this=exp.column(f"step_{i}"), expression=exp.column("part", table="sets"))
+        sets = exp.alias_(own_table(f"values_{i}"), "sets", table=True)
+        (listed_values,) = self.passes.row(query.join(sets, on=same).where("NOT suppressed"))
+        check_sets(column, int(listed_values))
+
+    def changes(self, node: Node) -> list[str]:
+        """Return the changes of a node as they would be written."""
+        rungs = (ladder[s] for ladder, s in zip(self.ladders, node, strict=True))
+        return [text for step in rungs for text in step.texts]
+
+    def drop(self) -> None:
+        """Drop the tables that were made."""
+        self.passes.drop("tuples", *(name for _, name, _ in self.sources if name != "tuples"))
+        self.passes.drop(*(f"steps_{i}" for i, _ in enumerate(self.ladders, 1)))
+
+    def _splice(self, view: str) -> exp.Select:
+        """Return a view about the people of a node."""
+        places, secrets = range(1, len(self.ladders) + 1), len(self.passes.coded.secrets)
+        return splice(f"anonymise/{view}", places=places, secrets=secrets)
+
+
+@dataclass(frozen=True)
+class StepLoss:
+    """The loss of a step, as means over all records: suppression is not counted.
+
+    ``generalised``: the share of the records whose group has several values. ``penalty``: the
+    normalised certainty penalty of the group, in [0, 1]. ``entropy``: nats; log of the share that
+    the group has of the records over the share that the value has (non-uniform entropy; De Waal
+    and Willenborg 1999).
+    """
+
+    generalised: float
+    penalty: Fraction
+    entropy: Fraction
+
+
+def _step(i: int, s: int) -> str:
+    """Return the column of the number of a value's group in a step; in the first, of the value."""
+    return f"step_{i}_{s}" if s else f"place_{i}"
+
+
+def _element(i: int, at: exp.Expr) -> exp.Expr:
+    """Return the number of a value's group in the step at a position of its list, from 1."""
+    return exp.Anonymous(this="list_extract", expressions=[exp.column(f"steps_{i}"), at])

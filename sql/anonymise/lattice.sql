@@ -1,0 +1,93 @@
+-- Full-domain generalisation: every quasi-identifier at one of its steps, and the classes of that.
+
+-- One row per different person: how many have these places and secrets.
+CREATE OR REPLACE VIEW combinations AS
+SELECT
+    place,
+    secrets,
+    count(*) AS people
+FROM coded
+GROUP BY place, secrets;
+
+-- One row: what one step of one quasi-identifier loses. Over its groups of several values, each as
+-- often as it has records: the records, the values, the lengths on the scale; and the entropy of the
+-- groups, n ln n over their records less that over the records of their values, in 2^-40.
+CREATE OR REPLACE VIEW lost_by_step AS
+SELECT
+    coalesce(sum(people) FILTER (WHERE "values" > 1), 0)::BIGINT AS generalised,
+    coalesce(sum(people::HUGEINT * "values") FILTER (WHERE "values" > 1), 0)::HUGEINT AS listed,
+    coalesce(sum(people::HUGEINT * (highest - lowest)), 0)::HUGEINT AS spanned,
+    coalesce(sum(floor(people * ln(people) * 1099511627776)::HUGEINT - terms), 0)::HUGEINT AS lost
+FROM (
+    SELECT
+        sum(people)::BIGINT AS people,
+        count(*) AS "values",
+        min(place) AS lowest,
+        max(place) AS highest,
+        sum(floor(people * ln(people) * 1099511627776)::HUGEINT)::HUGEINT AS terms
+    FROM steps_of
+    GROUP BY own_step
+) AS merged;
+
+-- One row per class of a node: how many records it has, by the steps of the node.
+CREATE OR REPLACE VIEW sizes_of_node AS
+SELECT
+    FALSE AS refused,
+    sum(people)::BIGINT AS size
+FROM tuples_of_node
+GROUP BY step;
+
+-- One row per class of a node and combination of secrets: how many people have it, all of them on
+-- one side.
+CREATE OR REPLACE VIEW sides_of_node AS
+SELECT
+    dense_rank() OVER (ORDER BY step) AS part,
+    FALSE AS side,
+    secrets,
+    sum(people)::BIGINT AS people
+FROM tuples_of_node
+GROUP BY step, secrets;
+
+-- One row per class of a node: how many records it has, and whether it breaks a limit on a secret.
+CREATE OR REPLACE VIEW judged_sizes AS
+SELECT
+    sized.size,
+    refused.part IS NOT NULL AS refused
+FROM (
+    SELECT
+        part,
+        sum(people)::BIGINT AS size
+    FROM sides
+    GROUP BY part
+) AS sized
+LEFT JOIN refused ON sized.part = refused.part;
+
+-- One row: the classes of a node, those that are kept, the records of the others, the smallest class
+-- that is kept, and the squared sizes of classes: of those that are kept, and of all.
+CREATE OR REPLACE VIEW measured_node AS
+SELECT
+    count(*) AS blocks,
+    count(*) FILTER (WHERE size >= wanted_k AND NOT refused) AS classes,
+    coalesce(sum(size) FILTER (WHERE size < wanted_k OR refused), 0)::BIGINT AS suppressed,
+    min(size) FILTER (WHERE size >= wanted_k AND NOT refused) AS smallest,
+    coalesce(sum(size::HUGEINT * size) FILTER (WHERE size >= wanted_k AND NOT refused), 0)::HUGEINT
+        AS squares,
+    sum(size::HUGEINT * size)::HUGEINT AS all_squares
+FROM sizes_of_node;
+
+-- One row per different tuple of places: its class, and its steps in the node that is released.
+CREATE OR REPLACE VIEW done_of_node AS
+SELECT
+    dense_rank() OVER (ORDER BY step) AS part,
+    place,
+    step AS step,
+    sum(people)::BIGINT AS people
+FROM tuples_of_node
+GROUP BY place, step;
+
+-- One row per class that has too few records, and breaks no limit on a secret.
+CREATE OR REPLACE VIEW too_small AS
+SELECT done.part
+FROM done ANTI JOIN refused ON done.part = refused.part
+GROUP BY done.part
+HAVING sum(people) < wanted_k;

@@ -1,0 +1,355 @@
+"""The search of a lattice finds what a brute force over all nodes finds."""
+
+import csv
+import tempfile
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import oracle_lattice as oracle
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_anonymise import Limits
+from oracle_lattice import Ladder, Node, Release
+
+import qifsql
+from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured
+from qifsql.commands.anonymise.spec import LOSSES
+from qifsql.counting.constraints import Wishes
+from qifsql.errors import InputError
+
+QIDS = (
+    *("sex", "age", "race", "marital-status", "education", "native-country", "workclass"),
+    "occupation",
+)
+parts = st.fractions(Fraction(1, 10), 1, max_denominator=10)
+every_limit = st.builds(
+    Limits,
+    st.integers(1, 4),
+    st.none() | st.integers(1, 3),
+    st.none() | st.fractions(1, 2, max_denominator=5),
+    st.none() | st.tuples(st.fractions(1, 3, max_denominator=2), st.integers(1, 2)),
+    st.none() | parts,
+)
+
+
+@st.composite
+def ladders(draw: st.DrawFn) -> Ladder:
+    """Steps over the values 0 to 3, each merging groups of the one before."""
+    steps: list[dict[int, Any]] = [{v: v for v in range(4)}]
+    for _ in range(draw(st.integers(0, 2))):
+        groups = sorted(set(steps[-1].values()))
+        merged = {g: draw(st.sampled_from(groups)) for g in groups}
+        steps.append({v: merged[g] for v, g in steps[-1].items()})
+    if draw(st.booleans()):
+        steps.append(dict.fromkeys(range(4), 9))
+    return steps
+
+
+@st.composite
+def people(draw: st.DrawFn) -> tuple[list[Ladder], list[list[int]], list[list[int]]]:
+    """Ladders of some attributes, their columns, and one secret."""
+    drawn = draw(st.lists(ladders(), min_size=1, max_size=3))
+    row = st.tuples(*(st.integers(0, 3) for _ in drawn), st.integers(0, 2))
+    rows = draw(st.lists(row, min_size=1, max_size=25))
+    *columns, secret = ([r[i] for r in rows] for i in range(len(drawn) + 1))
+    return drawn, columns, [secret]
+
+
+def searched(
+    name: str,
+    steps: Sequence[Sequence[Fraction]],
+    releases: dict[Node, Release],
+    *,
+    most: int,
+    monotone: bool,
+    late: Callable[[], bool] = lambda: False,
+) -> tuple[Lattice, Node | None]:
+    """The lattice after its search; nodes are measured by the oracle."""
+
+    def measure(node: Node) -> Measured:
+        made = releases[node]
+        sizes = [len(group) for group in made.classes]
+        every = sizes + [len(group) for group in made.refused]
+        squares = sum(n * n for n in sizes)
+        least = min(sizes, default=None)
+        blocks, classes = len(every), len(sizes)
+        return Measured(blocks, classes, made.suppressed, least, squares, sum(n * n for n in every))
+
+    records = sum(map(len, (*releases[top(releases)].classes, *releases[top(releases)].refused)))
+    heights = top(releases)
+    lattice = Lattice(heights, Loss(name, steps, records), measure, most, monotone, late)
+    return lattice, lattice.search()
+
+
+def top(releases: dict[Node, Release]) -> Node:
+    return max(releases)
+
+
+@settings(max_examples=examples(400))
+@given(people(), every_limit, st.sampled_from(LOSSES), st.integers(0, 20), st.integers(0, 30))
+def test_the_search_finds_the_best_node_of_a_brute_force(
+    drawn: tuple[Any, ...], limits: Limits, name: str, share: int, stop: int
+) -> None:
+    drawn_ladders, columns, secrets = drawn
+    records = len(secrets[0])
+    most = min(records - 1, share * records // 20)
+    releases = {
+        node: oracle.release(node, drawn_ladders, columns, secrets, limits)
+        for node in oracle.nodes(drawn_ladders)
+    }
+    pairs = zip(drawn_ladders, columns, strict=True)
+    if name == "entropy":
+        steps = [[Fraction(oracle.entropy(s, c)) for s in ladder] for ladder, c in pairs]
+    else:
+        steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
+    losses = {
+        node: oracle.losses(name, node, made, steps, records)
+        for node, made in releases.items()
+        if made.suppressed <= most
+    }
+    wishes = Wishes(**vars(limits))
+    how: dict[str, Any] = {"most": most, "monotone": wishes.monotone(suppressing=most > 0)}
+    lattice, best = searched(name, steps, releases, **how)
+    assert lattice.optimal
+    assert lattice.complete
+    assert (best is None) == (not losses)
+    if best is not None:
+        assert losses[best] == min(losses.values())
+        risks = {
+            node: Fraction(len(made.classes), records - made.suppressed)
+            for node, made in releases.items()
+            if node in losses
+        }
+        better = {
+            node
+            for node in losses
+            if not any(
+                losses[o] <= losses[node]
+                and risks[o] <= risks[node]
+                and (losses[o], risks[o]) != (losses[node], risks[node])
+                for o in losses
+            )
+        }
+        points = {(losses[node], risks[node]) for node in better}
+        assert {(losses[node], risks[node]) for node in lattice.frontier()} == points
+    # Where the time ends early, what was found keeps the limits and is called what it is.
+    calls = iter(range(1000))
+    hurried, found = searched(name, steps, releases, **how, late=lambda: next(calls) >= stop)
+    assert found is None or found in losses
+    if hurried.optimal:
+        assert (found is None) == (not losses)
+        assert found is None or losses[found] == min(losses.values())
+
+
+@settings(max_examples=examples(200))
+@given(people(), every_limit, st.integers(0, 20))
+def test_nodes_above_an_allowed_one_are_allowed_where_it_is_said(
+    drawn: tuple[Any, ...], limits: Limits, share: int
+) -> None:
+    drawn_ladders, columns, secrets = drawn
+    most = share * len(secrets[0]) // 20
+    if not Wishes(**vars(limits)).monotone(suppressing=most > 0):
+        return
+    made = {
+        node: oracle.release(node, drawn_ladders, columns, secrets, limits).suppressed
+        for node in oracle.nodes(drawn_ladders)
+    }
+    for node, suppressed in made.items():
+        coarser = (n for n in made if all(a <= b for a, b in zip(node, n, strict=True)))
+        assert suppressed > most or all(made[n] <= most for n in coarser)
+
+
+def test_entropy_and_suppression_are_not_monotone() -> None:
+    """Two classes, one just diverse enough and one of a single value: their union is neither."""
+    halves: Ladder = [{0: 0, 1: 1}, {0: 0, 1: 0}]
+    columns, secrets = [[0, 0, 1, 1]], [[0, 1, 0, 0]]
+    limits = Limits(1, l_entropy=Fraction(2))
+    apart = oracle.release((0,), [halves], columns, secrets, limits)
+    together = oracle.release((1,), [halves], columns, secrets, limits)
+    assert (apart.suppressed, together.suppressed) == (2, 4)
+    assert not Wishes(1, l_entropy=Fraction(2)).monotone(suppressing=True)
+
+
+# With the engine.
+
+
+def hierarchy(path: Path, ladder: Ladder, values: Sequence[Any]) -> Path:
+    """Write the steps of the values as ARX does, the last one as ``*``."""
+    labels = [[f"s{s}g{step[v]}" for s, step in enumerate(ladder[1:], 1)] for v in values]
+    lines = [[str(v), *row, "*"] for v, row in zip(values, labels, strict=True)]
+    path.write_text("".join(";".join(line) + "\n" for line in lines))
+    return path
+
+
+@settings(max_examples=examples(30))
+@given(people(), every_limit, st.sampled_from(LOSSES), st.integers(0, 10), st.booleans())
+def test_the_release_is_that_of_the_best_node(
+    drawn: tuple[Any, ...], limits: Limits, name: str, share: int, texts: bool
+) -> None:
+    drawn_ladders, columns, secrets = drawn
+    records = len(secrets[0])
+    if (limits.l is not None and limits.l > len(set(secrets[0]))) or limits.k > records:
+        return
+    drawn_ladders = [
+        [s for s in ladder if len(set(s.values())) > 1 or s is ladder[0]]
+        for ladder in drawn_ladders
+    ]
+    with_top = [[*ladder, dict.fromkeys(range(4), "*")] for ladder in drawn_ladders]
+    names = [f"q{i}" for i, _ in enumerate(columns)]
+    if texts:
+        columns = [[str(v) for v in column] for column in columns]
+        with_top = [[{str(v): g for v, g in s.items()} for s in ladder] for ladder in with_top]
+    table = pa.table({**dict(zip(names, columns, strict=True)), "s": secrets[0]})
+    most = share * records // 20
+    best: Fraction | None = None
+    pairs = list(zip(with_top, columns, strict=True))
+    steps = [
+        [
+            Fraction(oracle.entropy(s, c))
+            if name == "entropy"
+            else oracle.penalty(s, c, by_distance=not texts)
+            for s in ladder
+        ]
+        for ladder, c in pairs
+    ]
+    made = {
+        n: oracle.release(n, with_top, columns, secrets, limits) for n in oracle.nodes(with_top)
+    }
+    allowed = {n: m for n, m in made.items() if m.suppressed <= min(most, records - 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        pq.write_table(table, place / "in.parquet")
+        files = {
+            n: hierarchy(place / f"{n}.csv", ladder, list(ladder[0]))
+            for n, ladder in zip(names, drawn_ladders, strict=True)
+        }
+
+        def run() -> qifsql.Result:
+            secret = {"secret": "s"} if limits != Limits(limits.k) else {}
+            how = vars(limits) | secret
+            return qifsql.anonymise(
+                place / "in.parquet",
+                place / "out.csv",
+                method="lattice",
+                qids=names,
+                hierarchies=files,
+                suppress=Fraction(share, 20),
+                minimise=name,
+                **how,
+            )
+
+        if not allowed:
+            with pytest.raises(InputError):
+                run()
+            return
+        result = run()
+        rows = pl.read_csv(place / "out.csv", infer_schema=False).rows(named=True)
+    best = min(oracle.losses(name, n, m, steps, records) for n, m in allowed.items())
+    row = result.frame.row(0, named=True)
+    node = tuple(row["steps"])
+    loss = oracle.losses(name, node, made[node], steps, records)
+    assert float(loss) == pytest.approx(float(best), abs=1e-9)
+    assert row["optimal"]
+    assert (row["suppressed"], row["classes"]) == (
+        made[node].suppressed,
+        len(made[node].classes),
+    )
+    assert row["blocks"] == len(made[node].classes) + len(made[node].refused)
+    plain = [[oracle.penalty(s, c, by_distance=not texts) for s in ladder] for ladder, c in pairs]
+    penalty = oracle.losses("penalty", node, made[node], plain, records)
+    assert row["penalty"] == pytest.approx(float(penalty), abs=1e-12)
+    gone = {n for group in made[node].refused for n in group}
+    for n, written in enumerate(rows):
+        for q, ladder, column, s in zip(names, drawn_ladders, columns, node, strict=True):
+            value = column[n]
+            label = str(value) if s == 0 else "*"
+            if 0 < s < len(ladder):
+                label = f"s{s}g{ladder[s][int(value)]}"
+            assert written[q] == ("*" if n in gone else label)
+
+
+# The example of ARX: Adult, 8 quasi-identifiers, 6,480 nodes.
+
+
+def adult(shared: Path, out: Path, **options: Any) -> qifsql.Result:
+    trees = shared / "data" / "arx_adult_hierarchies"
+    return qifsql.anonymise(
+        shared / "data" / "arx_adult.parquet",
+        out,
+        method="lattice",
+        k=5,
+        qids=QIDS,
+        hierarchies={name: trees / f"{name}.csv" for name in QIDS},
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("suppress", "expected"),
+    [
+        (0, (0.667, 0, 30, [0, 4, 0, 2, 3, 2, 2, 1])),
+        (0.04, (0.296, 1038, 935, [0, 3, 0, 0, 2, 1, 1, 2])),
+    ],
+)
+def test_the_best_generalisations_of_adult(
+    suppress: float,
+    expected: tuple[Any, ...],
+    shared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a brute force over all nodes found them, apart from this program."""
+    monkeypatch.setattr("qifsql.commands.anonymise.lattice.FRONTIER", 1)
+    result = adult(shared, tmp_path / "out.csv", suppress=suppress, time_budget=600)
+    row = result.frame.row(0, named=True)
+    found = (round(row["penalty"], 3), row["suppressed"], row["blocks"], row["steps"])
+    assert found == expected
+    assert row["optimal"]
+    made = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    sizes = made.group_by(QIDS).len()
+    hidden = pl.all_horizontal(pl.col(name) == "*" for name in QIDS)
+    assert sizes.filter(hidden)["len"].sum() == row["suppressed"]
+    assert sizes.filter(~hidden)["len"].min() == row["smallest_class"] >= 5
+    assert sizes.filter(~hidden).height == row["classes"]
+
+
+@pytest.mark.slow
+def test_every_node_of_adult_is_measured_as_it_is(shared: Path, tmp_path: Path) -> None:
+    """A brute force in Polars: the best node for limits of suppression from 0 to a tenth."""
+    people = pl.read_parquet(shared / "data" / "arx_adult.parquet")
+    levels: list[list[pl.Series]] = []
+    penalties: list[list[float]] = []
+    for name in QIDS:
+        path = shared / "data" / "arx_adult_hierarchies" / f"{name}.csv"
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = {line[0]: line for line in csv.reader(file, delimiter=";")}
+        cells = people[name].to_list()
+        ladder = [
+            {v: lines[str(v)][s] for v in set(cells)} for s in range(len(lines[str(cells[0])]))
+        ]
+        levels.append(
+            [pl.Series(f"{name}{s}", [step[v] for v in cells]) for s, step in enumerate(ladder)]
+        )
+        by_distance = name == "age"
+        penalties.append([float(oracle.penalty(s, cells, by_distance=by_distance)) for s in ladder])
+    every = pl.DataFrame([s.cast(pl.Categorical) for ladder in levels for s in ladder])
+    found: dict[Node, tuple[float, int]] = {}
+    for node in oracle.nodes([[{}] * len(ladder) for ladder in levels]):
+        columns = [f"{name}{s}" for name, s in zip(QIDS, node, strict=True)]
+        sizes = every.group_by(columns).len()["len"]
+        loss = sum(ladder[s] for ladder, s in zip(penalties, node, strict=True)) / len(node)
+        found[node] = loss, int(sizes.filter(sizes < 5).sum())
+    for share in (0, 0.001, 0.01, 0.04, 0.1):
+        row = adult(shared, tmp_path / "o.csv", suppress=share, time_budget=600).frame.row(
+            0, named=True
+        )
+        best = min(loss for loss, gone in found.values() if gone <= share * people.height)
+        assert row["penalty"] == pytest.approx(best, abs=1e-8)
+        assert found[tuple(row["steps"])][1] == row["suppressed"]

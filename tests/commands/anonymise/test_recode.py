@@ -1,0 +1,243 @@
+"""Recoded releases: the changes of what-if, written; and cells that other tools read."""
+
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import qifsql
+from qifsql.errors import ColumnError, InputError
+
+CENSUS = ["TP_SEXO", "NU_MES", "NU_ANO", "CO_ENTIDADE"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    table = pa.table(
+        {
+            "age": [17, 18, 23, 24, 61, 85, 90, None],
+            "zip": ["13010", "13012", "13099", "20001", "20002", "20002", "99999", None],
+            "day": [date(2020, 1, 3)] * 2
+            + [date(2020, 2, 9)] * 3
+            + [None]
+            + [date(2021, 5, 5)] * 2,
+            "pay": [1.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, -0.5],
+            "at": [datetime(2020, 1, 1, i) for i in range(8)],
+            "hour": [time(i, 30) for i in range(8)],
+            "s": list("abababab"),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    return tmp_path / "in.parquet"
+
+
+def cells(source: Path, name: str, *changes: str, **options: Any) -> list[Any]:
+    """The cells of one quasi-identifier in CSV, in the order of the records."""
+    out = source.parent / "out.csv"
+    qifsql.anonymise(source, out, method="recode", qids=name, change=list(changes), **options)
+    return pl.read_csv(out, infer_schema=False)[name].to_list()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "expected"),
+    [
+        ("age", ["age:10"], "[10,19] [10,19] [20,29] [20,29] [60,69] [80,89] [90,99] -"),
+        ("age", ["top(age)=80"], "17 18 23 24 61 >=80 >=80 -"),
+        ("age", ["bottom(age)=18"], "<=18 <=18 23 24 61 85 90 -"),
+        ("age", ["age:10", "top(age)=80"], "[10,19] [10,19] [20,29] [20,29] [60,69] >=80 >=80 -"),
+        (
+            "age",
+            ["top(age)=24", "bottom(age)=24"],
+            "[17,90] [17,90] [17,90] [17,90] [17,90] [17,90] [17,90] -",
+        ),
+        ("age", ["age=least(age, 24)"], "17 18 23 24 24 24 24 24"),
+        ("zip", ["zip:2"], "13*** 13*** 13*** 20*** 20*** 20*** 99*** -"),
+        (
+            "pay",
+            ["pay:2"],
+            "[0.0,2.0) [2.0,4.0) [2.0,4.0) [4.0,6.0) [4.0,6.0) [6.0,8.0) [6.0,8.0) [-2.0,0.0)",
+        ),
+        (
+            "day",
+            ["day:month"],
+            " ".join(
+                ["[2020-01-01,2020-01-31]"] * 2
+                + ["[2020-02-01,2020-02-29]"] * 3
+                + ["-"]
+                + ["[2021-05-01,2021-05-31]"] * 2
+            ),
+        ),
+        ("hour", ["hour:hour"], " ".join(f"[0{i}:00:00,0{i}:59:59.999999]" for i in range(8))),
+    ],
+)
+def test_cells_are_what_changes_define(
+    name: str, changes: list[str], expected: str, source: Path
+) -> None:
+    """Not what values there are: nothing is said of the greatest one beyond a limit."""
+    found = cells(source, name, *changes)
+    assert found == [None if text == "-" else text for text in expected.split()]
+
+
+def test_a_prefix_of_texts_of_several_lengths_is_a_set(source: Path) -> None:
+    table = pq.read_table(source)
+    names = pa.array(["ab", "abc", "abd", "x", "x", "y*", "y", None])
+    pq.write_table(table.append_column("name", names), source)
+    found = cells(source, "name", "name:2")
+    assert found == ["{ab,abc,abd}"] * 3 + ["x", "x", '{"y*"}', "y", None]
+
+
+def test_a_level_of_a_hierarchy_is_its_label_and_needs_every_value(source: Path) -> None:
+    tree = source.parent / "age.csv"
+    lines = [f"{a};{a // 20 * 20}-{a // 20 * 20 + 19};*\n" for a in range(91)]
+    tree.write_text("".join(lines))
+    found = cells(source, "age", "age:@1", hierarchies={"age": tree})
+    assert found == [*["0-19"] * 2, *["20-39"] * 2, "60-79", "80-99", "80-99", None]
+    tree.write_text("".join(lines[:90]))
+    with pytest.raises(ColumnError, match="lacks 1 of its values, which 1 record"):
+        cells(source, "age", "age:@1", hierarchies={"age": tree})
+
+
+def test_dropped_columns_are_left_out_and_untouched_ones_stay_as_they_are(source: Path) -> None:
+    out = source.parent / "out.parquet"
+    result = qifsql.anonymise(
+        source, out, method="recode", qids="age,zip,hour", change=["drop=hour", "zip:2"]
+    )
+    made, raw = pq.read_table(out), pq.read_table(source)
+    assert made.column_names == ["age", "zip", "day", "pay", "at", "s"]
+    assert made["age"] == raw["age"]
+    columns = result.details["quasi_identifiers"]
+    assert columns["cells"].to_list() == ["values", "labels", "left out"]
+    assert columns["certainty_penalty"].to_list()[::2] == [0, 1]
+    assert any("released as they are" in note and '"day"' in note for note in result.notes)
+
+
+def test_records_of_small_classes_are_suppressed_within_the_limit(source: Path) -> None:
+    with pytest.raises(InputError, match=r"4 records of 8 \(50.00 %\).*--suppress 0\.5"):
+        cells(source, "age", "age:10", k=2)
+    found = cells(source, "age", "age:10", k=2, suppress=0.5)
+    assert found == ["[10,19]"] * 2 + ["[20,29]"] * 2 + ["*"] * 4
+
+
+TWO = {"qids": "age,zip", "method": "recode", "change": ["age:10", "top(age)=80", "zip:2"]}
+SHAPES: dict[str, dict[str, list[Any]]] = {
+    "text": {
+        "age": [*["[10,19]"] * 2, *["[20,29]"] * 2, "[60,69]", ">=80", ">=80", None],
+        "zip": [*["13***"] * 3, *["20***"] * 3, "99***", None],
+    },
+    "bounds": {
+        "age_lower": [10, 10, 20, 20, 60, 80, 80, None],
+        "age_upper": [19, 19, 29, 29, 69, None, None, None],
+        "age_missing": [False] * 7 + [True],
+        "zip": [*["13***"] * 3, *["20***"] * 3, "99***", None],
+    },
+    "midpoint": {"age": [14.5, 14.5, 24.5, 24.5, 64.5, 80, 80, None]},
+    "centroid": {"age": [17.5, 17.5, 23.5, 23.5, 61, 87.5, 87.5, None]},
+    "interval": {
+        "age": [
+            {"lower": low, "upper": high, "missing": low is None}
+            for low, high in zip(
+                (10, 10, 20, 20, 60, 80, 80, None),
+                (19, 19, 29, 29, 69, None, None, None),
+                strict=True,
+            )
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_of_recoded_cells(shape: str, source: Path) -> None:
+    out = source.parent / "out.parquet"
+    qifsql.anonymise(source, out, cells=shape, **TWO)
+    made = pq.read_table(out).to_pydict()
+    assert {name: made[name] for name in SHAPES[shape]} == SHAPES[shape]
+    if shape in ("bounds", "midpoint"):  # other tools read numbers in CSV, too
+        qifsql.anonymise(source, source.parent / "out.csv", cells=shape, k=2, suppress=1, **TWO)
+        read = pl.read_csv(source.parent / "out.csv")
+        assert all(
+            read[name].dtype.is_numeric()
+            for name in read.columns
+            if name.startswith("age_") and name != "age_missing"
+        )
+
+
+def test_shapes_of_classes(source: Path) -> None:
+    """Mondrian: ends and middles of the intervals of a class, and its sets as text."""
+    out = source.parent / "out.parquet"
+    how = {"method": "mondrian", "k": 4, "qids": "age,zip"}
+    qifsql.anonymise(source, out, cells="bounds", **how)
+    made = pq.read_table(out).to_pydict()
+    assert list(made) == [
+        "age_lower",
+        "age_upper",
+        "age_missing",
+        "zip",
+        "day",
+        "pay",
+        "at",
+        "hour",
+        "s",
+    ]
+    assert set(zip(made["age_lower"], made["age_upper"], made["age_missing"], strict=True)) == {
+        (17, 24, False),
+        (61, 90, True),
+    }
+    qifsql.anonymise(source, out, cells="midpoint", **how)
+    assert set(pq.read_table(out)["age"].to_pylist()) == {20.5, 75.5}
+    qifsql.anonymise(source, out, cells="text", **how)
+    texts = pq.read_table(out).select(["age", "zip"]).to_pydict()
+    qifsql.anonymise(source, source.parent / "out.csv", **how)
+    written = pl.read_csv(source.parent / "out.csv", infer_schema=False)
+    assert texts == written.select("age", "zip").to_dict(as_series=False)
+
+
+def test_bounds_do_not_take_the_name_of_another_column(source: Path) -> None:
+    table = pq.read_table(source)
+    pq.write_table(table.append_column("AGE_lower", table["pay"]), source)
+    with pytest.raises(ColumnError, match='"age_lower" would be in the release twice'):
+        qifsql.anonymise(source, source.parent / "out.csv", cells="bounds", **TWO)
+    assert not (source.parent / "out.csv").exists()
+
+
+TEXTS = (
+    *("NU_ANO:5", "NU_ANO:10", "top(NU_ANO)=2010", "bottom(NU_ANO)=1990", "NU_MES:4"),
+    *("drop=TP_SEXO", "NU_MES=NU_MES%2", "CO_ENTIDADE:100000"),
+)
+
+
+@settings(max_examples=examples(20))
+@given(changes=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=4, unique=True))
+def test_what_if_measures_the_release_that_recode_writes(
+    changes: list[str], samples: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The same blocks and the same penalty, and the written cells make these blocks."""
+    path, out = samples / "school_census_2018.parquet", tmp_path_factory.mktemp("r") / "out.csv"
+    row = qifsql.anonymise(path, out, method="recode", qids=CENSUS, change=changes).frame.row(
+        0, named=True
+    )
+    expected = qifsql.what_if(path, qids=CENSUS, change=changes).frame.row(-1, named=True)
+    assert (row["blocks"], row["smallest_class"]) == (expected["blocks"], expected["k"])
+    assert row["penalty"] == pytest.approx(expected["certainty_penalty"], abs=1e-7)
+    made = pl.read_csv(out, infer_schema=False)
+    assert made.n_unique([name for name in CENSUS if name in made.columns]) == row["blocks"]
+
+
+def test_a_recoded_release_is_read_as_what_it_stands_for(samples: Path, tmp_path: Path) -> None:
+    path, qids = samples / "school_census_2018.parquet", "TP_SEXO,NU_ANO"
+    for ending in ("csv", "parquet"):
+        out = tmp_path / f"out.{ending}"
+        result = qifsql.anonymise(
+            path, out, method="recode", qids=qids, change=["NU_ANO:5", "bottom(NU_ANO)=1980"]
+        )
+        compared = qifsql.compare(path, out, qids=qids)
+        blocks = compared.frame.filter(pl.col("release") != path.name)["blocks"].to_list()
+        assert blocks == result.frame["blocks"].to_list()
+        columns = compared.details["columns"]
+        assert columns["outside"].to_list() == [0] * columns.height
