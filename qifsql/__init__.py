@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.run.run import run as run
     from qifsql.commands.shell.shell import shell as shell
     from qifsql.commands.sql.sql import sql as sql
+    from qifsql.commands.start.result import Beginning as Beginning
+    from qifsql.commands.start.start import start as start
     from qifsql.commands.sweep.result import Sweep as Sweep
     from qifsql.commands.sweep.sweep import sweep as sweep
     from qifsql.commands.treat.treat import treat as treat
@@ -59,6 +61,7 @@ __version__ = "0.2.0"
 _HOMES = {  # the public names, and the module of each
     "Result": "results.result",
     "Attack": "adversary.spec",
+    "Beginning": "commands.start.result",
     "Collection": "data.collection",
     "Dataset": "data.dataset",
     "Explanation": "commands.explain.result",

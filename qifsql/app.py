@@ -84,6 +84,13 @@ def _typed(words: Sequence[str]) -> Sequence[str]:
     return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
 
 
+def _with_start(words: Sequence[str]) -> Sequence[str]:
+    """Return the words with ``start`` in front if the first is a file and not a command."""
+    if not words or words[0].startswith("-") or words[0].replace("-", "_") in commands.NAMES:
+        return words
+    return ["start", *words] if Path(words[0]).is_file() else words
+
+
 def _version(flag: bool) -> None:
     if flag:
         print(f"qifsql {__version__}")  # noqa: T201 - this is the result
@@ -142,6 +149,7 @@ def _run() -> int | None:
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*words[1:], HELP[-1]]
+    words = [*_with_start(words)]
     names = _typed(words)
     if set(names) <= set(commands.TRANSLATED):
         bind_locale()

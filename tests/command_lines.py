@@ -51,6 +51,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "shell": ("shell people.parquet -q age --init-only",),
     "treat": ("treat people.parquet -o treated.parquet --key id --seed 1",),
     "run": ("run study.toml",),
+    "start": ("start people.parquet --yes -o started",),
     "init": ("init new.toml --data people.parquet",),
     "report": ("report attack.parquet -o report.html",),
     "check": ("check people.parquet --policy policy.toml -o verdict.json",),

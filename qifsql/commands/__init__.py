@@ -6,6 +6,7 @@ also ``qifsql.<name>``; ``cli.py``, how it is asked on the command line; ``view.
 """
 
 JOBS = {
+    "Begin": ("start",),
     "Measure": ("attack", "sweep", "levels", "estimate"),
     "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
     "Inspect": ("describe", "blocks", "hyper", "records", "receipt", "refines"),

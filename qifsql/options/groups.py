@@ -59,6 +59,16 @@ class Data:
     delimiter: Delimiter = None
     encoding: Encoding = None
 
+    def arguments(self) -> list[str]:
+        """Return the file and how it is read, as they are typed."""
+        options = {
+            "--where": self.where,
+            "--delimiter": self.delimiter,
+            "--encoding": self.encoding,
+        }
+        typed = [word for name, text in options.items() if text for word in (name, text)]
+        return [self.file, *typed, *(["--all-varchar"] if self.all_varchar else [])]
+
     def dataset(self, file: str | None = None) -> Dataset:
         """Return the named dataset, or that of ``file``, read with the same options if CSV."""
         path = self.file if file is None else file

@@ -11,6 +11,7 @@ from qifsql.presentation.language import said
 from qifsql.presentation.parts import (
     Box,
     Card,
+    Command,
     Document,
     Figure,
     Fold,
@@ -66,10 +67,17 @@ def _part(part: Part) -> str:
     if isinstance(part, Figure):
         return escaped(part.chart.to_dict()["description"])
     if isinstance(part, Fold):
-        text = printable(part.text, "\n\t")
-        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
-        return f"{escaped(part.title)}\n\n{fence}\n{text}\n{fence}"
+        return f"{escaped(part.title)}\n\n{_fenced(part.text)}"
+    if isinstance(part, Command):
+        return _fenced(part.text)
     return "\n".join(map(_card, part.cards))
+
+
+def _fenced(text: str) -> str:
+    """Return text as it is, between fences that are longer than any in it."""
+    plain = printable(text, "\n\t")
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", plain)), 3)
+    return f"{fence}\n{plain}\n{fence}"
 
 
 def _card(card: Card) -> str:

@@ -67,6 +67,13 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Command:
+    """A command line to copy: it stays on one line, as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Fold:
     """Unformatted text, such as SQL, that is shown on request."""
 
@@ -114,7 +121,7 @@ class Box:
     lines: Sequence[str]
 
 
-Part: TypeAlias = Heading | Paragraph | Table | Figure | Fold | Light | Cards | Box
+Part: TypeAlias = Heading | Paragraph | Table | Command | Figure | Fold | Light | Cards | Box
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Spec: TypeAlias = Mapping[str, Any]

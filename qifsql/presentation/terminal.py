@@ -12,7 +12,7 @@ from rich.table import Table as Drawn
 from rich.text import Text
 
 from qifsql.errors import printable
-from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
+from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Table
 
 WIDTH = 160
 """Characters of a line where there is no terminal."""
@@ -41,7 +41,7 @@ def draw(parts: Iterable[Part]) -> None:
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Return headings, paragraphs and tables for Rich; all other parts are left out."""
+    """Return headings, paragraphs, tables and commands for Rich; others are left out."""
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):
@@ -50,6 +50,9 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
             drawn.append(Padding(_text(part.text), (0, 0, 1, 2), expand=False))
         elif isinstance(part, Table):
             drawn.append(_table(part))
+        elif isinstance(part, Command):  # on one line, however narrow the terminal
+            line = printable(part.text)
+            drawn.append(Text(f"  {line}\n", no_wrap=True, overflow="ignore"))
     return Group(*drawn)
 
 

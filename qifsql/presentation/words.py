@@ -138,6 +138,15 @@ def persons(n: int) -> str:
     return counted("{n} person", "{n} people", n)
 
 
+def duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours: ``2 seconds``, ``1.5 hours``."""
+    if seconds < 90:
+        return counted("{n} second", "{n} seconds", max(1, round(seconds)))
+    if seconds < 5400:
+        return counted("{n} minute", "{n} minutes", round(seconds / 60))
+    return said("{n} hours", n=number(f"{seconds / 3600:.1f}"))
+
+
 def records(n: int) -> str:
     """Return a number of records in words: ``1 record``, ``2,000 records``."""
     return counted("{n} record", "{n} records", n)

@@ -48,5 +48,7 @@ OUTPUT: Final[Forms] = {
     "folder": TEXT,
     "formats": Form(f"a list of {', '.join(map(quoted, FORMATS))}", _formats),
 }
+REPORT: Final[Forms] = {"out": TEXT, "lang": TEXT, "title": TEXT, "people": TEXT, "minimum": WHOLE}
+"""The options of ``qifsql report`` that a study may set."""
 SEED: Final = WHOLE
-TOP: Final = ("seed", "output", "datasets", "collections", "gains", *ENTRIES)
+TOP: Final = ("seed", "output", "report", "datasets", "collections", "gains", *ENTRIES)

@@ -1,26 +1,30 @@
 """A study: the entries to run, and the place of their results."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from qifsql.data.toml_lines import Lines
 from qifsql.errors import quoted
 from qifsql.study.entries import WHOLE, Entries
 from qifsql.study.entry import Entry
-from qifsql.study.forms import OUTPUT, SEED, TOP, of_entry
+from qifsql.study.forms import OUTPUT, REPORT, SEED, TOP, of_entry
 from qifsql.study.read import Reader, on_one_line
 
 FORMATS = ("parquet", "csv")
+PAGES = (".html", ".md")
+"""The endings of the report of a study."""
 
 
 @dataclass(frozen=True)
 class Study:
     """A study: entries in their order, a folder for results and their formats.
 
-    ``seed`` is for entries that draw at random, if no other seed is given. ``lines`` are the
-    positions of all parts of the file, for messages.
+    ``seed`` is for entries that draw at random, if no other seed is given. ``report`` is the file
+    of the report at the end, None if there is none; ``reader`` has the options of it. ``lines`` are
+    the positions of all parts of the file, for messages.
     """
 
     path: Path
@@ -28,6 +32,8 @@ class Study:
     folder: Path
     formats: tuple[str, ...] = FORMATS
     seed: int | None = None
+    report: Path | None = None
+    reader: Mapping[str, Any] = field(default_factory=dict)
     lines: Lines = field(default=Lines(""), repr=False, compare=False)
 
     @classmethod
@@ -49,14 +55,38 @@ class Study:
         reading = Entries(reader)
         entries = reading.read()
         reading.sources.check_apart(folder, [WHOLE, *(e.name for e in entries)], formats)
-        study = cls(reader.path, entries, folder, formats, seed, reader.lines)
+        options = reader.table(reader.data.get("report", {}), REPORT, "report") or {}
+        out = options.pop("out", "report.html")
+        report = folder / out if out else None
+        study = cls(reader.path, entries, folder, formats, seed, report, options, reader.lines)
         inputs = [*reading.sources.paths, *(p for e in entries for p in e.paths), str(study.path)]
         for name, place in [(WHOLE, ("output",)), *((e.name, (*e.place, "name")) for e in entries)]:
             for file in study.replaced(name, dict.fromkeys(inputs)):
                 what = f"results named {quoted(name)} would replace the input {file}"
                 reader.wrong(f"{what}; use another name or folder", *place)
+        if wrong := study.wrong_report(inputs):
+            place = ("report", "out") if "out" in reader.data.get("report", {}) else ("output",)
+            reader.wrong(wrong, *place)
         reader.finish()
         return study
+
+    def wrong_report(self, inputs: Sequence[str]) -> str:
+        """Return the reason why the report cannot have its name; empty if it can."""
+        if self.report is None:
+            return ""
+        name, names = self.report.name.casefold(), [WHOLE, *(e.name for e in self.entries)]
+        if self.report.parent != self.folder:
+            return f"the report lies in the folder {self.folder}; name a file without a folder"
+        if self.report.suffix.casefold() not in PAGES:
+            return f"the report {quoted(self.report.name)} must end in one of {', '.join(PAGES)}"
+        if name in [f"{each}.{kind}".casefold() for each in names for kind in self.formats]:
+            return (
+                f"the report {quoted(self.report.name)} would replace the results of that name; "
+                "name it otherwise in [report] out"
+            )
+        if any(Path(path).resolve() == self.report.resolve() for path in inputs):
+            return f"the report would replace the input {self.report}; name it otherwise"
+        return ""
 
     def replaced(self, name: str, inputs: Iterable[str]) -> list[str]:
         """Return the inputs in the folder of results that the results of a name would replace."""

@@ -105,7 +105,13 @@ def _streams(run: Run, folder: Path, wrong: Wrong) -> None:
     if run.raw.strip() and not TRACE.search(run.raw):
         wrong("stream", f"written past the streams: {run.raw[:200]!r}")
     chosen = (tree.given(argv, "--format", "-f") or [""])[-1]
-    person = chosen in ("table", "markdown") or argv[0] in ("explain", "init", "demo", "report")
+    person = chosen in ("table", "markdown") or argv[0] in (
+        "explain",
+        "init",
+        "start",
+        "demo",
+        "report",
+    )
     if (control := _control(run.err)) and "--debug" not in argv:
         wrong("control character", f"{control} on stderr")
     if person and (control := _control(run.out)):

@@ -317,6 +317,11 @@ def init(d: Draft) -> Words:
     return ["init", d.new("study") + ".toml", *(["--data", d.file] if d.chance(0.9) else [])]
 
 
+def start(d: Draft) -> Words:
+    """A first look at a file."""
+    return ["start", d.file, "--yes", "-o", d.new("started")]
+
+
 def report(d: Draft) -> Words:
     """A report of one to three results of any kinds."""
     results = []
@@ -506,13 +511,14 @@ def demo(d: Draft) -> Words:
 RECIPES: dict[str, Recipe] = {
     "attack": attack, "sweep": sweep, "describe": describe, "levels": levels, "check": check,
     "blocks": blocks, "hyper": hyper, "records": records, "treat": treat, "anonymise": anonymise,
-    "run": run, "init": init, "report": report, "link": link, "unhash": unhash,
+    "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
     "what-if": what_if, "explain": explain, "sql": sql, "shell": shell, "demo": demo,
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
-    "compose": 3, "compare": 3, "run": 2, "report": 3, "explain": 1, "init": 3,
+    "compose": 3, "compare": 3, "run": 2, "report": 3, "explain": 1, "init": 3, "start": 1,
 }  # fmt: skip
-NO_RESULT = ("report", "records", "treat", "anonymise", "init", "sql", "shell", "demo", "explain")
+NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "sql", "shell", "demo",
+             "explain")  # fmt: skip

@@ -406,6 +406,7 @@ PARTICIPLES = frozenset(
 FIXED = {  # keywords of public functions, and the function that translates
     ("commands.records.records", "told"),
     ("commands.run.run", "told"),
+    ("commands.start.start", "told"),
     ("commands.sweep.sweep", "told"),
     ("presentation.language", "said"),
 }

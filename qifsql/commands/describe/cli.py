@@ -22,15 +22,23 @@ def describe(data: Data, output: Output, limits: Limits, options: DescribeOption
     from qifsql.commands.describe import view
     from qifsql.commands.describe.describe import describe as run
     from qifsql.options import show
+    from qifsql.presentation.language import said
+    from qifsql.presentation.parts import Command, Paragraph
 
     show.check(output)
     dataset = data.dataset()
     with limits.settings() as settings:
         result = run(dataset, **options, where=data.where, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
-    shown = show.Shown(result=result, title=f"qifsql: {dataset.name}")
+    everything = (result.frame, result.details, result.spec)
+    line = view.command(result.rows(), data.arguments())
+    ready = [Paragraph(said("To attack with these roles:")), Command(line)] if line else []
+    shown = show.Shown(
+        result=result,
+        title=f"qifsql: {dataset.name}",
+        view=lambda *_: [*view.parts(*everything), *ready],
+    )
     if "values" in result.details:  # they are the table of results; people see both
         listed = replace(result, frame=result.details["values"], details={})
-        both = (result.frame, result.details, result.spec)
-        shown = replace(shown, result=listed, view=lambda *_: view.parts(*both))
+        shown = replace(shown, result=listed)
     show.show(shown, output)

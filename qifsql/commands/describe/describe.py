@@ -1,6 +1,6 @@
 """Describe the columns of a dataset and propose a role for each."""
 
-import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -8,11 +8,12 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
-from qifsql.data.types import NUMBERS, nested
+from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
@@ -38,30 +39,20 @@ SCHEMA: dict[str, pl.DataType] = {
     "singled_out_share": pl.Float64(),
     "suggested_role": pl.String(),
     "why": pl.String(),
+    "confidence": pl.String(),
+    "rank": pl.Int64(),
 }
 """``missing`` counts NULL and NaN, ``distinct`` the distinct other values. ``entropy`` is Shannon
 entropy in bits; a missing value is a value. ``singled_out`` counts the records that share their
-value of this column with no other record. All are NULL for nested columns."""
+value of this column with no other record. All are NULL for nested columns. ``confidence`` of the
+role is ``high``, ``medium`` or ``low``. ``rank`` orders quasi-identifiers by risk and secrets by
+sensitivity, from 1; it is NULL for other roles."""
 
 VALUES: dict[str, pl.DataType] = {
     "column": pl.String(),
     "value": pl.String(),
     "records": pl.Int64(),
 }
-
-_QUASI_IDENTIFIER = re.compile(
-    r"age|idade|birth|nasc|born|^d(oy|ob)|day|dia|month|mes|year|ano|sex|gend|rac[ae]|cor_|ethn|"
-    r"nation|nacion|country|pais|zip|cep|post|city|town|munic|county|state|^uf|region|puma|school|"
-    r"escola|entidade|grade|etapa|marit|civil|educ|occup|job|work|class|relat",
-    re.I,
-)
-_SENSITIVE = re.compile(
-    r"illness|disease|diag|health|saude|disab|defici|necessidade|special|hiv|aids|cancer|religio|"
-    r"politic|sexual|orient|income|renda|salar|wage|earn|debt|crime|recid|score|nota|transport|"
-    r"lunch|benefi|union|dead|death|inj",
-    re.I,
-)
-_WEIGHT = re.compile(r"weight|wgt|^wt$|_wt$|peso", re.I)
 
 
 def describe(
@@ -73,7 +64,7 @@ def describe(
 ) -> Result:
     """Describe every column: missing and distinct values, entropy, people singled out.
 
-    Roles are suggestions from names, types and counts.
+    Roles are suggestions from names, types and counts, with a reason and a degree of confidence.
 
     Args:
         source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
@@ -120,7 +111,7 @@ def describe(
                 "in one run, because each is counted by itself; name some with --columns"
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
-        rows = [description.row(c) for c in chosen]
+        rows = _with_roles([description.row(c) for c in chosen])
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
         origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
@@ -144,9 +135,7 @@ class _Describer:
     def row(self, source_column: Column) -> dict[str, Any]:
         name, type_ = source_column.name, source_column.type
         if nested(type_):
-            empty = dict.fromkeys(SCHEMA)
-            why = "use a part of it as an expression"
-            return empty | {"column": name, "type": type_, "suggested_role": "nested", "why": why}
+            return dict.fromkeys(SCHEMA) | {"column": name, "type": type_}
         steps = self._steps(source_column)
         frequencies = steps.need("frequencies", 1, prior=True)
         query = plan(steps.attack.microdata, steps.steps, exp.select("*").from_(frequencies))
@@ -158,9 +147,6 @@ class _Describer:
         alone = sum(v for n, _, v in rows if n == 1)
         missing = sum(n for n, is_missing, _ in rows if is_missing)
         distinct = sum(v for _, is_missing, v in rows if not is_missing)
-        role, why = suggested_role(
-            name, type_, records=records, missing=missing, distinct=distinct, alone=alone
-        )
         return {
             "column": name,
             "type": type_,
@@ -170,8 +156,6 @@ class _Describer:
             "entropy": entropy((n, v) for n, _, v in rows),
             "singled_out": alone,
             "singled_out_share": alone / records,
-            "suggested_role": role,
-            "why": why,
         }
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
@@ -201,23 +185,23 @@ class _Describer:
         return Steps(BoundAttack((), microdata))
 
 
-def suggested_role(
-    name: str, type_: str, *, records: int, missing: int, distinct: int, alone: int
-) -> tuple[str, str]:
-    """Return a suggested role for a column, and the reason; the user decides."""
-    number = type_.split("(", maxsplit=1)[0] in NUMBERS
-    if distinct <= 1 and not (distinct and missing):
-        return "constant", "one value only"
-    if _WEIGHT.search(name) and number:
-        return "weight", "its name says so"
-    if alone >= 0.95 * (records - missing) and records > 1 and type_ not in ("FLOAT", "DOUBLE"):
-        return "key", "nearly every record has a different value"
-    if _SENSITIVE.search(name):
-        return "secret", "its name says so"
-    if _QUASI_IDENTIFIER.search(name):
-        return "quasi-identifier", "its name says so"
-    if type_ in ("FLOAT", "DOUBLE"):
-        return "secret", "a measurement that few people know"
-    if distinct <= 2:
-        return "secret", "yes or no, and its name is not known"
-    return "quasi-identifier", "other people may know it"
+def _with_roles(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of columns with their suggested roles; nested columns have none."""
+    plain = [row for row in rows if row["records"] is not None]
+    columns = [
+        Counted(
+            name=row["column"],
+            type=row["type"],
+            alone=row["singled_out"],
+            **{name: row[name] for name in ("records", "missing", "distinct", "entropy")},
+        )
+        for row in plain
+    ]
+    roles = dict(zip(map(id, plain), guesses(columns), strict=True))
+    nested_column = Guess("nested", NESTED, "high")
+    return [_with_role(row, roles.get(id(row), nested_column)) for row in rows]
+
+
+def _with_role(row: dict[str, Any], guess: Guess) -> dict[str, Any]:
+    role = {"suggested_role": guess.role, "why": guess.why}
+    return row | role | {"confidence": guess.confidence, "rank": guess.rank}

@@ -1,33 +1,70 @@
 """The columns of a dataset as people read them."""
 
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import polars as pl
 
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.listings import frame
-from qifsql.presentation.parts import Part, Spec, Table, Tables
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=("column", "missing", "distinct"))
-ROLES = ("constant", "weight", "key", "secret", "quasi-identifier", "nested")
+ROLES = ("quasi-identifier", "secret", "key", "identifier", "weight", "constant", "nested")
+CONFIDENCE = ("high", "medium", "low")
 REASONS = (  # of roles that ``describe`` suggests
+    "name: weight",
+    "name: identifying number",
+    "name: name or address",
+    "name: health",
+    "name: sexual life",
+    "name: belief",
+    "name: offences",
+    "name: money",
+    "name: benefits",
+    "name: results and scores",
+    "name: outcome",
+    "name: opinion",
+    "name: court record",
+    "name: place",
+    "name: age",
+    "name: sex",
+    "name: origin",
+    "name: family",
+    "name: education",
+    "name: work",
+    "name: housing",
+    "name: possessions",
+    "name: time",
+    "name: number of events",
+    "use a part of it as an expression",
     "one value only",
-    "its name says so",
     "nearly every record has a different value",
+    "a point in time",
     "a measurement that few people know",
     "yes or no, and its name is not known",
+    "one answer to a question",
     "other people may know it",
-    "use a part of it as an expression",
 )
+QIDS, SECRETS = 12, 3
+"""The number of quasi-identifiers and secrets that are taken at first."""
 
 
 def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """Return the columns of a dataset, as people read them, and their frequent values."""
+    """Return the columns of a dataset, their suggested roles, and their frequent values."""
+    shown: list[Part] = [_counts(data), Heading(said("Suggested roles"), 2), roles(data)]
+    shown.append(Paragraph(_meaning()))
+    return [*shown, frame(tables["values"])] if "values" in tables else shown
+
+
+def _counts(data: pl.DataFrame) -> Table:
+    """Return the counts of each column."""
     heads = [said("column"), said("type"), said("missing"), said("distinct")]
-    heads += [said("entropy (bits)"), said("singled out"), said("role?"), said("why")]
+    heads += [said("entropy (bits)"), said("singled out")]
     table = Table.of(heads, right=(2, 3, 4, 5))
-    roles = {role: said(role) for role in ROLES}
-    reasons = {reason: said(reason) for reason in REASONS}
     for row in data.iter_rows(named=True):
         numbers = ["", "", "", ""]
         if row["records"] is not None:
@@ -37,7 +74,61 @@ def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
                 number(f"{row['entropy']:.2f}"),
                 words.percent(row["singled_out_share"]),
             ]
-        name = escaping.cell(row["column"])
-        role = roles.get(row["suggested_role"], row["suggested_role"])
-        table.add_row(name, row["type"], *numbers, role, reasons.get(row["why"], row["why"]))
-    return [table, frame(tables["values"])] if "values" in tables else [table]
+        table.add_row(escaping.cell(row["column"]), row["type"], *numbers)
+    return table
+
+
+def roles(data: pl.DataFrame) -> Table:
+    """Return the roles with their reasons, each role in the order of its ranks."""
+    heads = [said("column"), said("role?"), said("confidence"), said("why")]
+    table = Table.of(heads)
+    shown = {role: said(role) for role in ROLES}
+    sure = {confidence: said(confidence) for confidence in CONFIDENCE}
+    reasons = {reason: said(reason) for reason in REASONS}
+    for role in ROLES:
+        for row in ranked(data.to_dicts(), role):
+            name = escaping.cell(row["column"])
+            confidence, why = sure.get(row["confidence"], ""), reasons.get(row["why"], row["why"])
+            table.add_row(name, shown[role], confidence, why)
+    return table
+
+
+def _meaning() -> str:
+    return said(
+        "Roles are guessed from names, types and counts: look at them. Quasi-identifiers come by "
+        "risk, secrets by how sensitive they are."
+    )
+
+
+def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
+    """Return the columns of a role, the riskiest or most sensitive first."""
+    members = [row for row in rows if row["suggested_role"] == role]
+    return sorted(members, key=lambda row: row["rank"] or 0)
+
+
+def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the names of the quasi-identifiers and secrets to begin with; all have a name."""
+    usable = [row for row in rows if row["column"]]
+    qids = [row["column"] for row in ranked(usable, "quasi-identifier")]
+    secrets = [row["column"] for row in ranked(usable, "secret")]
+    return qids[:QIDS], secrets[:SECRETS]
+
+
+def command(rows: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> str | None:
+    """Return the attack on the suggested roles as a command line; None without any to know.
+
+    ``arguments`` are the file and how it is read.
+    """
+    qids, secrets = proposal(rows)
+    if not qids:
+        return None
+    models = "crs,cas" if secrets else "crs"
+    names = ",".join(map(field, qids))
+    options = [word for name in secrets for word in ("--secret", field(name))]
+    return shlex.join(["qifsql", "attack", models, *arguments, "--qids", names, *options])
+
+
+def field(name: str) -> str:
+    """Return a name as it stands in a list of names."""
+    quote = any(c in name for c in ',"\n\r') or name != name.strip()
+    return '"' + name.replace('"', '""') + '"' if quote else name

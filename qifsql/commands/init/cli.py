@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from qifsql.commands.init.spec import InitOptions
 from qifsql.data.option import DATA
 from qifsql.options import runtime
 from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
@@ -19,6 +20,7 @@ EXAMPLES = {
 
 def init(
     limits: Limits,
+    options: InitOptions,
     study: Annotated[
         Path, typer.Argument(metavar="[STUDY.toml]", help="The file to write.")
     ] = Path("study.toml"),
@@ -46,6 +48,7 @@ def init(
             delimiter=delimiter,
             encoding=encoding,
             settings=settings,
+            **options,
         )
     lines = [f"written: {path}", f"look at it, then: qifsql run {path}"]
     runtime.remarks(lines, quiet=limits.quiet)

@@ -6,20 +6,23 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Unpack
 
+from qifsql.commands.describe import view
 from qifsql.commands.describe.describe import describe
+from qifsql.commands.init.spec import InitOptions
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.option import as_names, complete
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several, unwritable
+from qifsql.results.result import Result
 from qifsql.results.storage import Origin, whole
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
-QIDS, SECRETS = 12, 3  # most quasi-identifiers and secrets in a first study
-UNUSABLE = ("nested", "weight", "constant")
+UNUSABLE = ("nested", "weight", "constant")  # as the only quasi-identifier
 WIDTH = 28  # of a name, before the comment begins
 
 
@@ -30,7 +33,9 @@ def init(
     all_varchar: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    described: Result | None = None,
     settings: Settings | None = None,
+    **options: Unpack[InitOptions],
 ) -> Path:
     """Write a commented study that runs as it is.
 
@@ -41,8 +46,13 @@ def init(
         all_varchar: CSV: read every column as text.
         delimiter: CSV: field separator.
         encoding: CSV: encoding, such as latin-1.
+        described: The result of describe for this dataset; by default the dataset is described.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
+        qids: Quasi-identifiers; by default the 12 riskiest that are suggested.
+        secret: Secrets; by default the 3 most sensitive that are suggested.
+        sizes: Sizes of the swept subsets, such as "1-3"; by default all.
+        lang: Language of the report: en or pt-BR.
 
     Returns:
         The path of the file.
@@ -67,13 +77,19 @@ def init(
         raise OutputError(f"{path} exists; name another file, or remove it")
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
+    roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
+    chosen = {name: as_names(names) for name, names in roles.items()}
+    options = complete(options, InitOptions)
     csv = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
     text = EXAMPLE if data is None else path_text(data)
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
-    columns = describe(dataset, settings=settings).frame.to_dicts()
+    columns = (described or describe(dataset, settings=settings)).rows()
     csv_options = {name: value for name, value in csv.items() if value}
-    held = _encoded(_filled(path, text, dataset, columns, csv_options))
+    filled = _filled(
+        path, text, dataset, columns=columns, csv=csv_options, chosen=chosen, options=options
+    )
+    held = _encoded(filled)
     with whole(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
         if path.exists():  # written by another process since the first check
@@ -92,40 +108,60 @@ def _filled(
     path: Path,
     text: str,
     dataset: Dataset,
+    *,
     columns: Sequence[Mapping[str, Any]],
     csv: Mapping[str, Any],
+    chosen: Mapping[str, Sequence[str]],
+    options: InitOptions,
 ) -> str:
-    """Return the template, filled with the columns of a dataset."""
+    """Return the template, filled with the columns of a dataset; ``chosen`` are those of a role."""
     template = Path(__file__).with_name("template.toml").read_text("utf-8")
     usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
-    qids = [c for c in usable if c["suggested_role"] == "quasi-identifier"]
-    secrets = [c for c in usable if c["suggested_role"] == "secret"]
-    keys = [c["column"] for c in usable if c["suggested_role"] == "key"]
+    qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
-        qids, secrets = usable[:1], [c for c in secrets if c not in usable[:1]]
-    taken = qids[:QIDS]
-    others = [c for c in columns if c not in taken and c not in secrets]
+        qids = [c["column"] for c in usable[:1]]
+    qids = list(chosen.get("qids", qids))
+    secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
+    taken = (*qids, *secrets)
+    others = [c for c in columns if c["column"] not in taken]
+    less_sensitive = view.ranked(others, "secret")
+    less_risky = view.ranked(others, "quasi-identifier")
+    rest = [c for c in others if c not in less_sensitive and c not in less_risky]
+    keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(dataset.name).stem).strip("_") or "data"
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
+    sizes = options["sizes"]
     return Template(template).substitute(
         file=quoted(path.name)[1:-1],
         folder=toml(f"{path.stem}-results"),
+        lang=toml(options["lang"]),
         name=name,
         path=toml(_from_folder(text, dataset, path.parent)),
         csv="".join(f"{option} = {toml(value)}\n" for option, value in csv.items()),
-        qids="\n".join([_line(c) for c in taken] + [_line(c, aside=True) for c in others]),
-        secret="\n".join(_line(c, aside=i >= SECRETS) for i, c in enumerate(secrets)),
+        qids=_listing(columns, qids, [*less_risky, *rest]),
+        secret=_listing(columns, secrets, less_sensitive),
         key=f"{key:<30}# the column that identifies a person",
         models='["crs", "cas"]' if secrets else '"crs"',
+        sizes='#sizes = "1-3"               ' if sizes is None else f"sizes = {toml(str(sizes))}",
     )
 
 
-def _line(column: Mapping[str, Any], *, aside: bool = False) -> str:
-    """Return the line of a column, with the guess at its role; if ``aside``, as a comment."""
+def _listing(
+    columns: Sequence[Mapping[str, Any]], names: Sequence[str], others: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return the lines of a list: the names, then other columns as comments."""
+    by_name = {column["column"]: column for column in columns}
+    lines = [_line(f"{toml(name)},", by_name.get(name)) for name in names]
+    return "\n".join(lines + [_line(f"# {toml(c['column'])},", c) for c in others])
+
+
+def _line(start: str, column: Mapping[str, Any] | None) -> str:
+    """Return the line of a column with the guess at its role; an expression has none."""
+    if column is None:
+        return f"    {start}"
     values = "" if column["distinct"] is None else f", {several(column['distinct'], 'value')}"
-    guess = f"{family(column['type'])}{values}: {column['suggested_role']}, {column['why']}"
-    name = f"{'# ' if aside else ''}{toml(column['column'])},"
-    return f"    {name:<{WIDTH}} # {guess}"
+    role = f"{column['suggested_role']}, {column['why']} (confidence: {column['confidence']})"
+    return f"    {start:<{WIDTH}} # {family(column['type'])}{values}: {role}"
 
 
 def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:

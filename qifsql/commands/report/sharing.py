@@ -31,10 +31,10 @@ ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known"}
 TEXTS = frozenset((
     "name", "kind", "state", "digest", "release", "releases", "datasets", "when", "attack_id",
     "model", "qids", "secret", "knowledge", "unit", "by", "group", "measure", "wanted", "column",
-    "suggested_role", "why", "quasi_identifier", "cells", "method", "hash", "attack", "mechanism",
-    "epsilon_given", "scenario", "correlation", "distance", "limits", "question", "counted",
-    "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for", "border", "qid",
-    "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
+    "suggested_role", "why", "confidence", "quasi_identifier", "cells", "method", "hash", "attack",
+    "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits", "question",
+    "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
+    "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((

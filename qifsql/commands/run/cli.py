@@ -65,6 +65,8 @@ def run(
     if result.files:
         tables = several(len(result.files), "table")
         runtime.remarks([f"{tables} of the study in {spec.folder}"], quiet=limits.quiet)
+    if result.report is not None:
+        runtime.remarks([f"the report: {result.report}"], quiet=limits.quiet)
     try:
         show.show(table(result, spec), output)
     except (BrokenPipeError, SystemExit):  # output closed early: the exit code still counts

@@ -1,7 +1,7 @@
 """The tables of a study in its folder, and a list that distinguishes them from other files."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,10 @@ class Outputs:
         for kind in self.formats:
             files |= contents(shown, self.folder / f"{name}.{kind}")
         write({**(cache_files or {}), **files}, shown.origin)
-        paths = [*files, *manifests_beside(files).values()]
+        self.enter(name, digest, [*files, *manifests_beside(files).values()])
+
+    def enter(self, name: str, digest: str, paths: Sequence[Path]) -> None:
+        """Enter the files of a name in the list; its earlier files are removed."""
         hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
         for old, sha in self.written.get(name, {}).get("files", {}).items():
             if old not in hashes and self._is_ours(old, sha):

@@ -56,6 +56,7 @@ class StudyResult(Result):
 
     results: Mapping[str, Result]
     files: tuple[Path, ...] = ()
+    report: Path | None = None
 
     @property
     def parts(self) -> Mapping[str, Result]:

@@ -10,6 +10,7 @@ import polars as pl
 from qifsql.commands.attack import attack
 from qifsql.commands.check import check
 from qifsql.commands.check.result import Verdict
+from qifsql.commands.report.report import report
 from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
 from qifsql.commands.run.outputs import Outputs
@@ -19,15 +20,18 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
+from qifsql.presentation.language import speaking
 from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import ENDING, Origin
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
 from qifsql.study.entry_files import policy_of
 from qifsql.study.spec import Study
 
 Tell = Callable[[str], None]
+REPORT = ".report"
+"""The name of the report in the list of files; no entry has such a name."""
 
 
 def run(
@@ -37,7 +41,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: its attacks, sweeps and checks; write their tables to its folder.
+    """Run a study: its attacks, sweeps and checks; write their tables and a report to its folder.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
@@ -95,6 +99,11 @@ class _Run:
     def check(self) -> None:
         """Check the names in all entries that must run; raise InputError with a line per entry."""
         wrongs = []
+        try:
+            with speaking(self.study.reader.get("lang", "en")):
+                pass
+        except InputError as e:
+            wrongs.append(str(self.study.lines.wrong(str(e), "report", "lang")))
         for entry in self.study.entries:
             if self._find(entry) is None:
                 try:
@@ -185,12 +194,27 @@ class _Run:
         digest = " ".join([*names, *states])
         if len(states) < len(names) or not written.current(WHOLE, digest):
             written.write(WHOLE, digest, table(result, self.study))
+        page = self._report(result, digest if len(states) == len(names) else "", written)
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
-        return replace(result, files=tuple(files), notes=(*result.notes, *self._left(written)))
+        notes = (*result.notes, *self._left(written))
+        return replace(result, files=tuple(files), notes=notes, report=page)
+
+    def _report(self, result: StudyResult, digest: str, written: Outputs) -> Path | None:
+        """Return the file of the report, which is written if a result is new."""
+        page = self.study.report
+        if page is None or not result.results:
+            return None
+        options = sorted(self.study.reader.items())
+        digest = digest and f"{digest} {page.name} {options}"
+        if not (digest and written.current(REPORT, digest)):
+            report(result, page, **self.study.reader)
+            written.enter(REPORT, digest, [page, page.with_name(page.name + ENDING)])
+        return page
 
     def _left(self, written: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
-        gone = [n for n in written.written if n != WHOLE and n not in self.identities]
+        ours = (WHOLE, REPORT)
+        gone = [n for n in written.written if n not in ours and n not in self.identities]
         if gone:
             names = ", ".join(map(quoted, gone))
             yield f"no longer in the study, but with files in {self.study.folder}: {names}"

@@ -29,6 +29,7 @@ from qifsql.counting.scales import Spread
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several
+from qifsql.presentation import words
 from qifsql.query.microdata_steps import records_plan
 
 FEW = 8  # most values of a secret with one counter per value
@@ -463,18 +464,9 @@ def preflight(progress: Progress, limit: int) -> str:
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (
-        f"{duration(progress.remaining())} with {several(threads, 'thread')}, "
+        f"{words.duration(progress.remaining())} with {several(threads, 'thread')}, "
         f"{size(memory)} of memory, {size(disk)} of disk"
     )
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in seconds, minutes or hours, as text."""
-    if seconds < 90:
-        return several(max(1, round(seconds)), "second")
-    if seconds < 5400:
-        return several(round(seconds / 60), "minute")
-    return f"{seconds / 3600:.1f} hours"
 
 
 def size(bytes_: float) -> str:

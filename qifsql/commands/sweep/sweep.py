@@ -1,5 +1,6 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -145,6 +146,19 @@ def sweep(
     return run(attack, spec, settings)
 
 
+def expected_seconds(
+    source: Source, settings: Settings | None = None, **options: Unpack[Options]
+) -> float:
+    """Return the seconds that a sweep of all subsets is expected to take, without sweeping.
+
+    Infinite if the subsets have to be attacked one by one.
+    """
+    model = "crs,cas" if options.get("secret") else "crs"
+    attack = Attack.of(model, source, **options).fitting()
+    with opened(attack, plan.limited(settings)) as (engine, bound):
+        return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
+
+
 def fit(source: Source, settings: Settings | None = None, **options: Any) -> None:
     """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
@@ -250,6 +264,12 @@ class SweepRun:
             whole=self.strategy.whole and self.finished,
             complete=self.finished,
         )
+
+    def expected_seconds(self) -> float:
+        """Return the expected seconds before anything is measured."""
+        qids, secrets = self._spreads()
+        layouts = list(passes(qids, secrets, qids[0].people))
+        return self._progress(layouts).remaining() if fits(layouts) else math.inf
 
     def _measured(self) -> Measured:
         """Measure in the way that fits the options and the data."""

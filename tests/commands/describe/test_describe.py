@@ -1,8 +1,10 @@
 """The columns of a dataset: what is missing, different, alone."""
 
+import shlex
 from pathlib import Path
 
 import polars as pl
+import pytest
 from terminal import run
 
 import qifsql
@@ -28,3 +30,28 @@ def test_describe_counts_missing_distinct_and_singled_out(tmp_path: Path):
     assert (row["records"], row["missing"], row["distinct"], row["singled_out"]) == (8, 2, 4, 2)
     assert row["entropy"] == 3 * 0.25 * 2 + 2 * 0.125 * 3
     assert (nested["records"], nested["suggested_role"]) == (None, "nested")
+
+
+def test_names_are_never_shortened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Nor the command line at the end, which holds them all, on however narrow a terminal."""
+    names = [f"a_rather_long_name_of_a_column_that_somebody_wrote_{i}" for i in range(3)]
+    file = tmp_path / "t.parquet"
+    pl.DataFrame({name: [1, 2, 2, 3] for name in names}).write_parquet(file)
+    monkeypatch.setenv("COLUMNS", "40")
+    done = run("describe", file, "--format", "table")
+    lines = done.out.splitlines()
+    for name in names:
+        assert sum(line.strip().startswith(name) for line in lines) == 2
+    (command,) = [line.strip() for line in lines if "qifsql attack" in line]
+    assert command == f"qifsql attack crs {file} --qids {','.join(names)}"
+    assert run(*shlex.split(command)[1:]).code == 0
+
+
+def test_the_command_at_the_end_runs_whatever_the_names_are(tmp_path: Path):
+    file = tmp_path / "it's here.csv"
+    file.write_text(
+        "a b;\"c,d\";'e';income\n1;1;1;5\n2;2;2;6\n3;3;2;6\n2;2;1;5\n3;3;3;5\n1;1;3;6\n"
+    )
+    done = run("describe", file, "--delimiter", ";", "--where", "income < 9", "--format", "table")
+    (command,) = [line.strip() for line in done.out.splitlines() if "qifsql attack" in line]
+    assert run(*shlex.split(command)[1:]).code == 0

@@ -43,7 +43,7 @@ def test_a_study_of_the_sample_runs_as_it_is(here: Path):
     assert set(result.details["entries"]["state"]) == {"unchanged"}
     alone = qifsql.attack(
         "crs,cas", SAMPLES / "school_census_2019.parquet", qids=entry.options["qids"],
-        secret=["IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO"],
+        secret=entry.options["secret"],
     )  # fmt: skip
     assert_frame_equal(untimed(result.frame), untimed(alone.frame))
     assert "sample:school_census_2019.parquet" in Path("study.toml").read_text()
@@ -62,7 +62,7 @@ def test_columns_are_listed_with_their_suggested_roles(here: Path):
     assert {roles[s] for s in entry.options["secret"]} == {"secret"}
     assert entry.options["key"] == ("id",)
     assert run("run", "own.toml").code == 0
-    assert (here / "own-results" / "subsets.html").exists()
+    assert (here / "own-results" / "report.html").exists()
 
 
 def test_examples_in_comments_are_a_study_too(here: Path):

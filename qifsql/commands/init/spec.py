@@ -1,0 +1,32 @@
+"""Options of ``init``, next to the dataset."""
+
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from qifsql.adversary.options import qids_option, secret_option
+from qifsql.data.option import OPTIONS, SIZES, TEXT, Option
+
+
+class InitOptions(TypedDict, total=False):
+    """Options: roles that win over the suggested ones, sizes of subsets, language of the report.
+
+    ``qids`` and ``secret``: only these, in this order. ``sizes``: of the subsets of the sweep, by
+    default all.
+    """
+
+    qids: Annotated[
+        str | Sequence[str],
+        qids_option("Quasi-identifiers (default: the 12 riskiest that are suggested)."),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        secret_option("Secrets (default: the 3 most sensitive that are suggested)."),
+    ]
+    sizes: Annotated[
+        str | int | None,
+        Option(form=SIZES, help="Sizes of the swept subsets: 3, or 1-3 (default: all sizes)."),
+    ]
+    lang: Annotated[
+        str,
+        Option(form=TEXT, help="Language of the report: en or pt-BR.", usual="en", panel=OPTIONS),
+    ]

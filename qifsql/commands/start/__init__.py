@@ -1,0 +1,1 @@
+"""``qifsql start``: from a file to a report."""

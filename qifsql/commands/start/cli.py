@@ -1,0 +1,146 @@
+"""``qifsql start``."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qifsql.data.option import OPTIONS, RUN, names
+from qifsql.options import runtime
+from qifsql.options.groups import Limits
+
+EXAMPLES = {
+    "From a file to a report, with the suggested roles.": (
+        "qifsql start data-samples/school_census_2018.parquet --yes"
+    ),
+    "In a folder of your choice, with the report in Portuguese.": (
+        "qifsql start data-samples/school_census_2018.parquet --yes -o censo --lang pt-BR"
+    ),
+}
+
+
+def start(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="Parquet, CSV, TSV (.gz, .zst), glob, folder, table@file.duckdb."
+        ),
+    ],
+    limits: Limits,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Take the suggested roles; ask nothing.", rich_help_panel=OPTIONS
+        ),
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder",
+            "-o",
+            help="Folder for the study and its results (default: FILE-qifsql).",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    lang: Annotated[
+        str,
+        typer.Option("--lang", help="Language of the report: en or pt-BR.", rich_help_panel=RUN),
+    ] = "en",
+) -> None:
+    """Go from a file to a report: suggest roles, ask, write a study, run it.
+
+    qifsql FILE does the same. The study stays: change it, and run it again with qifsql run. If the
+    sweep of all subsets would take more than ten minutes, you are asked; with --yes, only subsets
+    of one to three quasi-identifiers are swept.
+    """
+    from qifsql.commands.start import view
+    from qifsql.commands.start.start import start as run
+    from qifsql.engine.settings import Settings
+    from qifsql.presentation import terminal
+    from qifsql.presentation.language import speaking
+
+    def tell(line: str) -> None:
+        runtime.remarks([line], quiet=limits.quiet)
+
+    bars = Bars(limits.progress)
+    settings = Settings(limits.memory, limits.threads, limits.temp, bars.show, limits.seed)
+    with speaking(lang), closing(bars):
+        result = run(
+            file,
+            folder=folder,
+            lang=lang,
+            questions=_questions(bars, yes=yes),
+            told=tell,
+            settings=settings,
+        )
+    runtime.remarks(result.notes, quiet=limits.quiet)
+    with speaking(lang):
+        terminal.draw(view.parts(result.frame, result.details, result.spec))
+
+
+class Bars:
+    """Progress that ends before a question is asked, and begins again after it."""
+
+    def __init__(self, visible: bool | None) -> None:
+        self.visible = visible
+        self.stack = ExitStack()
+        self.progress: Any = None
+
+    def show(self, what: str, share: float, detail: str = "", /) -> None:
+        """Show the progress of a step."""
+        if self.progress is None:
+            self.progress = self.stack.enter_context(runtime.progress(self.visible))
+        self.progress(what, share, detail)
+
+    def close(self) -> None:
+        """Remove all bars."""
+        self.stack.close()
+        self.progress = None
+
+
+def _questions(bars: Bars, *, yes: bool) -> Any:
+    """Return the questions, with --yes their answers; None if there is nobody to ask."""
+    from qifsql.commands.describe import view
+    from qifsql.commands.start.start import Questions
+    from qifsql.presentation import terminal, words
+    from qifsql.presentation.language import said
+    from qifsql.presentation.parts import Heading
+
+    def show(described: Any) -> None:
+        bars.close()
+        terminal.draw([Heading(said("Suggested roles")), view.roles(described.frame)])
+        sys.stdout.flush()
+
+    def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
+        show(described)
+        taken = [(said("Quasi-identifiers"), qids), (said("Secrets"), secrets)]
+        for title, several in taken:
+            runtime.talk(f"{title}: {', '.join(several) or '-'}")
+        if yes or typer.confirm(said("Take these roles?"), default=True, err=True):
+            return qids, secrets
+        return tuple(_typed(title, several) for title, several in taken)
+
+    def small(seconds: float) -> bool:
+        bars.close()
+        how_long = words.duration(seconds) if seconds < float("inf") else said("very long")
+        message = "All subsets take about {time}. Sweep only those of 1 to 3 quasi-identifiers?"
+        return yes or typer.confirm(said(message, time=how_long), default=True, err=True)
+
+    return Questions(roles, small) if yes or interactive() else None
+
+
+def interactive() -> bool:
+    """Return whether there is a person to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _typed(title: str, several: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that a person types; ``-`` for none."""
+    from qifsql.commands.describe.view import field
+
+    usual = ",".join(map(field, several)) or "-"
+    text = str(typer.prompt(title, default=usual, err=True))
+    return () if text.strip() == "-" else names([text])

@@ -1,0 +1,220 @@
+"""Go from a file to a report: describe it, choose roles, write a study and run it."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qifsql.commands.describe import view as described_columns
+from qifsql.commands.describe.describe import describe
+from qifsql.commands.describe.view import field
+from qifsql.commands.init.init import init
+from qifsql.commands.run.result import StudyResult
+from qifsql.commands.run.run import run
+from qifsql.commands.start.result import Beginning
+from qifsql.commands.sweep import sweep
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import path_text
+from qifsql.engine.settings import Settings, silent
+from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, unwritable
+from qifsql.presentation import words
+from qifsql.presentation.language import speaking
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+
+LONG = 600.0  # expected seconds from which a smaller sweep is proposed
+SMALL = "1-3"  # its sizes
+Names = Sequence[str]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions to a person.
+
+    ``roles`` shows the described columns with the suggested quasi-identifiers and secrets, and
+    returns those to take. ``small`` returns whether to sweep only subsets of up to three
+    quasi-identifiers, because all would take so many seconds.
+    """
+
+    roles: Callable[[Result, Names, Names], tuple[Names, Names]]
+    small: Callable[[float], bool]
+
+
+SUGGESTED = Questions(roles=lambda _described, qids, secrets: (qids, secrets), small=bool)
+"""The answers of ``yes``: the suggested roles, and a small sweep if all would take long."""
+
+
+def start(
+    source: str | Path,
+    *,
+    yes: bool = False,
+    folder: str | Path | None = None,
+    lang: str = "en",
+    questions: Questions | None = None,
+    told: Tell | None = None,
+    settings: Settings | None = None,
+) -> Beginning:
+    """Describe a file, choose roles, write a study, run it and write its report.
+
+    A sweep of all subsets of the quasi-identifiers is part of the study; if it is expected to take
+    more than ten minutes, only subsets of one to three.
+
+    Args:
+        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
+            table@file.duckdb).
+        yes: Take the suggested roles without a question.
+        folder: Folder for the study and its results; by default FILE-qifsql here.
+        lang: Language of the report: en or pt-BR.
+        questions: The questions to a person, without yes.
+        told: Called with each line about what is going to happen.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+
+    Returns:
+        A Beginning. frame: the rows of the attacks. details: roles, sweeps and entries. study and
+        report: the files that were written. not_considered: columns that no result covers.
+
+    Raises:
+        InputError: There is nobody to ask, or the roles do not fit the data.
+        OutputError: The folder has a study already, or cannot be written.
+        EngineError: Memory or disk ran out; qifsql run STUDY resumes.
+
+    Example:
+        >>> result = qifsql.start("data-samples/popets_table_3a.csv", yes=True)
+        >>> result.report.name
+        'report.html'
+
+    Source: the format of studies, docs/reference/studies.md.
+
+    """
+    origin = Origin.now(settings, "start")
+    questions = SUGGESTED if yes else questions
+    if questions is None:
+        raise InputError(
+            "there is no terminal to ask for the roles of the columns; take the suggested ones "
+            "with --yes"
+        )
+    with speaking(lang):  # raises for unknown languages before any work
+        pass
+    text = path_text(source)
+    dataset = Dataset.open(text)
+    place = Path(folder) if folder is not None else Path(f"{Path(dataset.name).stem}-qifsql")
+    study = place / "study.toml"
+    if study.exists():
+        raise OutputError(
+            f"{study} exists; run it with qifsql run {study}, or name another folder with --folder"
+        )
+    described = describe(dataset, settings=settings)
+    qids, secrets = _roles(dataset, described, questions, settings, told or silent)
+    seconds = sweep.expected_seconds(dataset, settings, **_adversary(qids, secrets))
+    many = seconds > LONG and len(qids) > int(SMALL[-1])
+    sizes = SMALL if many and questions.small(seconds) else None
+    _announce(seconds, sizes, told or silent)
+    _make(place)
+    roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
+    init(study, data=text, described=described, settings=settings, **roles)  # type: ignore[arg-type]
+    try:
+        results = run(study, told=told, settings=settings)
+    except Interrupted as e:
+        raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
+    spec = {
+        "dataset": dataset.name,
+        **roles,
+        "study": str(study),
+        "report": None if results.report is None else str(results.report),
+        "not_considered": _not_considered(results),
+        "commands": _commands(text, study, described, roles),
+        "steps": _steps(text, study, qids, secrets),
+    }
+    return Beginning(
+        frame=results.frame,
+        origin=origin.about(spec, (*dataset.paths, str(study))),
+        details={**results.details, "roles": described.frame},
+        notes=results.notes,
+        met=results.met,
+        results=results,
+        study=study,
+        report=results.report,
+    )
+
+
+def _roles(
+    dataset: Dataset,
+    described: Result,
+    questions: Questions,
+    settings: Settings | None,
+    tell: Tell,
+) -> tuple[Names, Names]:
+    """Return the quasi-identifiers and secrets to take; ask again while they do not fit."""
+    suggested = described_columns.proposal(described.rows())
+    while True:
+        qids, secrets = questions.roles(described, *suggested)
+        try:
+            if not qids:
+                raise ColumnError(
+                    f"no column of {dataset.name} is a quasi-identifier; name some to "
+                    "qifsql attack with --qids"
+                )
+            sweep.fit(dataset, settings, **_adversary(qids, secrets))
+        except InputError as e:
+            if questions is SUGGESTED or (qids, secrets) == suggested:
+                raise
+            tell(str(e))
+            continue
+        return qids, secrets
+
+
+def _adversary(qids: Names, secrets: Names) -> dict[str, Any]:
+    return {"qids": list(qids)} | ({"secret": list(secrets)} if secrets else {})
+
+
+def _announce(seconds: float, sizes: str | None, tell: Tell) -> None:
+    """Say how long the run will take."""
+    if sizes is not None:
+        tell(f"only subsets of {sizes} quasi-identifiers are swept, to take less time")
+    elif seconds <= 2 * LONG * 1e6:
+        tell(f"the run takes about {words.duration(seconds)}, and the report a few seconds more")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise OutputError(unwritable(folder, e)) from e
+
+
+def _not_considered(results: StudyResult) -> list[str]:
+    """Return the columns of the file that no result covers."""
+    columns = [c for result in results.results.values() for c in result.origin.columns]
+    covered = {c.name for c in columns if c.covered}
+    return list(dict.fromkeys(c.name for c in columns if c.name not in covered))
+
+
+def _commands(text: str, study: Path, described: Result, roles: dict[str, Any]) -> list[str]:
+    """Return the command lines that do the same."""
+    qids, secrets = described_columns.proposal(described.rows())
+    line = ["qifsql", "init", str(study), "--data", text]
+    if (roles["qids"], roles["secret"]) != (qids, secrets):
+        line += _options(roles["qids"], roles["secret"] or [""])
+    line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
+    line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
+    lines = [["qifsql", "describe", text], line, ["qifsql", "run", str(study)]]
+    return [shlex.join(words) for words in lines]
+
+
+def _steps(text: str, study: Path, qids: Names, secrets: Names) -> list[str]:
+    """Return three command lines to go on with."""
+    options = _options(qids, secrets)
+    steps = [
+        ["qifsql", "run", str(study)],
+        ["qifsql", "check", text, "--preset", "k5", *options],
+        ["qifsql", "what-if", text, *options, "--until", "k>=5"],
+    ]
+    return [shlex.join(words) for words in steps]
+
+
+def _options(qids: Names, secrets: Names) -> list[str]:
+    names = ",".join(map(field, qids))
+    return ["--qids", names, *(w for name in secrets for w in ("--secret", field(name)))]

@@ -1,0 +1,47 @@
+"""The end of a first look at a file: the main numbers, the report, and the steps that follow."""
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Command, Heading, Paragraph, Part, Spec, Tables
+from qifsql.results.kinds import Kind
+
+KIND = Kind(columns=("name", "model"), shared=())
+
+
+def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
+    """Return the main numbers, what they do not cover, the report, commands and next steps."""
+    name = escaping.cell(spec["dataset"])
+    shown: list[Part] = [Heading(said("Privacy risk of {dataset}", dataset=name))]
+    for row in frame.iter_rows(named=True):
+        shown += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
+    shown.append(Paragraph(_coverage(spec)))
+    if spec["sizes"]:
+        message = "Only subsets of {sizes} quasi-identifiers were swept, to take less time."
+        shown.append(Paragraph(said(message, sizes=spec["sizes"])))
+    if spec["report"]:
+        shown.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
+    shown += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
+    return [*shown, Heading(said("Next steps")), *_steps(spec)]
+
+
+def _coverage(spec: Spec) -> str:
+    """Return what the numbers do not cover."""
+    if not (names := spec["not_considered"]):
+        return said("Every column of the file has a role in these numbers.")
+    return said(
+        "Not considered: {names}. Someone who knows these columns, too, may single out more "
+        "people than these numbers say.",
+        names=escaping.cell(words.listed(names)),
+    )
+
+
+def _steps(spec: Spec) -> list[Part]:
+    sentences = (
+        said("Correct the roles in {study}, and run it again:", study=escaping.cell(spec["study"])),
+        said("Hold the file to a policy, here 5-anonymity:"),
+        said("Find the smallest change that keeps it:"),
+    )
+    pairs = zip(sentences, spec["steps"], strict=True)
+    return [part for text, step in pairs for part in (Paragraph(text), Command(step))]

@@ -1,0 +1,171 @@
+"""From a file to a report: the numbers are those of the commands that it says it ran."""
+
+import io
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from terminal import run
+
+import qifsql
+from qifsql.commands.start import cli
+from qifsql.commands.start import start as starting
+from qifsql.commands.start.start import Questions
+from qifsql.errors import ColumnError, InputError, OutputError
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file of people, in which commands are run."""
+    monkeypatch.chdir(tmp_path)
+    people = {
+        "person_id": range(40),
+        "age": [20 + i % 7 for i in range(40)],
+        "sex": ["f", "m"] * 20,
+        "town": [f"t{i % 3}" for i in range(40)],
+        "illness": [f"d{i % 4}" for i in range(40)],
+        "fnlwgt": [100 + i for i in range(40)],
+    }
+    pl.DataFrame(people).write_parquet("people.parquet")
+    return tmp_path
+
+
+def untimed(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table without what differs from run to run."""
+    return frame.drop("seconds", "attack_id", strict=False)
+
+
+def entry(study: Path, name: str) -> dict[str, Any]:
+    """The options of an entry of a study."""
+    return {e.name: dict(e.options) for e in qifsql.Study.load(study).entries}[name]
+
+
+def test_the_commands_that_made_it_make_it_again(here: Path):
+    done = run("start", "people.parquet", "--yes")
+    assert done.code == 0, done.err
+    lines = [line.strip() for line in done.out.splitlines()]
+    folder = here / "people-qifsql"
+    assert (folder / "study-results" / "report.html").is_file()
+    assert "The report: people-qifsql/study-results/report.html" in lines
+    first = pl.read_parquet(folder / "study-results" / "everybody.parquet")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    at = lines.index("Commands that made it")
+    commands = [line for line in lines[at : lines.index("Next steps")] if line.startswith("qifsql")]
+    assert [shlex.split(c)[1] for c in commands] == ["describe", "init", "run"]
+    for command in commands:
+        assert run(*shlex.split(command)[1:]).code == 0
+    again = pl.read_parquet(folder / "study-results" / "everybody.parquet")
+    assert_frame_equal(untimed(first), untimed(again))
+    alone = qifsql.attack("crs,cas", "people.parquet", qids="age,town,sex", secret="illness")
+    columns = ["model", "posterior_probabilistic", "singled_out"]
+    assert first.select(columns).rows() == alone.frame.select(columns).rows()
+
+
+def test_the_next_steps_run(here: Path):
+    done = run("start", "people.parquet", "--yes")
+    lines = [line.strip() for line in done.out.splitlines()]
+    steps = [line for line in lines[lines.index("Next steps") :] if line.startswith("qifsql")]
+    assert [shlex.split(step)[1] for step in steps] == ["run", "check", "what-if"]
+    for step in steps:
+        assert run(*shlex.split(step)[1:]).code in (0, 4)
+
+
+def test_a_file_alone_means_start(here: Path):
+    named = run("start", "people.parquet", "--yes", "-o", "one")
+    bare = run("people.parquet", "--yes", "-o", "two")
+    assert (bare.code, bare.out.replace("two", "one")) == (0, named.out)
+
+
+def test_a_command_wins_over_a_file_of_its_name(here: Path):
+    shutil.copy("people.parquet", "explain")
+    assert "best guess" in run("explain", "posterior_probabilistic").out
+    assert not (here / "explain-qifsql").exists()
+
+
+def test_columns_that_are_not_considered_are_named(here: Path):
+    result = qifsql.start("people.parquet", yes=True)
+    assert result.not_considered == ("fnlwgt",)
+    assert "Not considered: fnlwgt." in str(result)
+
+
+def test_without_a_terminal_it_needs_yes(here: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n\n\n"))
+    done = run("start", "people.parquet")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no terminal" in done.err
+    assert "--yes" in done.err
+    with pytest.raises(InputError, match="no terminal"):
+        qifsql.start("people.parquet")
+    assert [p.name for p in here.iterdir()] == ["people.parquet"]
+
+
+def test_a_person_is_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cli, "interactive", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\nage,sex\n-\n"))
+    done = run("start", "people.parquet")
+    assert done.code == 0, done.err
+    options = entry(here / "people-qifsql" / "study.toml", "subsets")
+    assert (options["qids"], options.get("secret")) == (("age", "sex"), None)
+    assert "--qids age,sex --secret ''" in done.out
+    assert "name: age" in done.out
+
+
+def test_roles_that_do_not_fit_are_asked_for_again(here: Path):
+    answers = [(["agee"], []), (["age"], ["illness"])]
+    lines: list[str] = []
+
+    def roles(_described: object, _qids: Sequence[str], _secrets: Sequence[str]) -> Any:
+        return answers.pop(0)
+
+    questions = Questions(roles=roles, small=bool)
+    result = qifsql.start("people.parquet", questions=questions, told=lines.append)
+    assert result.spec["qids"] == ["age"]
+    assert any('did you mean "age"' in line for line in lines)
+
+
+@pytest.mark.parametrize(("small", "sizes"), [(True, "1-3"), (False, None)])
+def test_above_ten_minutes_a_smaller_sweep_is_proposed(
+    here: Path, monkeypatch: pytest.MonkeyPatch, small: bool, sizes: str | None
+):
+    frame = pl.read_parquet("people.parquet").with_columns(city=pl.col("town"))
+    frame.write_parquet("people.parquet")
+    monkeypatch.setattr(starting.sweep, "expected_seconds", lambda *_, **__: 601.0)
+    questions = Questions(roles=lambda _d, qids, secrets: (qids, secrets), small=lambda _: small)
+    result = qifsql.start("people.parquet", questions=questions)
+    assert entry(result.study, "subsets").get("sizes") == sizes
+    assert ("Only subsets of 1-3" in str(result)) == small
+    done = run("start", "people.parquet", "--yes", "-o", "yes")
+    assert entry(here / "yes" / "study.toml", "subsets")["sizes"] == "1-3"
+    assert "--sizes 1-3" in done.out
+
+
+def test_nothing_is_replaced(here: Path):
+    (here / "people-qifsql").mkdir()
+    (here / "people-qifsql" / "study.toml").write_text("mine")
+    with pytest.raises(OutputError, match=r"qifsql run people-qifsql/study\.toml"):
+        qifsql.start("people.parquet", yes=True)
+    assert (here / "people-qifsql" / "study.toml").read_text() == "mine"
+
+
+def test_what_cannot_be_studied_leaves_nothing(here: Path):
+    pl.DataFrame({"a": [1, 1], "b": [2, 2]}).write_parquet("constant.parquet")
+    with pytest.raises(ColumnError, match=r"no column of constant\.parquet"):
+        qifsql.start("constant.parquet", yes=True)
+    with pytest.raises(InputError, match="no language"):
+        qifsql.start("people.parquet", yes=True, lang="xx")
+    with pytest.raises((InputError, TypeError)):
+        qifsql.start(pl.read_parquet("people.parquet"), yes=True)  # type: ignore[arg-type]
+    assert {p.name for p in here.iterdir()} == {"people.parquet", "constant.parquet"}
+
+
+def test_it_speaks_portuguese(here: Path):
+    done = run("start", "people.parquet", "--yes", "--lang", "pt-BR")
+    assert "Risco" in done.out
+    report = (here / "people-qifsql" / "study-results" / "report.html").read_text("utf-8")
+    assert 'lang="pt-BR"' in report
