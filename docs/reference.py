@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import polars as pl
+import result_schema
 from typer.testing import CliRunner
 
 import qifsql
@@ -167,15 +168,17 @@ def overview() -> str:
         title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.M)
         place = page.relative_to(HERE.parent).as_posix()
         lines.append(f"- [{title[1] if title else place}]({place})")
+    lines.append(f"- [JSON schema of results]({result_schema.PLACE})")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    """Write all pages, and the overview of them."""
+    """Write all pages, the schema of results, and the overview."""
     for name, text in pages().items():
         place = HERE / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
+    result_schema.main()
     (HERE.parent / "llms.txt").write_text(overview(), "utf-8")
 
 
