@@ -98,11 +98,13 @@ def _values(
             f"column {', '.join(merged)} of {dataset.name} has numbers and texts that are written "
             "in the same way, such as 1; give the column one type"
         )
+    exact = {name: "TIME" for name, type_ in columns if type_ == "TIME_NS"}  # as in other files
+    exact |= dict.fromkeys(whole, "BIGINT") | dict.fromkeys(long, "HUGEINT")
     for name, _ in columns:
         column = exp.column(identifier(name))
-        if name in whole or name in long:
-            type_ = "HUGEINT" if name in long else "BIGINT"
-            yield exp.alias_(exp.cast(column, type_, dialect="duckdb"), identifier(name))
+        if name in exact:
+            value = exp.cast(column, exact[name], dialect="duckdb")
+            yield exp.alias_(value, identifier(name))
         elif name in mixed:
             yield exp.alias_(_about(TEXT, name), identifier(name))
         else:

@@ -83,8 +83,8 @@ def test_a_folder_without_parquet(here: Path):
 
 
 def test_a_file_of_an_unknown_kind(here: Path):
-    (here / "people.xlsx").write_text("x")
-    refused(here, "attack", "crs", "people.xlsx", "-q", "age", says="qifsql reads Parquet")
+    (here / "people.docx").write_text("x")
+    refused(here, "attack", "crs", "people.docx", "-q", "age", says="qifsql reads Parquet")
 
 
 @pytest.mark.parametrize("keep", [4, 1000, -8])
