@@ -38,21 +38,21 @@ def _groups(stored: Stored) -> list[Part]:
         return []
     frame = people_charts.chances(frame)
     questions = frame.filter(pl.col("datasets") == pl.col("datasets").max()).head(QUESTIONS)
-    rows = questions.join(table, on="attack_id", maintain_order="left", suffix="_of_group")
-    rows = rows.filter(pl.col("posterior_probabilistic_of_group").is_not_null())
+    rows = questions.select("attack_id", "qids").join(table, on="attack_id", maintain_order="left")
+    rows = rows.filter(pl.col("posterior_probabilistic").is_not_null())
     if rows.is_empty():
         return []
-    of = words.scale(*rows["posterior_probabilistic_of_group"].to_list())
+    of = words.scale(*rows["posterior_probabilistic"].to_list())
     by, qids = str(rows["by"][0]), words.listed(rows["qids"][0].to_list())
     goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
     sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
     groups = rows.group_by("group", maintain_order=True).agg(
         pl.col("individuals").first(),
-        pl.col("posterior_probabilistic_of_group").max().alias("most"),
+        pl.col("posterior_probabilistic").max().alias("most"),
     )
     groups = groups.sort("most", descending=True, maintain_order=True)
     chances = {
-        (row["attack_id"], row["group"]): row["posterior_probabilistic_of_group"]
+        (row["attack_id"], row["group"]): row["posterior_probabilistic"]
         for row in rows.iter_rows(named=True)
     }
     for group, n in groups.head(GROUPS).select("group", "individuals").rows():
@@ -71,9 +71,9 @@ def _groups(stored: Stored) -> list[Part]:
 
 def _gap(rows: pl.DataFrame, of: int) -> str:
     """Return a sentence on the shown groups with the highest and the lowest risk."""
-    ordered = rows.sort("posterior_probabilistic_of_group", maintain_order=True).to_dicts()
+    ordered = rows.sort("posterior_probabilistic", maintain_order=True).to_dicts()
     least, most = ordered[0], ordered[-1]
-    low, high = (row["posterior_probabilistic_of_group"] for row in (least, most))
+    low, high = (row["posterior_probabilistic"] for row in (least, most))
     if low == high:
         return said("all groups that are shown have the same risk.")
     return said(

@@ -1032,7 +1032,7 @@ def test_the_second_page_names_the_groups_with_the_highest_risk(
         | {
             "attack_id": ["a"] * len(sized),
             "individuals": [n for n, _ in sized],
-            "posterior_probabilistic": [p for _, p in sized],
+            "posterior_probabilistic": [float(p) for _, p in sized],
         }
     )
     row = {"attack_id": "a", "model": "CRS", "secret": None, "datasets": 1, "qids": ["birth"]}
@@ -1057,7 +1057,7 @@ def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.Monke
     refused(here, "risk.parquet", "-o", "out.pdf", says="QIFSQL_BROWSER names no program")
     monkeypatch.delenv(paper.VARIABLE)
     monkeypatch.setattr(paper, "BROWSERS", ())
-    refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt)")
+    refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt install")
 
 
 def test_a_browser_that_does_not_print_leaves_no_file(
