@@ -116,7 +116,7 @@ def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
         else:
             pieces[-1] += character
     if inside:
-        raise InputError("a double quote in the link rules is not closed; names may stand in them")
+        raise InputError("a double quote in the link rules is not closed; close it behind the name")
     return [piece.strip() for piece in pieces]
 
 

@@ -17,7 +17,7 @@ EXAMPLES = {
 
 def demo(
     limits: Limits,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the reports go.")] = Path(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder for the reports.")] = Path(
         "demo-report"
     ),
 ) -> None:

@@ -35,7 +35,9 @@ def sql(
     ] = None,
     simple: Annotated[
         bool,
-        typer.Option("--simple", help="The fewest lines: crs cas irs ias on one dataset."),
+        typer.Option(
+            "--simple", help="Print the SQL that one would write by hand (crs, cas, irs, ias)."
+        ),
     ] = False,
     result: Annotated[
         Path | None,

@@ -142,8 +142,8 @@ def _linking(rule: Rule, schema: Schema) -> Attribute:
         )
     if rule.kind == "shift" and whole and rule.shift != rule.shift.to_integral_value():
         raise InputError(
-            f"column {quoted(field.name)} of {schema.dataset} has whole numbers, to which "
-            f"{rule.shift:+} is never added"
+            f"column {quoted(field.name)} of {schema.dataset} has whole numbers; "
+            f"{rule.shift:+} cannot be added to them"
         )
     return Attribute(field.name, column(field), field.type)
 
