@@ -12,7 +12,7 @@ import polars as pl
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
-from qifsql.measures import bayes
+from qifsql.measures import bayes, disclosure
 from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
@@ -79,17 +79,22 @@ def _risk(
 ) -> Risk:
     whole, blocks = prior[0, 0], after[0, 0]
     attacks = {"crs": _row(bayes.reidentification(whole), bayes.reidentification(blocks), blocks)}
+    attacks["crs"] |= {
+        "prosecutor_risk": disclosure.highest(blocks.least("size")),
+        "marketer_risk": disclosure.marketer(blocks.blocks, blocks.individuals),
+    }
     values: int | None = None
     if j:
         profile = after[j, 0]
         attacks["cas"] = _row(bayes.inference(prior[j, 0]), bayes.inference(profile), profile)
-        values = _least(profile, "values")
+        values = profile.least("values")
+        attacks["cas"] |= {"l": values}
     records = blocks.individuals
     partition = {
         "records": records,
         "blocks": blocks.blocks,
         "average_class_size": records / blocks.blocks,
-        "k": _least(blocks, "size"),
+        "k": blocks.least("size"),
         "singled_out": blocks.singled_out,
         "l": values,
     }
@@ -103,9 +108,5 @@ def _risk(
 
 def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:
     row = bayes.row(before, then)
-    return row | {"blocks": profile.blocks, "singled_out": profile.singled_out}
-
-
-def _least(profile: Profile, column: str) -> int:
-    """Return the minimum of a column of the profile: k from ``size``, l from ``values``."""
-    return int(profile.frame[column].min())  # type: ignore[arg-type]
+    counts = {"blocks": profile.blocks, "singled_out": profile.singled_out}
+    return row | counts | {"k": profile.least("size")}

@@ -71,6 +71,10 @@ class Profile:
         one = self.frame.filter(pl.col("values") == 1)
         return int((one["size"] * one["blocks"]).sum())
 
+    def least(self, column: str) -> int:
+        """Return the least number in a column: k of ``size``, l of ``values``."""
+        return int(self.frame[column].min())  # type: ignore[arg-type]
+
     def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
         """Compute a total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
         rows = self.frame if where is None else self.frame.filter(where)

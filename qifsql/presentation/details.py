@@ -34,6 +34,12 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
     for name, shown in risks.items():
         if row.get(f"{name}_risk") is not None:
             table.add_row(shown, "", words.percent(row[f"{name}_risk"]))
+    for name, shown in (
+        ("k", said("people in the smallest block (k)")),
+        ("l", said("fewest values in a block (l)")),
+    ):
+        if row.get(name) is not None:
+            table.add_row(shown, "", words.count(row[name]))
     return [table] if table.rows else []
 
 

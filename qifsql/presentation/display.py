@@ -4,6 +4,7 @@
 depend on presentation.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -12,6 +13,7 @@ from qifsql.errors import InputError
 from qifsql.presentation import result_files
 from qifsql.presentation.parts import Paragraph, Part
 from qifsql.presentation.theme import Chart
+from qifsql.results.kinds import view_of
 from qifsql.results.result import Result
 from qifsql.results.storage import check_ending, check_place
 
@@ -74,7 +76,9 @@ def save(result: Result, path: str | Path) -> Path:
 def _shown(result: Result) -> result_files.Shown:
     name = result.spec.get("dataset")
     title = f"qifsql: {result.kind} of {name}" if name else f"qifsql: {result.kind}"
-    return result_files.Shown(result=result, title=title)
+    view = view_of(result.kind)
+    shown: Callable[..., result_files.Shown] = getattr(view, "shown", result_files.Shown)
+    return shown(result=result, title=title)
 
 
 def _parts(result: Result) -> list[Part]:

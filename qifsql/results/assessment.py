@@ -69,13 +69,16 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
         "journalist_risk": pl.Float64(),
         "marketer_risk": pl.Float64(),
     },
+    "anonymity": {"k": pl.Int64(), "l": pl.Int64()},
 }
 """Further columns of measures other than ``bayes``, by the name of the measure.
 
 Entropies and mutual information are in bits. ``*_guessing`` is the expected number of guesses, at
 least 1. ``capacity`` is the largest multiplicative leakage for any prior and any gain function
 without losses, at least 1, NULL for one target. The three risks are only of re-identification;
-``journalist_risk`` is NULL without a population."""
+``journalist_risk`` is NULL without a population. ``k`` is the number of people in the smallest
+block, ``l`` the least number of distinct values of the secret in a block (a missing value is a
+value; NULL for re-identification)."""
 
 DETAILS: dict[str, dict[str, pl.DataType]] = {
     "histogram": {"attack_id": pl.String(), "bin": pl.Int64(), "individuals": pl.Int64()},

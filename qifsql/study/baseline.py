@@ -95,7 +95,7 @@ def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
         if row.get("gain") not in (None, "", "identity"):
             continue
         if "measure" in row:
-            _note(by_place, Place.of(row), {row["measure"]: row["value"]})
+            _note(by_place, Place.of(row), {row["measure"]: row.get("success") or row["value"]})
             continue
         _note(by_place, Place.of(row), row)
         if row.get("attack_id") is not None:

@@ -54,10 +54,24 @@ class Files:
         for name in ("store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])
+        if "preset" in options and not self._take_preset(options, *place):
+            return None
         if None in path_lists:
             return None
         files = tuple(path for paths in path_lists for path in paths or ())
         return replace(entry, options=options, files=files, written=written)
+
+    def _take_preset(self, options: dict[str, Any], *place: Step) -> bool:
+        """Replace a preset by the file of its policy; return whether there is one."""
+        name = options.pop("preset")
+        try:
+            if "policy" in options or "rule" in options:
+                raise InputError("a preset replaces policy and [[check.rule]]; name one of them")
+            options["policy"] = str(policy.preset(name))
+        except InputError as e:
+            self.reader.wrong(str(e), *place, "preset")
+            return False
+        return True
 
     def policy_keys(self, entry: Entry) -> tuple[str, ...]:
         """Return the keys of the adversary in the policy of a check.
@@ -81,7 +95,7 @@ class Files:
         options, wrong = entry.options, self.reader.wrong
         if ("policy" in options) == ("rule" in options):
             what = "both a policy and rules" if "policy" in options else "no policy"
-            hint = 'write policy = "FILE.toml" or [[check.rule]]'
+            hint = 'write policy = "FILE.toml", preset = "k5" or [[check.rule]]'
             wrong(f"check {int(entry.place[-1]) + 1} has {what}; {hint}", *entry.place)
             return None
         key = "policy" if "policy" in options else "rule"

@@ -37,7 +37,16 @@ A rule has one model or several, a ``measure`` and at least one bound: ``at_most
 or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the baseline. A value
 that equals its bound is within it. ``measure`` is a column of the result of an attack, or, with
 ``by``, of its table of groups. ``secret`` names the secrets of the rule (default: all).
-Probabilities are in [0, 1]: 5 % is 0.05. Paths of files are relative to the folder of the policy.
+
+A preset (``qifsql check --preset``, in a study ``preset = "k5"``) is such a file without an
+adversary: ``k3``, ``k5``, ``k10`` (statistical offices), ``health`` (clinical data: EMA, Health
+Canada), ``hipaa`` and ``wp216``. ``qifsql init --policy`` writes all of them with their sources and
+limits.
+
+Probabilities are in [0, 1]: 5 % is 0.05. ``attempt``, in ``[adversary]`` or a rule, is the chance
+that anybody attacks at all, above 0 and at most 1 (the default): probabilities are multiplied by it
+before they are compared, other measures are not. Somebody always tries what is published: leave it
+at 1 unless access is controlled. Paths of files are relative to the folder of the policy.
 """
 
 import math
@@ -54,10 +63,12 @@ from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.study.rules import BOUNDS, DRIFT, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
-RULE = ("model", "measure", "secret", "by", *BOUNDS)
+RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAMES = ("qids", "secret", "key")  # keys that may have several names
 TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
 FILES = ("prior", "population")
+PRESETS = Path(__file__).with_name("presets")
+"""The folder of the presets: policies with the levels of authorities, and their sources."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,20 @@ class Policy:
         return self.lines.wrong(message, "rule", rule.number - 1, *([key] if key else []))
 
 
+def presets() -> list[str]:
+    """Return the names of the presets, those of statistical offices first."""
+    names = [file.stem for file in PRESETS.glob("*.toml")]
+    return sorted(names, key=lambda name: (not name[1:].isdigit(), len(name), name))
+
+
+def preset(name: str) -> Path:
+    """Return the file of a preset; InputError if there is none of this name."""
+    if name not in presets():
+        hint = did_you_mean(name, presets()).replace("it has", "there are")
+        raise InputError(f"there is no preset {quoted(name)}{hint}")
+    return PRESETS / f"{name}.toml"
+
+
 def read(file: str | Path, **options: object) -> Policy:
     """Return the policy of a file; given ``options`` replace those of the file.
 
@@ -104,7 +129,8 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
     if not listed:
         raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
-    rules = tuple(_rule(n, table, adversary, lines) for n, table in enumerate(listed))
+    usual = _attempt(data.get("adversary", {}), lines, "adversary")
+    rules = tuple(_rule(n, table, adversary, usual, lines) for n, table in enumerate(listed))
     last = _baseline(data, path.parent, lines)
     return Policy(path, adversary, rules, last, lines, _unnamed(data, lines))
 
@@ -119,9 +145,11 @@ def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
-    _check_keys(table, (*NAMES, *TEXTS), lines, "adversary")
+    _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
     options: dict[str, Any] = {}
     for name, value in table.items():
+        if name == "attempt":
+            continue
         if name in NAMES:
             options[name] = _names(value, lines, "adversary", name)
         else:
@@ -131,7 +159,24 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
     return options
 
 
-def _rule(n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], lines: Lines) -> Rule:
+def _attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float | None:
+    """Return the chance of an attempt that a table sets; None if it sets none."""
+    if "attempt" not in table:
+        return None
+    chance = _number(table["attempt"], lines, *here, "attempt")
+    if not 0 < chance <= 1:
+        what = "attempt is the chance that anybody attacks; write a number above 0 and at most 1"
+        raise lines.wrong(what, *here, "attempt")
+    return float(chance)
+
+
+def _rule(
+    n: int,
+    table: Mapping[str, Any],
+    adversary: Mapping[str, Any],
+    usual: float | None,
+    lines: Lines,
+) -> Rule:
     here = ("rule", n)
     _check_keys(table, RULE, lines, *here)
     for key in ("model", "measure"):
@@ -148,11 +193,21 @@ def _rule(n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], lines:
         bounds,
         _names(table["secret"], lines, *here, "secret") if "secret" in table else (),
         by,
+        _chance(table, usual, lines, *here),
     )
     _check_measure(rule, lines, population=bool(adversary.get("population")))
     _check_secrets(rule, adversary.get("secret", ()), lines)
     _check_bounds(rule, lines)
     return rule
+
+
+def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: str | int) -> float:
+    """Return the chance of an attempt in a rule: its own, or that of the adversary."""
+    attempt = _attempt(table, lines, *here)
+    if attempt is not None and table.get("measure") not in PROBABILITIES:
+        what = f"attempt multiplies probabilities, and {table['measure']} is not one; leave it out"
+        raise lines.wrong(what, *here, "attempt")
+    return attempt or usual or 1.0
 
 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:

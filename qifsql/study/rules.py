@@ -31,7 +31,8 @@ class Rule:
     """One level: its models, measure, secrets, groups and bounds.
 
     ``number`` counts from 1. Without ``secrets`` the rule is about all secrets, without ``by``
-    about everybody together. ``bounds`` are the given ones of ``BOUNDS``.
+    about everybody together. ``bounds`` are the given ones of ``BOUNDS``. ``attempt`` is the chance
+    that anybody attacks at all, by which probabilities are multiplied.
     """
 
     number: int
@@ -40,6 +41,16 @@ class Rule:
     bounds: Mapping[str, float]
     secrets: tuple[str, ...] = ()
     by: str | None = None
+    attempt: float = 1.0
+
+    @property
+    def chance(self) -> float | None:
+        """Return the chance of an attempt, None if the measure is not a probability."""
+        return self.attempt if self.measure in PROBABILITIES else None
+
+    def attempted(self, value: float) -> float:
+        """Return a value of the measure times the chance of an attempt."""
+        return value if self.chance in (None, 1) else value * self.attempt
 
     @property
     def limits(self) -> str:
@@ -81,6 +92,10 @@ def unsuitable(measure: str, model: Model, *, population: bool) -> str:
     if measure == "journalist_risk" and not population:
         return "needs the population; name its file in [adversary]"
     if measure == "guessed_right" and model.goal == "re-identification":
+        return "is of a secret; name a model of attribute inference"
+    if measure in MEASURES["anonymity"] and model.goal == "membership":
+        return f"is of crs and cas, and {model.acronym} is of {model.goal}"
+    if measure == "l" and model.goal == "re-identification":
         return "is of a secret; name a model of attribute inference"
     if measure in INDIVIDUAL and not model.individual:
         return f"is of one person, and {model.acronym} is of everybody"

@@ -36,6 +36,8 @@ def measures(
         values |= capacity(counts, secret, after)
     if "risks" in extras.measures:
         values |= risks(counts, secret, after, population=extras.population is not None)
+    if "anonymity" in extras.measures:
+        values |= {"k": after.least("size"), "l": after.least("values") if secret else None}
     return values
 
 

@@ -36,8 +36,9 @@ from qifsql.study.rules import Rule, named
 
 def check(
     source: Source,
-    policy: str | Path,
+    policy: str | Path | None = None,
     *,
+    preset: str | None = None,
     baseline: str | Path | None = None,
     population: str | Path | Dataset | None = None,
     settings: Settings | None = None,
@@ -52,6 +53,8 @@ def check(
             table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
             LazyFrame) or a Dataset. Several for longitudinal models.
         policy: Policy file (TOML): adversary, rules and the last release.
+        preset: Levels of an authority instead of a policy file: k3, k5, k10, health, hipaa or
+            wp216.
         baseline: Result of the last release (.json, .parquet, .csv), instead of the policy's.
         population: Dataset of the people who may be in the release.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
@@ -99,8 +102,20 @@ def check(
 
     """
     refuse(options, "check", "gain", "thresholds", "quantiles")
-    levels = policies.read(policy, population=population, **options)
+    file = chosen(policy, preset)
+    levels = policies.read(file, population=population, **options)
     return against(levels, source, baseline=baseline, settings=settings)
+
+
+def chosen(policy: str | Path | None, preset: str | None) -> Path:
+    """Return the file of a policy or of a preset; InputError unless exactly one is named."""
+    if (policy is None) == (preset is None):
+        what = "both a policy and a preset" if policy is not None else "no policy and no preset"
+        raise InputError(
+            f"there is {what}; name a policy file (--policy), or one of the presets "
+            f"{', '.join(policies.presets())} (--preset)"
+        )
+    return policies.preset(preset) if preset is not None else Path(policy or "")
 
 
 def against(
@@ -222,10 +237,14 @@ def _judged(
             if value is None:
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
+            success = value if rule.chance is not None else None
+            value = rule.attempted(value)
             before = last_release.value(Place.of(group_row), rule.measure) if last_release else None
+            before = before if before is None else rule.attempted(before)
             unknown += before is None
             about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
             met = (before is not None or not rule.drifts) and rule.met(value, before)
+            about |= {"success": success, "attempt": rule.chance}
             about |= {"value": value, "baseline": before, "met": met}
             judged.append({name: (group_row | about).get(name) for name in SCHEMA})
     if rule.drifts and last_release and unknown:
@@ -284,6 +303,7 @@ def _origin(
             "secrets": list(rule.secrets),
             "by": rule.by,
             "wanted": rule.limits,
+            "attempt": rule.chance,
         }
         for rule in policy.rules
     ]

@@ -14,10 +14,18 @@ from qifsql.options.groups import Data, Limits, Others, Output
 NOT_MET = 4  # the exit code
 
 Policy = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--policy",
         help="Policy file (TOML, see above).",
+        rich_help_panel=ATTACK,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        help="Levels of an authority: k3, k5, k10, health, hipaa or wp216.",
         rich_help_panel=ATTACK,
     ),
 ]
@@ -37,6 +45,9 @@ EXAMPLES = {
         "0.1\\n' > policy.toml && qifsql check data-samples/school_census_2018.parquet "
         "--policy policy.toml -q TP_SEXO,NU_ANO"
     ),
+    "Hold a release to 5-anonymity, as many statistical offices do.": (
+        "qifsql check data-samples/school_census_2018.parquet --preset k5 -q TP_SEXO,NU_ANO"
+    ),
     "Write the verdict for a pipeline, as JSON and JUnit.": (
         "qifsql check data-samples/school_census_2018.parquet --policy policy.toml -q "
         "TP_SEXO,NU_ANO -o verdict.json --junit verdict.xml"
@@ -48,10 +59,11 @@ def check(
     context: typer.Context,
     data: Data,
     others: Others,
-    policy: Policy,
     options: CheckOptions,
     output: Output,
     limits: Limits,
+    policy: Policy = None,
+    preset: Preset = None,
     junit: Junit = None,
 ) -> None:
     """Check a release against a policy; exit code 4 if a level is not met.
@@ -84,12 +96,17 @@ def check(
     \\[baseline]
     file = "last.json"             # written by qifsql check -o last.json
 
+    --preset takes the levels of an authority instead of a file; qifsql init --policy
+    writes them with their sources and limits. A key attempt, the chance that anybody
+    attacks, multiplies probabilities (in \\[adversary] or a rule; default 1).
+
     The result lists all columns of the file with their roles, and the people whom
     the columns without a rule would single out, together and each alone (keys and
     secrets excepted). With unnamed = "refuse" such columns break the policy; with
     "ignore" they are listed and not measured.
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check.check import check as run
+    from qifsql.commands.check.check import chosen
     from qifsql.options import show
     from qifsql.results.storage import check_ending, check_place
     from qifsql.study.policy import read
@@ -101,15 +118,16 @@ def check(
     baseline = options.pop("baseline", None)
     adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
     adversary["where"] = data.where
-    levels = read(policy, **adversary)
+    rules = chosen(policy, preset)
+    levels = read(rules, **adversary)
     inputs = [path for dataset in source for path in dataset.paths]
-    inputs += [str(f) for f in (policy, levels.baseline, baseline) if f is not None]
+    inputs += [str(f) for f in (rules, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
     with limits.settings() as settings:
-        result = run(source, policy, baseline=baseline, settings=settings, **adversary)
-    title = f"qifsql: {groups.named(source)} against {policy.name}"
+        result = run(source, rules, baseline=baseline, settings=settings, **adversary)
+    title = f"qifsql: {groups.named(source)} against {rules.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
     if not _table(output):  # a table ends with this line
         from qifsql.commands.check import view

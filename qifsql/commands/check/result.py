@@ -19,6 +19,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "group": pl.String(),
     "individuals": pl.Int64(),
     "measure": pl.String(),
+    "success": pl.Float64(),
+    "attempt": pl.Float64(),
     "value": pl.Float64(),
     "wanted": pl.String(),
     "baseline": pl.Float64(),
@@ -28,9 +30,10 @@ SCHEMA: dict[str, pl.DataType] = {
 
 ``rule`` counts the rules of the policy from 1. ``secret`` is NULL for re-identification. ``by`` is
 the column of groups, NULL if the rule is about all people together; ``group`` is its value (NULL:
-missing), ``individuals`` the number of people in the group. ``value`` is the value of ``measure``,
-``wanted`` the bounds in words, ``baseline`` the value of the last release (NULL if unknown).
-``met`` is true if the value is within all bounds."""
+missing), ``individuals`` the number of people in the group. ``value`` is the value of ``measure``;
+for a probability it is ``success`` times ``attempt``, the chance that anybody attacks (both are
+NULL for other measures). ``wanted`` states the bounds in words, ``baseline`` the value of the last
+release (NULL if unknown). ``met`` is true if the value is within all bounds."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

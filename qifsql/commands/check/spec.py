@@ -40,9 +40,10 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
 
 
 class CheckEntry(CheckOptions, total=False):
-    """Options of a check in a study: also its policy, or the rules themselves."""
+    """Options of a check in a study: also its policy, a preset, or the rules themselves."""
 
     policy: Annotated[str, Option(form=TEXT)]
+    preset: Annotated[str, Option(form=TEXT)]
     rule: Annotated[
         list[Mapping[str, Any]],
         Option(form=Form("a list of rules; write [[check.rule]]", _rules)),

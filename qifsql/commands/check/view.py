@@ -75,15 +75,19 @@ def caveats(result: Verdict) -> list[str]:
 def levels(frame: pl.DataFrame) -> Table:
     """Return all levels in the order of the policy; NO marks those that are not met."""
     drifts = frame["baseline"].null_count() < frame.height
-    heads = [said("rule"), said("of"), said("measure"), said("value")]
-    heads += [*([said("baseline")] if drifts else []), said("required"), said("met")]
-    table = Table.of(heads, right=(0, 3, *((4,) if drifts else ())))
+    attempts = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
+    heads = [said("rule"), said("of"), said("measure")]
+    heads += [said("success"), said("attempt")] if attempts else []
+    heads += [said("value"), *([said("baseline")] if drifts else []), said("required"), said("met")]
+    table = Table.of(heads, right=(0, *range(3, 4 + 2 * attempts + drifts)))
     for row in frame.iter_rows(named=True):
         last = "" if row["baseline"] is None else escaping.cell(row["baseline"])
+        factors = [row["success"], row["attempt"]] if attempts else []
         table.add_row(
             str(row["rule"]),
             whom(row),
             row["measure"],
+            *("" if factor is None else escaping.cell(factor) for factor in factors),
             "" if row["value"] is None else escaping.cell(row["value"]),
             *([last] if drifts else []),
             bounds(row["wanted"]),
@@ -119,7 +123,11 @@ def finding(row: Mapping[str, Any]) -> str:
     For example, ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
     """
     last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
-    return f"{row['measure']} is {row['value']}{last}, required {row['wanted']}"
+    attempt = row.get("attempt")
+    product = (
+        f" (attempt {attempt} times success {row['success']})" if attempt not in (None, 1) else ""
+    )
+    return f"{row['measure']} is {row['value']}{product}{last}, required {row['wanted']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -15,6 +15,9 @@ EXAMPLES = {
     "Write a study of your own file.": (
         "qifsql init census.toml --data data-samples/school_census_2018.parquet"
     ),
+    "Write a policy for your own file, with levels of statistical offices and health agencies.": (
+        "qifsql init --policy --data data-samples/school_census_2018.parquet"
+    ),
 }
 
 
@@ -22,8 +25,9 @@ def init(
     limits: Limits,
     options: InitOptions,
     study: Annotated[
-        Path, typer.Argument(metavar="[STUDY.toml]", help="The file to write.")
-    ] = Path("study.toml"),
+        Path | None,
+        typer.Argument(metavar="[FILE.toml]", help="The file to write (default: study.toml)."),
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(
@@ -37,7 +41,11 @@ def init(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
 ) -> None:
-    """Write a commented study that runs as it is; never overwrite a file."""
+    """Write a commented study that runs as it is; never overwrite a file.
+
+    With --policy: write a commented policy for qifsql check, with presets of statistical offices,
+    health agencies, HIPAA and WP 216, their sources and their limits.
+    """
     from qifsql.commands.init.init import init as run
 
     with limits.settings() as settings:
@@ -50,5 +58,7 @@ def init(
             settings=settings,
             **options,
         )
-    lines = [f"written: {path}", f"look at it, then: qifsql run {path}"]
+    then = f"qifsql check {data or 'FILE'} --policy {path}"
+    then = then if options.get("policy") else f"qifsql run {path}"
+    lines = [f"written: {path}", f"look at it, then: {then}"]
     runtime.remarks(lines, quiet=limits.quiet)

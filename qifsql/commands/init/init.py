@@ -19,6 +19,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, quoted, several, unwritable
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, whole
+from qifsql.study import policy as policies
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
@@ -27,7 +28,7 @@ WIDTH = 28  # of a name, before the comment begins
 
 
 def init(
-    path: str | Path = "study.toml",
+    path: str | Path | None = None,
     *,
     data: str | Path | None = None,
     all_varchar: bool = False,
@@ -37,10 +38,10 @@ def init(
     settings: Settings | None = None,
     **options: Unpack[InitOptions],
 ) -> Path:
-    """Write a commented study that runs as it is.
+    """Write a commented study that runs as it is, or a commented policy.
 
     Args:
-        path: File to write; it must not exist.
+        path: File to write; it must not exist. By default study.toml, or policy.toml.
         data: Dataset to list, with the suggested roles of its columns; by default the bundled
             sample.
         all_varchar: CSV: read every column as text.
@@ -52,6 +53,8 @@ def init(
         qids: Quasi-identifiers; by default the 12 riskiest that are suggested.
         secret: Secrets; by default the 3 most sensitive that are suggested.
         sizes: Sizes of the swept subsets, such as "1-3"; by default all.
+        policy: Write a policy for check instead of a study, with all presets and their sources.
+        preset: With policy: the preset whose rules apply; all others are comments.
         lang: Language of the report: en or pt-BR.
 
     Returns:
@@ -68,7 +71,7 @@ def init(
     Source: the format of studies, docs/reference/studies.md.
 
     """
-    path = Path(path)
+    path = Path(path or ("policy.toml" if options.get("policy") else "study.toml"))
     try:
         exists = path.exists() or path.is_symlink()
     except OSError as e:  # the name is too long
@@ -85,10 +88,12 @@ def init(
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
     columns = (described or describe(dataset, settings=settings)).rows()
-    csv_options = {name: value for name, value in csv.items() if value}
-    filled = _filled(
-        path, text, dataset, columns=columns, csv=csv_options, chosen=chosen, options=options
-    )
+    places = _places(columns, chosen)
+    if options["policy"]:
+        filled = _policy(path, places, options["preset"])
+    else:
+        csv_options = {name: value for name, value in csv.items() if value}
+        filled = _study(path, text, dataset, csv=csv_options, places=places, options=options)
     held = _encoded(filled)
     with whole(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
@@ -104,55 +109,84 @@ def _encoded(text: str) -> bytes:
         raise OutputError(f"{quoted(text[:80])} is not UTF-8; rename the file or column") from e
 
 
-def _filled(
-    path: Path,
-    text: str,
-    dataset: Dataset,
-    *,
-    columns: Sequence[Mapping[str, Any]],
-    csv: Mapping[str, Any],
-    chosen: Mapping[str, Sequence[str]],
-    options: InitOptions,
-) -> str:
-    """Return the template, filled with the columns of a dataset; ``chosen`` are those of a role."""
-    template = Path(__file__).with_name("template.toml").read_text("utf-8")
+def _places(
+    columns: Sequence[Mapping[str, Any]], chosen: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Return the lines of the roles; ``chosen`` are the names of a role that a person gave."""
     usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
     qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
         qids = [c["column"] for c in usable[:1]]
     qids = list(chosen.get("qids", qids))
     secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
-    taken = (*qids, *secrets)
-    others = [c for c in columns if c["column"] not in taken]
+    others = [c for c in columns if c["column"] not in (*qids, *secrets)]
     less_sensitive = view.ranked(others, "secret")
     less_risky = view.ranked(others, "quasi-identifier")
     rest = [c for c in others if c not in less_sensitive and c not in less_risky]
     keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(dataset.name).stem).strip("_") or "data"
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
+    return {
+        "qids": _listing("qids", columns, qids, [*less_risky, *rest]),
+        "secret": _listing("secret", columns, secrets, less_sensitive),
+        "key": f"{key:<30}# the column that identifies a person",
+        "models": '["crs", "cas"]' if secrets else '"crs"',
+    }
+
+
+def _study(
+    path: Path,
+    text: str,
+    dataset: Dataset,
+    *,
+    csv: Mapping[str, Any],
+    places: Mapping[str, str],
+    options: InitOptions,
+) -> str:
+    """Return the template of a study, filled with the columns of a dataset."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(dataset.name).stem).strip("_") or "data"
     sizes = options["sizes"]
-    return Template(template).substitute(
+    return _template("template.toml").substitute(
+        places,
         file=quoted(path.name)[1:-1],
         folder=toml(f"{path.stem}-results"),
         lang=toml(options["lang"]),
         name=name,
         path=toml(_from_folder(text, dataset, path.parent)),
         csv="".join(f"{option} = {toml(value)}\n" for option, value in csv.items()),
-        qids=_listing(columns, qids, [*less_risky, *rest]),
-        secret=_listing(columns, secrets, less_sensitive),
-        key=f"{key:<30}# the column that identifies a person",
-        models='["crs", "cas"]' if secrets else '"crs"',
         sizes='#sizes = "1-3"               ' if sizes is None else f"sizes = {toml(str(sizes))}",
     )
 
 
+def _policy(path: Path, places: Mapping[str, str], preset: str) -> str:
+    """Return the template of a policy: the rules of a preset, those of others as comments."""
+    policies.preset(preset)  # raises where there is none
+    rules = []
+    for name in policies.presets():
+        lines = policies.preset(name).read_text("utf-8").splitlines()
+        if name != preset:
+            lines = [f"#{line}" if line and not line.startswith("#") else line for line in lines]
+        rules.append("\n".join([f"# {f'Preset {name} ':-<86}", *lines, "\n"]))
+    file = quoted(path.name)[1:-1]
+    return _template("policy.toml").substitute(places, file=file, rules="\n".join(rules))
+
+
+def _template(name: str) -> Template:
+    return Template(Path(__file__).with_name(name).read_text("utf-8"))
+
+
 def _listing(
-    columns: Sequence[Mapping[str, Any]], names: Sequence[str], others: Sequence[Mapping[str, Any]]
+    key: str,
+    columns: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    others: Sequence[Mapping[str, Any]],
 ) -> str:
     """Return the lines of a list: the names, then other columns as comments."""
     by_name = {column["column"]: column for column in columns}
     lines = [_line(f"{toml(name)},", by_name.get(name)) for name in names]
-    return "\n".join(lines + [_line(f"# {toml(c['column'])},", c) for c in others])
+    lines += [_line(f"# {toml(c['column'])},", c) for c in others]
+    if not names:  # an empty list is an error in policies
+        return "\n".join([f'#{key} = ["..."]', *lines])
+    return "\n".join([f"{key} = [", *lines, "]"])
 
 
 def _line(start: str, column: Mapping[str, Any] | None) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
 from qifsql.adversary.options import qids_option, secret_option
-from qifsql.data.option import OPTIONS, SIZES, TEXT, Option
+from qifsql.data.option import FLAG, OPTIONS, SIZES, TEXT, Option
 
 
 class InitOptions(TypedDict, total=False):
-    """Options: roles that win over the suggested ones, sizes of subsets, language of the report.
+    """Options: roles that win over the suggested ones, and what is written.
 
     ``qids`` and ``secret``: only these, in this order. ``sizes``: of the subsets of the sweep, by
-    default all.
+    default all. ``policy``: write a policy, with the rules of ``preset``, instead of a study.
     """
 
     qids: Annotated[
@@ -25,6 +25,21 @@ class InitOptions(TypedDict, total=False):
     sizes: Annotated[
         str | int | None,
         Option(form=SIZES, help="Sizes of the swept subsets: 3, or 1-3 (default: all sizes)."),
+    ]
+    policy: Annotated[
+        bool,
+        Option(
+            form=FLAG, help="Write a policy for qifsql check instead of a study.", panel=OPTIONS
+        ),
+    ]
+    preset: Annotated[
+        str,
+        Option(
+            form=TEXT,
+            help="With --policy: the preset whose rules apply; all others are comments.",
+            usual="k5",
+            panel=OPTIONS,
+        ),
     ]
     lang: Annotated[
         str,

@@ -1,19 +1,26 @@
 """Bounds that a changed release must keep: ``crs <= 0.1``, or the rules of a policy.
 
-``crs<=0.1``, ``cas<=0.8``: success with the best guess (``posterior_probabilistic``).
-``crs.deterministic<=0.05``, ``cas.worst_case<=0.9``: another measure of the result of an attack.
-``cas(income)<=0.8``: only of that secret. ``k>=5``, ``l>=2``, ``l(income)>=2``: of the blocks.
+A bound names a model, a measure and a limit, as a rule of a policy does (``qifsql.study.policy``):
+``crs.prosecutor_risk<=0.1``, ``cas(income).worst_case<=0.9`` (only of that secret). Short forms are
+``crs<=0.1`` and ``cas<=0.8`` (success with the best guess, ``posterior_probabilistic``),
+``crs.deterministic<=0.05``, ``k>=5`` (``crs.k``), ``l>=2`` and ``l(income)>=2`` (``cas.l``).
+
+A search takes the rules that ``check`` takes, with their chance of an attempt, except these, which
+it cannot measure again for each change: other models than crs and cas; groups (``by``);
+differences from the last release; the measures that are not in ``MEASURES`` (of uncertainty,
+capacity, and of a population).
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from qifsql.adversary.models import model as named_model
 from qifsql.counting.risks import Risk
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.study.policy import Policy
-from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, named
+from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, named, unsuitable
 
 SHORT = {"": "posterior_probabilistic", "deterministic": "posterior_deterministic"}
 SHORT |= {"probabilistic": "posterior_probabilistic"}
@@ -22,19 +29,25 @@ FALLING = frozenset(
         *("posterior_deterministic", "posterior_probabilistic", "worst_case"),
         *("degradation_deterministic", "degradation_probabilistic", "leakage_additive"),
         *("min_entropy_leakage", "singled_out", "individuals_certain", "blocks"),
+        *("prosecutor_risk", "marketer_risk"),
     }
 )
 """Measures that never rise when quasi-identifiers become coarser (thesis chapter 4: a coarser
 partition never leaks more)."""
-MEASURES = (*sorted({*FALLING, "prior_deterministic", "prior_probabilistic"}),)
+RISING = frozenset(("k", "l"))
+"""Measures that never fall then."""
+MEASURES = (*sorted({*FALLING, *RISING, "prior_deterministic", "prior_probabilistic", "records"}),)
+MODELS = ("crs", "cas")
+OF_BLOCKS = {"k": "crs", "l": "cas"}
 _UNTIL = re.compile(
-    r"\s*(crs|cas|k|l)\s*(?:\.\s*(\w+)\s*)?(?:\((.*)\)\s*)?(<=|>=)\s*(\S+)\s*", re.I | re.S
+    r"\s*(crs|cas|k|l)\s*(?:\((.*)\)\s*)?(?:\.\s*(\w+)\s*)?(?:\((.*)\)\s*)?(<=|>=)\s*(\S+)\s*",
+    re.I | re.S,
 )
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One bound on a measure of a model (``k`` and ``l``: of the blocks), for some secrets.
+    """One bound on a measure of a model, for some secrets.
 
     Without ``secrets`` it is for all of them. ``text`` is its form for the reader.
     """
@@ -48,19 +61,16 @@ class Bound:
     @property
     def monotone(self) -> bool:
         """Return whether a release that breaks the bound still does with finer values."""
-        if self.model in ("k", "l"):
-            return set(self.rule.bounds) == {"at_least"}
-        return self.measure in FALLING and set(self.rule.bounds) == {"at_most"}
+        kinds = {"at_most"} if self.measure in FALLING else {"at_least"}
+        return self.measure in FALLING | RISING and set(self.rule.bounds) == kinds
 
     def met(self, risks: Sequence[Risk]) -> bool:
         """Return whether a release of these risks keeps the bound; an undefined value breaks it."""
-        everybody = self.model in ("crs", "k") or not self.secrets
+        everybody = self.model == "crs" or not self.secrets
         values = [self._value(risk) for risk in risks if everybody or risk.secret in self.secrets]
-        return all(v is not None and self.rule.met(v, None) for v in values)
+        return all(v is not None and self.rule.met(self.rule.attempted(v), None) for v in values)
 
     def _value(self, risk: Risk) -> Any:
-        if self.model in ("k", "l"):
-            return risk.partition[self.model]
         return risk.attacks[self.model][self.measure]
 
 
@@ -76,8 +86,9 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
             f"{quoted(text)} is not a bound; expected, for example, crs<=0.1, cas(SECRET)<=0.8, "
             "crs.deterministic<=0.05, k>=5 or l>=2"
         )
-    model, measure, secret, sign, number = match.groups()
+    model, before, measure, after, sign, number = match.groups()
     model, measure = model.lower(), (measure or "").lower()
+    secret = before if before is not None else after
     try:
         limit = float(number)
     except ValueError as e:
@@ -86,14 +97,17 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
         ) from e
     if not limit >= 0 or limit == float("inf"):
         raise InputError(f"the limit of {quoted(text)} must be a number from 0")
-    if model in ("k", "l") and measure:
+    if model in OF_BLOCKS and measure:
         raise InputError(f"{quoted(text)}: {model} has no measures; write {model}>=5")
-    measure = measure if model in ("k", "l") else SHORT.get(measure, measure)
-    if measure and measure not in MEASURES:
+    measure = model if model in OF_BLOCKS else SHORT.get(measure, measure)
+    model = OF_BLOCKS.get(model, model)
+    if measure not in MEASURES:
         hint = did_you_mean(measure, (*MEASURES, "deterministic"))
         raise InputError(f"there is no measure {quoted(measure)} for {model}{hint}")
+    if reason := unsuitable(measure, named_model(model), population=False):
+        raise InputError(f"{quoted(text)}: {measure} {reason}")
     bound = "at_most" if sign == "<=" else "at_least"
-    if model in ("crs", "cas") and measure in PROBABILITIES and limit > 1:
+    if measure in PROBABILITIES and limit > 1:
         raise InputError(f"the limit of {quoted(text)} is above 1, but 5 % is 0.05")
     _check_model(text, model, secret, secrets)
     names = _secrets(secret, secrets) if secret is not None else ()
@@ -101,10 +115,10 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
 
 
 def _check_model(text: str, model: str, secret: str | None, secrets: Sequence[str]) -> None:
-    if model in ("cas", "l") and not secrets:
+    if model == "cas" and not secrets:
         raise ColumnError(f"{quoted(text)} is about a secret; name one with --secret")
-    if model in ("crs", "k") and secret is not None:
-        raise InputError(f"{quoted(text)}: {model} is about no secret; leave the brackets out")
+    if model == "crs" and secret is not None:
+        raise InputError(f"{quoted(text)} is about no secret; leave the brackets out")
 
 
 def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
@@ -118,28 +132,35 @@ def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
 def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
     """Return the bounds of a policy's rules.
 
-    Raises InputError, with the line, if a search cannot use a rule.
+    Raises InputError, with the line of the first and all reasons, if a search cannot use a rule.
     """
+    reasons = [(rule, reason) for rule in policy.rules for reason in _unsearchable(rule)]
+    if reasons:
+        rule, _ = reasons[0]
+        listed = "; ".join(f"rule {rule.number}: {reason}" for rule, reason in reasons)
+        raise policy.wrong(rule, f"a search cannot use every rule: {listed}")
     bounds = []
     for rule in policy.rules:
-        if rule.by is not None or rule.drifts:
-            raise policy.wrong(
-                rule,
-                "a search is for levels of everybody together; leave groups (by) and differences "
-                "from the last release out",
-            )
+        names = [s for text in rule.secrets for s in named(text, secrets)]
+        if rule.secrets and not names:
+            raise policy.wrong(rule, "none of its secrets is asked for", "secret")
         for model in rule.models:
-            if model.acronym not in ("crs", "cas"):
-                raise policy.wrong(rule, "a search is for models crs and cas; name these", "model")
-            if rule.measure not in MEASURES:
-                raise policy.wrong(
-                    rule, f"a search knows the measures {', '.join(MEASURES)}", "measure"
-                )
-            names = [s for text in rule.secrets for s in named(text, secrets)]
-            if rule.secrets and not names:
-                raise policy.wrong(rule, "none of its secrets is asked for", "secret")
             for name, limit in rule.bounds.items():
-                text = f"{model.acronym}.{rule.measure} {BOUNDS[name].format(limit)}"
-                own_rule = Rule(rule.number, rule.models, rule.measure, {name: limit})
+                attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
+                measure = f"{attempt}{model.acronym}.{rule.measure}"
+                text = f"{measure} {BOUNDS[name].format(limit)}"
+                own_rule = replace(rule, bounds={name: limit})
                 bounds.append(Bound(text, model.acronym, rule.measure, tuple(names), own_rule))
     return bounds
+
+
+def _unsearchable(rule: Rule) -> Iterator[str]:
+    """Yield the reasons why a search cannot use a rule."""
+    if rule.by is not None:
+        yield "leave groups (by) out; a search is about everybody together"
+    if rule.drifts:
+        yield "leave the difference from the last release out"
+    if others := [m.acronym for m in rule.models if m.acronym not in MODELS]:
+        yield f"name models crs or cas, not {', '.join(others)}"
+    if rule.measure not in MEASURES:
+        yield f"{rule.measure} is not measured by a search, which knows {', '.join(MEASURES)}"

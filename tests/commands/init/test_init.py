@@ -14,7 +14,8 @@ from terminal import run
 import qifsql
 from qifsql.commands.init import init
 from qifsql.commands.init.init import toml
-from qifsql.errors import DatasetError, OutputError
+from qifsql.errors import DatasetError, InputError, OutputError
+from qifsql.study import policy as policies
 
 
 @pytest.fixture
@@ -211,3 +212,60 @@ def test_texts_in_toml_are_what_they_were():
         assert tomllib.loads(f"{toml(text)} = {toml([text, 1, 0.5, True])}") == {
             text: [text, 1, 0.5, True]
         }
+
+
+def test_a_policy_holds_a_file_as_it_is(here: Path):
+    pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
+    made = run("init", "--policy", "--data", "people.parquet")
+    assert (made.code, made.out) == (0, "")
+    assert "qifsql check people.parquet --policy policy.toml" in made.err
+    known = qifsql.Study.load(qifsql.init(data="people.parquet")).entries[0].options
+    verdict = qifsql.check("people.parquet", "policy.toml")
+    assert verdict.spec["qids"] == list(known["qids"])
+    assert values(verdict) == [("k", ">= 5")]
+    other = qifsql.init("other.toml", data="people.parquet", policy=True, preset="wp216")
+    measures = [m for m, _ in values(qifsql.check("people.parquet", other))]
+    assert set(measures) == {"singled_out", "individuals_certain"}
+    with pytest.raises(InputError, match='no preset "k4"'):
+        qifsql.init("none.toml", data="people.parquet", policy=True, preset="k4")
+    assert not Path("none.toml").exists()
+
+
+def values(verdict: qifsql.Verdict) -> list[tuple[object, ...]]:
+    """The measures of a verdict, and their bounds."""
+    return verdict.frame.select("measure", "wanted").rows()
+
+
+def test_examples_in_comments_of_a_policy_are_rules_too(here: Path):
+    pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
+    path = qifsql.init(data="people.parquet", policy=True)
+    text = path.read_text()
+    for name in policies.presets():
+        assert policies.preset(name).read_text().splitlines()[0] in text
+    path.write_text(re.sub(r"^#(?=\S)", "", text, flags=re.M))
+    assert len(policies.read(path).rules) == len(policies.presets()) + 2
+
+
+def test_given_roles_sizes_and_language_are_written(here: Path):
+    pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
+    qifsql.init("a.toml", data="people.parquet", qids="gender,decade=age//10", secret=[],
+                sizes="1-2", lang="pt-BR")  # fmt: skip
+    study = qifsql.Study.load("a.toml")
+    assert study.entries[0].options["qids"] == ("gender", "decade=age//10")
+    assert "secret" not in study.entries[0].options
+    assert study.entries[1].options["sizes"] == "1-2"
+    assert study.reader["lang"] == "pt-BR"
+    run("init", "b.toml", "--data", "people.parquet", "--qids", "gender,decade=age//10",
+        "--secret", "", "--sizes", "1-2", "--lang", "pt-BR")  # fmt: skip
+    first = Path("a.toml").read_text().replace("a.toml", "b.toml")
+    assert Path("b.toml").read_text() == first.replace("a-results", "b-results")
+
+
+def test_the_riskiest_and_the_most_sensitive_come_first(here: Path):
+    columns = {f"age{i:02}": [n % (i + 2) for n in range(60)] for i in range(14)}
+    sizes = {"score": 9, "income": 7, "opinion": 3, "illness": 2}
+    columns |= {name: [n % size for n in range(60)] for name, size in sizes.items()}
+    pl.DataFrame(columns).write_parquet("people.parquet")
+    entry = qifsql.Study.load(qifsql.init(data="people.parquet")).entries[0]
+    assert entry.options["qids"] == tuple(f"age{i:02}" for i in range(13, 1, -1))
+    assert entry.options["secret"] == ("illness", "income", "score")
