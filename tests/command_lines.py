@@ -60,7 +60,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "anonymise": (
         "anonymise people.parquet -o mondrian.parquet --method mondrian --k 2 -q age,occupation",
         "anonymise people.csv -o mdav.csv --method mdav --k 2 -q age,occupation",
-        "anonymise people.csv -o recoded.csv --method recode --change age:10 --change 'top(age)=60'"
+        "anonymise people.csv -o recoded.csv --method recode --change age:10 --change top(age)=60"
         " -q age,occupation",
         "anonymise people.csv -o best.csv --method lattice --k 2 --suppress 0.5 -q age,occupation",
     ),

@@ -38,7 +38,9 @@ def test_json_has_every_table_under_its_name(thesis: Path) -> None:
     assert len(set(ids)) == 2
     for name in ("histogram", "thresholds", "quantiles", "groups"):
         assert {row["attack_id"] for row in document[name]} == set(ids)
-    assert document["spec"]["measures"] == ["shannon", "guessing", "capacity", "risks"]
+    assert document["spec"]["measures"] == [
+        *("shannon", "guessing", "capacity", "risks", "anonymity")
+    ]
     assert document["spec"]["by"] == "gender"
 
 
