@@ -11,7 +11,7 @@ import qifsql
 from qifsql.commands.sweep import charts, view
 from qifsql.presentation.parts import Table
 
-NUMBER = re.compile(r"[+-]? ?(x )?[\d.,]+( %)?( to \d+)?")
+NUMBER = re.compile(r"[+-]? ?(x )?[\d.,]+( %| pp)?( to \d+)?")
 
 
 @pytest.fixture(scope="module")
