@@ -17,7 +17,7 @@ import pytest
 from terminal import Done, run
 
 import qifsql
-from qifsql.commands.sweep.sweep import SweepRun
+from qifsql.commands.sweep.sweep_run import SweepRun
 from qifsql.errors import InternalError
 
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message

@@ -24,7 +24,7 @@ from polars.testing import assert_frame_equal
 from terminal import Done, run
 
 import qifsql
-from qifsql.commands.sweep.sweep import SweepRun
+from qifsql.commands.sweep.sweep_run import SweepRun
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError

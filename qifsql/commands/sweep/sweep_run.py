@@ -1,0 +1,368 @@
+"""The run of a sweep: its tasks in a workspace, the tables they fill, and the result."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.commands.sweep import answers, plan, result, samples, strategies
+from qifsql.commands.sweep.plan import Layout, Progress, fits, passes
+from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.sweep.scheduler import Collected, Pass, collect
+from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
+from qifsql.commands.sweep.spec import SweepSpec
+from qifsql.commands.sweep.strategies import Strategy, attacks
+from qifsql.commands.sweep.tables import coded
+from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting.scales import Spread, dictionary
+from qifsql.counting.session import check_records
+from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import LocalEngine
+from qifsql.errors import InputError, several
+from qifsql.measures.bayes import Success
+from qifsql.query import render
+from qifsql.results.storage import Origin, digests
+
+POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
+Details = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The rows of a sweep, its tables by name, and remarks on how they were measured."""
+
+    frame: pl.DataFrame
+    details: Details
+    notes: tuple[str, ...] = ()
+
+
+class SweepRun:
+    """One sweep: the bound attack, the workspace, and the progress."""
+
+    def __init__(
+        self, engine: LocalEngine, attack: Attack, bound: BoundAttack, spec: SweepSpec
+    ) -> None:
+        self.engine = engine
+        self.attack = attack
+        self.spec = spec
+        self.bound = bound
+        self.names = [q.name for q in bound.microdata.qids]
+        self.numbers = [q.number for q in bound.microdata.qids]
+        self.secrets = [s.name for s in bound.microdata.secrets]
+        self.strategy = choose(bound.microdata, spec, engine.settings.seed)
+        self.streams = plan.streams(engine)
+        self.began = time.monotonic()
+        self.workspace = Workspace(engine, spec.workspace, self._identify())
+        self.finished = False
+        self.passes: list[Pass] = []
+
+    def sweep(self, origin: Origin) -> Sweep:
+        """Work until all is done or the time is over; return the result."""
+        measured = self._measured()
+        frame = measured.frame
+        plans = [coded(self.bound.microdata, each.layout) for each in self.passes]
+        more = self.spec.plain()
+        if self.bound.microdata.null == "drop":
+            more |= {"population": POPULATION}
+        origin = origin.of(self.bound, self.attack, *plans, **more)
+        origin = origin.sending(s for each in self.passes for s in each.history)
+        frame = frame.with_columns(seconds=pl.lit(origin.seconds))
+        return Sweep(
+            frame=frame,
+            origin=origin,
+            details=measured.details,
+            notes=(*self._notes(frame), *measured.notes),
+            qids=tuple(self.names),
+            whole=self.strategy.whole and self.finished,
+            complete=self.finished,
+        )
+
+    def expected_seconds(self) -> float:
+        """Return the expected seconds before anything is measured."""
+        qids, secrets = self._spreads()
+        layouts = list(passes(qids, secrets, qids[0].people))
+        return self._progress(layouts).remaining() if fits(layouts) else math.inf
+
+    def _measured(self) -> Measured:
+        """Measure in the way that fits the options and the data."""
+        if self.bound.microdata.weight is not None:
+            return self._attacked()
+        qids, secrets = self._spreads()
+        people = qids[0].people
+        layouts = self.workspace.layouts()
+        if not layouts:
+            layouts = list(passes(qids, secrets, people))
+            if not fits(layouts):
+                return self._attacked()
+            self.workspace.lay_out(layouts)
+        prior = result.priors(secrets, people)
+        return (self._searched if self.spec.search else self._swept)(layouts, prior)
+
+    def _attacked(self) -> Measured:
+        """Measure every subset with a separate attack."""
+        check_records(self.engine, self.bound.microdata)
+        frame, histograms, self.finished = attacks(
+            self.engine,
+            self.bound,
+            self.strategy,
+            self.workspace,
+            histogram=self.spec.histogram,
+            out_of_time=self._out_of_time,
+        )
+        details = {} if histograms is None else {"histogram": histograms}
+        return self._answered(frame, details, samples.NONE)
+
+    def _swept(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+        """Measure all subsets together."""
+        progress = self._progress(layouts)
+        self._announce(layouts, progress)
+        self._run(layouts, progress)
+        collected = self._collect()
+        subsets = collected.subsets["subset"].n_unique()
+        if self.finished and subsets != self.strategy.subsets:
+            raise self.workspace.broken("some subset is missing")
+        frame, details, errors = self._results(collected, layouts[0].people, prior)
+        if self.strategy.staged:
+            details["plan"] = progress.frame([self.names[i] for i in layouts[0].order])
+        measured = self._answered(frame, details, errors)
+        if self.finished:
+            for each in self.passes:
+                each.sweep_up()
+        return measured
+
+    def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+        """Return the borders of the threshold, and the subsets that the search measured.
+
+        The coded tables are kept, because another threshold may need more subsets.
+        """
+        self.spec.tell(
+            f"{several(layouts[0].people, 'record')}, "
+            f"{several(len(self.names), 'quasi-identifier')}: how many of the "
+            f"{several(self.strategy.subsets, 'subset')} are measured depends on the borders"
+        )
+        self._run(layouts, self._progress(layouts))
+        details = {}
+        if self.spec.threshold is not None:
+            try:
+                details["borders"] = BorderSearch(self.passes, prior).borders(
+                    self.spec.threshold, [None, *self.secrets], self.names
+                )
+            except OutOfTimeError:
+                raise self._too_early("the search is not complete") from None
+        frame, more, _ = self._results(self._collect(), layouts[0].people, prior)
+        frame, details = self._renamed(frame, details | more)
+        return Measured(frame=frame, details=details)
+
+    def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
+        """Return the measured rows and the answers that follow from them."""
+        if frame.is_empty():
+            raise self._too_early("no subset is complete")
+        notes: tuple[str, ...] = ()
+        if estimated := self.strategy.estimated:
+            frame = samples.with_errors(frame, errors, self.secrets)
+            notes = (samples.note(frame),)
+        frame, details = self._renamed(frame, details)
+        details |= answers.details(frame, self.names, self.spec.threshold)
+        if self.spec.releases and self.finished:
+            added = answers.releases(frame, self.numbers, self.bound.microdata.releases)
+            details = {"releases": added} | details
+        if self.passes and self.finished and "drop_first" in details and not estimated:
+            details["coarsen_first"] = self._coarsened(frame, details["drop_first"])
+        return Measured(frame=frame, details=details, notes=notes)
+
+    def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
+        """Return the tables, with the names of the longitudinal models if of a collection."""
+        if self.bound.microdata.datasets == 1:
+            return frame, details
+        tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
+        return answers.longitudinal(frame, self.numbers), tables
+
+    def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
+        """Return the quasi-identifiers to coarsen first, for each question."""
+        everything = frame.filter(n_qids=len(self.names)).rows(named=True)
+        rows: dict[int, list[dict[str, Any]]] = {}
+        for each in self.passes:
+            with each.coarsening() as coarser:
+                for question in each.questions:
+                    rows[question] = answers.coarsen_first(
+                        each.layout,
+                        partial(coarser, question),
+                        everything[question],
+                        drop_first,
+                        self.names,
+                    )
+        ranked = [row for question in sorted(rows) for row in rows[question]]
+        return pl.DataFrame(ranked, schema=answers.COARSEN_FIRST)
+
+    def _results(
+        self, collected: Collected, people: int, prior: Mapping[int, Success]
+    ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
+        """Return the collected rows and histograms, and the errors of estimates."""
+        subsets, errors = samples.estimated(collected.subsets, collected.parts, people)
+        frame = result.frame(subsets, prior, qids=self.names, secrets=self.secrets)
+        details = {}
+        if collected.histograms is not None:
+            bins = samples.histograms(collected.histograms, collected.parts)
+            details["histogram"] = result.histograms(bins, self.secrets, self.names)
+        return frame, details, errors
+
+    def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
+        """Work through all passes until the time is over."""
+        self.passes = [
+            Pass(
+                engine=self.engine,
+                bound=self.bound,
+                workspace=self.workspace,
+                number=number,
+                layout=layout,
+                strategy=self.strategy,
+                streams=self.streams,
+                progress=progress,
+                out_of_time=self._out_of_time,
+            )
+            for number, layout in enumerate(layouts)
+        ]
+        for each in self.passes:
+            each.run()
+
+    def _progress(self, layouts: Sequence[Layout]) -> Progress:
+        """Return the progress of earlier runs."""
+        progress = Progress(layouts, self.streams, self.strategy.listed)
+        for task, method, seconds in self.workspace.worked():
+            progress.done(task, seconds, method)
+        progress.rows_done = 0
+        return progress
+
+    def _too_early(self, what: str) -> InputError:
+        return InputError(
+            f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in "
+            f"{self.spec.workspace or 'memory'}: run the same command again to resume, or "
+            "give more time with "
+            "--time-budget"
+        )
+
+    def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
+        notes = list(self.bound.microdata.notes)
+        if self.bound.microdata.null == "drop":
+            notes += self._left_out(frame)
+        if not self.finished:
+            there = frame["subset"].n_unique()
+            notes.append(
+                f"the time is over: {there:,} of {several(self.strategy.subsets, 'subset')} are "
+                "complete; run the same command again to resume from here"
+            )
+        return tuple(notes)
+
+    def _left_out(self, frame: pl.DataFrame) -> list[str]:
+        """Return a remark on the records that are in no row because of a missing value."""
+        records, people = self.workspace.fact("records"), frame["records"].max()
+        if records is None or not isinstance(people, int):  # records with weights are not counted
+            share = "records"
+        elif records == people:
+            return []
+        else:
+            share = f"{records - people:,} of {records:,} records"
+        return [
+            f"{share} with a missing quasi-identifier or secret are left out of every row: all "
+            "rows are about the same people, so a row may differ from an attack on its own "
+            "quasi-identifiers alone"
+        ]
+
+    def _identify(self) -> dict[str, Any]:
+        """Return the data that distinguish this sweep from another one."""
+        bound = self.bound
+        csv = [
+            self.attack.dataset.all_varchar,
+            bound.microdata.dataset.delimiter,
+            bound.microdata.dataset.encoding,
+        ]
+        return {
+            "dataset": [bound.microdata.dataset.name, bound.microdata.dataset.table],
+            "contents": [d["sha256"] for d in digests(bound.microdata.dataset.paths)],
+            "csv": csv,
+            "quasi-identifiers": [
+                [q.name, render.render(q.expression)] for q in bound.microdata.qids
+            ],
+            "secrets": [[s.name, render.render(s.expression)] for s in bound.microdata.secrets],
+            "collection": self.attack.asked_of_collection,
+            "weight": render.render(bound.microdata.weight.expression)
+            if bound.microdata.weight
+            else None,
+            "where": render.render(bound.microdata.where)
+            if bound.microdata.where is not None
+            else None,
+            "null": bound.microdata.null,
+            **self.strategy.identity,
+        }
+
+    def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
+        """Return the spread of people over the values of each quasi-identifier and secret.
+
+        The dictionaries are written if people are still to be coded.
+        """
+        held = self.workspace.fact("spreads")
+        layouts = self.workspace.layouts()
+        coded = layouts and all(self.workspace.begun(i) for i in range(len(layouts)))
+        if held and coded:
+            parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
+            return parts[0], parts[1]
+        self.workspace.tell("records", check_records(self.engine, self.bound.microdata))
+        plan.check_disk(self.engine, self.bound, self.spec.workspace)
+        if self.bound.microdata.dataset.format == "csv":
+            microdata = self.bound.microdata
+            loaded = self.engine.load(microdata.dataset)
+            self.bound = self.bound.on(replace(microdata, dataset=loaded))
+        qids, secrets = (
+            {i: dictionary(self.engine, self.bound.microdata, name) for i, name in names.items()}
+            for names in (
+                {i: f"qid_{i + 1}" for i in range(len(self.bound.microdata.qids))},
+                {j: f"secret_{j}" for j in range(1, len(self.bound.microdata.secrets) + 1)},
+            )
+        )
+        if not held:
+            plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
+            self.workspace.tell("spreads", plain)
+        return qids, secrets
+
+    def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
+        """Announce the sweep and its expected cost."""
+        need = plan.preflight(progress, self.engine.memory)
+        self.spec.tell(
+            f"{several(layouts[0].people, 'record')}, "
+            f"{several(self.strategy.subsets, 'subset')} of "
+            f"{several(len(self.names), 'quasi-identifier')}: about {need}"
+        )
+        if self.spec.explain:
+            for line in progress.lines([self.names[i] for i in layouts[0].order]):
+                self.spec.tell(line)
+
+    def _out_of_time(self) -> bool:
+        budget = self.spec.time_budget
+        return budget is not None and time.monotonic() - self.began > budget
+
+    def _collect(self) -> Collected:
+        """Return the results of the subsets that have answers so far."""
+        layouts = {each.number: each.layout for each in self.passes}
+        answered = self.strategy.answered(self.workspace, layouts)
+        self.finished = all(
+            self.workspace.begun(i) and not self.workspace.pending(i) for i in layouts
+        )
+        collected: list[Collected] = []
+
+        def work(_stream: Stream) -> None:
+            collected.append(collect(self.passes, answered, histograms=self.spec.histogram))
+
+        self.engine.together([self.workspace.stream], work, self.passes[0].look)
+        return collected[0]
+
+
+def choose(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
+    """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
+    numbers = [q.number for q in microdata.qids]
+    releases = answers.sets(numbers, microdata.datasets) if spec.releases else ()
+    return strategies.choose(spec, [q.name for q in microdata.qids], releases=releases, seed=seed)
