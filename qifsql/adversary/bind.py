@@ -36,14 +36,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     names = attack.qids or tuple(attack.target)
     qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
     membership = models[0].goal == "membership"
-    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
-    if membership:
-        secrets = _member(attack, schema)
-    elif attack.member is not None:
-        raise InputError(
-            "member says who is in the release, for models of membership (cms, ims, cml, iml); "
-            f"leave it out of {models[0].acronym}"
-        )
+    secrets = _secrets(attack, models[0], schema)
     key = naming.of_column(attack.key, schema)
     weight = naming.weight(attack.weight, schema)
     condition = attack.where
@@ -53,9 +46,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     _disjoint(qids, secrets, key)
     if any(m.goal == "attribute inference" for m in models) and not secrets:
         raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
-    group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
-    if len(group) > 1:
-        raise ColumnError("groups are made by one column or expression; name one")
+    group = _group(attack, schema)
     hidden = roles.MEMBER if membership else roles.SECRET
     used = {roles.QID: qids, hidden: secrets, roles.KEY: key, roles.WEIGHT: weight}
     used |= {roles.GROUP: group}
@@ -100,6 +91,27 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         files=files,
         member=membership,
     )
+
+
+def _secrets(attack: Attack, first: Model, schema: Schema) -> Attributes:
+    """Return the secrets, or the membership flag; raise InputError if a flag has no use."""
+    secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
+    if first.goal == "membership":
+        return _member(attack, schema)
+    if attack.member is not None:
+        raise InputError(
+            "member says who is in the release, for models of membership (cms, ims, cml, iml); "
+            f"leave it out of {first.acronym}"
+        )
+    return secrets
+
+
+def _group(attack: Attack, schema: Schema) -> Attributes:
+    """Return the column of groups, if there is one; raise ColumnError if several are named."""
+    group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
+    if len(group) > 1:
+        raise ColumnError("groups are made by one column or expression; name one")
+    return group
 
 
 def _check_rules(attack: Attack) -> None:

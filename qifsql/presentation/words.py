@@ -98,11 +98,6 @@ def rise(p: float) -> str:
     return said("+ {points} pp", points=percent(p).removesuffix(" %"))
 
 
-def points(p: float) -> str:
-    """Return a difference of probabilities, for sentences: ``26.27 percentage points``."""
-    return said("{points} percentage points", points=percent(p).removesuffix(" %"))
-
-
 def difference(p: float) -> str:
     """Return a difference of natural frequencies: ``37.8 percentage points``."""
     if 0 < abs(p) < 0.0005:
@@ -244,7 +239,7 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
         return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
     most, least = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
-    between = points(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
+    between = difference(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
     text = (
         "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
         "({least}): a gap of {between}."
