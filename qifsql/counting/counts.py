@@ -158,14 +158,10 @@ class Counts:
         secrets = range(1, len(bound.microdata.secrets) + 1)
         for j in secrets:
             self.keep("cells", j, prior=True)
-        if tallied and not (
-            bound.gains
-            or bound.beliefs
-            or bound.microdata.by
-            or bound.target
-            or bound.microdata.weight
-        ):
+        if tallied and not (bound.gains or bound.beliefs or bound.target or bound.microdata.weight):
             self.values = self._few()
+        if self.values and bound.microdata.by:
+            self.keep("member_signatures")
         if self.values:
             self.keep("signatures")
         for j in secrets:
@@ -174,7 +170,8 @@ class Counts:
         if again and 0 in self._numbers() and not self.values:
             self.keep("cells" if bound.microdata.weight else "blocks", 0)
         for j in self._numbers() if bound.microdata.by else ():
-            self.keep("members", j)
+            if j not in self.values and not (j == 0 and self.values):
+                self.keep("members", j)
 
     def _numbers(self) -> set[int]:
         return {j for j, _ in compiler.questions(self.bound)}

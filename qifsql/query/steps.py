@@ -15,11 +15,19 @@ from sqlglot import exp
 from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters
+from qifsql.query.columns import number
 from qifsql.query.plan import Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import Row, splice
 from qifsql.query.templates import Template, load
 
-SHARED = ("chosen", "population", "signatures", "tallies")  # one for all secrets
+SHARED = (  # one for all secrets
+    "chosen",
+    "member_signatures",
+    "member_tallies",
+    "population",
+    "signatures",
+    "tallies",
+)
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
     "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
@@ -39,10 +47,24 @@ OF_OWNERS = {  # the files of these steps if the secret is the owner of the reco
     "guesses": "owner_guesses",
     "members": "owner_members",
 }
+PLACES = "positions"  # a table of one row whose values are known here
+OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
+    "groups": "tally_groups",
+    "member_kinds": "owner_member_kinds",
+    "profile": "tally_owners",
+}
 BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs change them
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
-MATERIALIZED = ("secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes")
+MATERIALIZED = (
+    "member_tallies",
+    "secret_values",
+    "signatures",
+    "spectra",
+    "tally_counts",
+    "chances",
+    "stakes",
+)
 
 
 @dataclass(frozen=True)
@@ -137,6 +159,8 @@ class Steps:
         """Return the file of ``sql/`` that defines a step."""
         owners = about.secret == 0
         tallied = about.secret in self.values and not about.prior and not about.gain
+        if name == "signatures" and self.attack.microdata.by is not None:
+            return "grouped_signatures"
         if name == "gained":
             kind = self.attack.gains[about.gain - 1].gain.kind
             if kind == "tries" and owners and not self.weighted(0):
@@ -145,12 +169,12 @@ class Steps:
         if name == "stakes" and self.attack.gains[about.gain - 1].gain.kind != "sql":
             return f"{self.attack.gains[about.gain - 1].gain.kind}_stakes"
         if owners:
-            if name == "profile" and self.values and not (about.prior or about.gain):
-                return "tally_owners"
+            if self.values and not (about.prior or about.gain) and name in OWNERS_BY_TALLIES:
+                return OWNERS_BY_TALLIES[name]
             if name in ("blocks", "doubts") and not self.weighted(0):
                 return {"blocks": "owners", "doubts": "owner_doubts"}[name]
             return OF_OWNERS.get(name, name)
-        if tallied and name in ("profile", "spectra", "capacity"):
+        if tallied and name in ("profile", "spectra", "capacity", "groups", "guessed_right"):
             return f"tally_{name}"
         return name
 
@@ -158,6 +182,7 @@ class Steps:
         names = {
             table.name: self._read(table.name, name, about)
             for table in template.query.find_all(exp.Table)
+            if table.name != PLACES
         }
         counted = [j for j in self.values if name in SHARED or j == about.secret]
         return splice(
@@ -166,11 +191,18 @@ class Steps:
             secret=about.secret,
             tables=names,
             tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
+            rows={PLACES: self._positions(about.secret)} if name == "member_counts" else None,
         )
+
+    def _positions(self, secret: int) -> Row:
+        """Return the places of the tallies of a secret in a list of those of all secrets."""
+        before = sum(self.values[j] - 1 for j in self.values if j < secret)
+        last = before + self.values[secret] - 1
+        return {"first_tally": number(before + 1), "last_tally": number(last)}
 
     def _read(self, table: str, reader: str, about: About) -> str:
         """Add the step that a name in the FROM clause of a file means; return its name."""
-        if reader == "tallies" and table == "secret_values":
+        if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:
                 self._need("secret_values", About(j))
             return table

@@ -95,3 +95,114 @@ FROM (
     ) AS everybody
 ) AS shares
 GROUP BY best.everybody;
+
+-- One row per block and group of people: how many of its people in the group have value number 1
+-- of the secret. The last column is repeated as in tallies.
+CREATE OR REPLACE VIEW member_tallies AS
+SELECT
+    qid,
+    member_of,
+    count(*) AS size,
+    count(*) FILTER (
+        WHERE secret IS NOT DISTINCT FROM (SELECT value FROM secret_values WHERE code = 1)
+    ) AS tally
+FROM microdata
+GROUP BY qid, member_of;
+
+-- One row per group of people and kind of their blocks by size and tallies: how many people of the
+-- group stand in such blocks, and the tallies of these people, for all secrets in one list.
+CREATE OR REPLACE VIEW member_signatures AS
+SELECT
+    members.member_of,
+    blocks.size,
+    blocks.tally,
+    sum(members.size)::BIGINT AS people,
+    [sum(members.tally)::BIGINT] AS people_tallies
+FROM member_tallies AS members
+JOIN (
+    SELECT
+        qid,
+        sum(size)::BIGINT AS size,
+        sum(tally)::BIGINT AS tally
+    FROM member_tallies
+    GROUP BY qid
+) AS blocks ON blocks.qid IS NOT DISTINCT FROM members.qid
+GROUP BY members.member_of, blocks.size, blocks.tally;
+
+-- The signatures of blocks from those of groups: the people of a kind of block, divided by its size.
+CREATE OR REPLACE VIEW grouped_signatures AS
+SELECT
+    size,
+    tally,
+    (sum(people) // size)::BIGINT AS blocks
+FROM member_signatures
+GROUP BY size, tally;
+
+-- One row per group of people and kind of their blocks: the counts of all values of the secret in
+-- the block, in their order, and among the people of the group.
+-- `positions` is one row: where the tallies of the secret are in the list of those of all secrets.
+CREATE OR REPLACE VIEW member_counts AS
+SELECT
+    member_of,
+    size,
+    people,
+    list_append([tally], size - coalesce(list_sum([tally]), 0)::BIGINT) AS counts,
+    list_append(
+        list_slice(people_tallies, positions.first_tally, positions.last_tally),
+        people - coalesce(
+            list_sum(list_slice(people_tallies, positions.first_tally, positions.last_tally)),
+            0
+        )::BIGINT
+    ) AS people_counts
+FROM member_signatures
+CROSS JOIN positions;
+
+-- One row per group of people and kind of their blocks by size, mode and number of values.
+CREATE OR REPLACE VIEW member_kinds AS
+SELECT
+    member_of,
+    size,
+    list_max(counts) AS mode,
+    len(list_filter(counts, lambda c: c > 0)) AS "values",
+    sum(people)::BIGINT AS people
+FROM member_counts
+GROUP BY ALL;
+
+-- The same when the secret is whose record it is.
+CREATE OR REPLACE VIEW owner_member_kinds AS
+SELECT
+    member_of,
+    size,
+    1::BIGINT AS mode,
+    size AS "values",
+    sum(people)::BIGINT AS people
+FROM member_signatures
+GROUP BY ALL;
+
+-- One row per group of people: see groups.
+CREATE OR REPLACE VIEW tally_groups AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    sum(people)::BIGINT AS individuals,
+    coalesce(sum(people) FILTER (WHERE size = 1), 0)::BIGINT AS singled_out,
+    coalesce(sum(people) FILTER (WHERE "values" = 1), 0)::BIGINT AS certain,
+    coalesce(sum(people) FILTER (WHERE "values" = 1), 0) / sum(people) AS deterministic,
+    sum((people::DOUBLE / everybody::DOUBLE * pow(2, 60) * (mode / size))::HUGEINT) / pow(2, 60)
+        AS probabilistic,
+    max(mode / size) AS worst_case
+FROM (
+    SELECT
+        *,
+        sum(people) OVER (PARTITION BY member_of) AS everybody
+    FROM member_kinds
+) AS kinds
+GROUP BY member_of;
+
+-- One row per group of people: see guessed_right. Of equally frequent values the first is guessed.
+CREATE OR REPLACE VIEW tally_guessed_right AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    sum(list_extract(people_counts, list_position(counts, list_max(counts)))) / sum(people)
+        AS guessed_right
+FROM member_counts
+GROUP BY member_of;

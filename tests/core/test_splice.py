@@ -316,6 +316,7 @@ GIVEN = {
     "numbers": "code BIGINT, value BIGINT, number HUGEINT",
     "pairs": "guess BIGINT, code BIGINT, gain DOUBLE",
     "population": "size BIGINT",
+    "positions": "first_tally BIGINT, last_tally BIGINT",
 }
 OF_BLOCKS = ("microdata", "agreement", "population")  # and the quasi-identifiers
 

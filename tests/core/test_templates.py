@@ -48,7 +48,10 @@ EVERY = [*PLAIN, *(f"{home}/{view}" for home in HOMES for view in templates.view
 SWEPT = tuple(name for name in EVERY if name.startswith(("sweep/", "sweep_valued/")))
 HEAVY = tuple(sorted(f"weighted/{view}" for view in templates.views("weighted")))
 # What no file makes: a person defines it, the compiler generates it.
-GIVEN = ("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population")
+GIVEN = (
+    *("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population"),
+    "positions",
+)
 Rows = list[tuple[Any, ...]]
 Connection = duckdb.DuckDBPyConnection
 
@@ -220,6 +223,7 @@ PEOPLE = """
     CREATE TABLE pairs AS
     FROM (VALUES (1, 1, 3.0::DOUBLE), (1, 2, -1.0), (2, 1, 0.0), (2, 2, 1.0))
     AS pairs(guess, code, gain);
+    CREATE TABLE positions AS SELECT 1 AS first_tally, 1 AS last_tally;
     CREATE TABLE numbers AS
     FROM (VALUES (1, 'flu', 0.5), (2, NULL, 1.0)) AS numbers(code, "value", number);
 """
@@ -440,6 +444,10 @@ OF_A_GAIN = (
 OF_TALLIES = (  # view -> step
     *(("tallies", "tallies"), ("signatures", "signatures"), ("tally_counts", "tally_counts")),
     *(("tally_profile", "profile"), ("tally_spectra", "spectra"), ("tally_capacity", "capacity")),
+    *(("member_tallies", "member_tallies"), ("member_signatures", "member_signatures")),
+    *(("grouped_signatures", "signatures"), ("member_counts", "member_counts")),
+    *(("member_kinds", "member_kinds"), ("tally_groups", "groups")),
+    ("tally_guessed_right", "guessed_right"),
 )
 OWNERS = (  # instead of views about a secret
     *(("blocks", "owners"), ("doubts", "owner_doubts")),
@@ -463,7 +471,7 @@ THRESHOLDS, QUANTILES = (0.25, 0.5, 1), (0, 0.3, 1)
 
 def test_every_file_is_held_against_the_compiler() -> None:
     compared = {*OF_A_SECRET, "counts", "chosen", *OF_THE_OWNER, *OF_THE_OWNER_BY_WEIGHT}
-    compared |= {view for view, _ in OF_TALLIES} | {"tally_owners"}
+    compared |= {view for view, _ in OF_TALLIES} | {"tally_owners", "owner_member_kinds"}
     compared |= {*OF_A_GAIN, "tries", "penalty", "tolerance", "nearest", "reaches", "owner_tries"}
     compared |= {*OF_STAKES, "pairs_check", "gains_check", "unknown_values"}
     compared |= {*OF_BELIEFS, *OF_ALL_VALUES, "agreements", "owner_agreements"}
@@ -680,10 +688,14 @@ def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
 def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
     # The files tally one value, and take what is left for the second.
     with verbatim(table, None) as con, bound(table, None, "cas") as (attack, engine):
-        by_hand(con, [*(view for view, _ in OF_TALLIES), "tally_owners"], files(weighted=False))
+        con.execute("CREATE TABLE positions AS SELECT 1 AS first_tally, 1 AS last_tally")
+        views = [*(view for view, _ in OF_TALLIES), "tally_owners", "owner_member_kinds"]
+        by_hand(con, views, files(weighted=False))
         for view, step in OF_TALLIES:
             Both(con, attack, engine, 1).agree(view, step, values={1: 2})
-        Both(con, attack, engine, 0).agree("tally_owners", "profile", values={1: 2})
+        of_owner = Both(con, attack, engine, 0)
+        of_owner.agree("tally_owners", "profile", values={1: 2})
+        of_owner.agree("owner_member_kinds", "member_kinds", values={1: 2})
 
 
 @given(tables())
@@ -696,6 +708,13 @@ def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
             assert "signatures" in {s.name for s in tallied.steps}
             assert "signatures" not in {s.name for s in counted.steps}
             same(run(engine, tallied), run(engine, counted))
+        for step, j in (("groups", 1), ("guessed_right", 1), ("groups", 0)):
+            tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
+            counted = compiler.step_plan(attack, step, [(j, 0)])
+            assert "member_signatures" in {s.name for s in tallied.steps}
+            assert sorted(run(engine, tallied), key=repr) == near(
+                sorted(run(engine, counted), key=repr)
+            )
 
 
 # With beliefs and gain functions.

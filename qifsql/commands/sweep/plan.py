@@ -39,6 +39,8 @@ NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
 
 PER_ROW = 80e-9  # seconds of one thread per row of a table without attributes
 MORE = 1.43  # factor for each attribute that is left
+PER_WALK = 0.04  # seconds of one thread per task and attribute that is left, however few the rows
+READING = 0.4  # seconds until the answers of few people are read
 VALUED = 3.0  # factor if the values of a secret are counted one by one
 ANSWERS = 50e-9  # seconds of one thread per person and attribute, after all subsets are done
 MEMORY = 2 * 2**30  # bytes; more memory does not make a sweep faster
@@ -246,7 +248,7 @@ class Stage:
     """All subsets that begin with one attribute: rows expected and done, and the time spent.
 
     ``times``: factor on the time of a pass with secrets of few values. ``wasted``: seconds of
-    abandoned walks.
+    abandoned walks. ``tasks``: tasks that are done.
     """
 
     left: int
@@ -255,6 +257,7 @@ class Stage:
     done: int = 0
     seconds: float = 0.0
     wasted: float = 0.0
+    tasks: int = 0
     estimated: float = 0.0
     estimated_rows: float = 0.0
     method: str = ""
@@ -263,6 +266,11 @@ class Stage:
     def rate(self) -> float | None:
         """Return the seconds of one thread per row; None if no row is done."""
         return (self.seconds - self.wasted) / self.done if self.done else None
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether its tasks took their time for few rows."""
+        return self.tasks > 0 and self.done * self.pace < PER_WALK * self.left * self.tasks
 
     @property
     def pace(self) -> float:
@@ -281,8 +289,8 @@ class Progress:
 
     Times are predicted from measured times. A stage that has begun continues at its pace. A stage
     that has not begun has the pace of the last one that has, scaled by the attributes that are
-    left. If subsets are settled one by one, they are counted instead, ``listed`` of them in each
-    pass.
+    left, and the time that any task takes, which is most of it in small files. If subsets are
+    settled one by one, they are counted instead, ``listed`` of them in each pass.
     """
 
     layouts: Sequence[Layout]
@@ -306,7 +314,7 @@ class Progress:
             stage = self.stages.setdefault((number, position), new)
             stage.expected = expected
             stage.estimated_rows = expected
-            stage.estimated = expected * stage.pace / self.threads
+            stage.estimated = (expected * stage.pace + PER_WALK * stage.left) / self.threads
 
     def shorten(self, number: int, position: int, share: float) -> None:
         """Expect only a share of the rows of a stage, because they are sampled."""
@@ -322,6 +330,7 @@ class Progress:
         stage.done += task.rows
         stage.seconds += seconds
         stage.wasted += wasted
+        stage.tasks += 1
         stage.method = method
         stage.expected = max(stage.expected, stage.done)
         self.rows_done += task.rows
@@ -330,13 +339,21 @@ class Progress:
         """Return the predicted seconds that are left."""
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
+        per_walk = self._per_walk()
         for stage in self.stages.values():
             if (rate := stage.rate) is not None:
-                reference = stage
+                reference = reference if stage.is_small else stage
             else:
                 rate = stage.pace if reference is None else _scaled(reference, stage)
+                total += per_walk * stage.left
             total += stage.remaining * rate
-        return total / self.threads
+        return total / self.threads + READING
+
+    def _per_walk(self) -> float:
+        """Return the seconds of one thread per task and attribute, measured if there are some."""
+        small = [stage for stage in self.stages.values() if stage.is_small]
+        units = sum(stage.left * stage.tasks for stage in small)
+        return sum(stage.seconds for stage in small) / units if units else PER_WALK
 
     def describe(self) -> str:
         """Return the complete subsets, rows per second, time left and memory so far."""

@@ -7,7 +7,7 @@ import pytest
 from places import SAMPLES
 
 import qifsql
-from qifsql.commands.sweep.plan import Progress, Task
+from qifsql.commands.sweep.plan import READING, Layout, Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
 
 ROWS = 100_000
@@ -81,3 +81,19 @@ def test_the_seconds_of_tasks_are_those_of_the_clock(monkeypatch: pytest.MonkeyP
     qifsql.sweep(SAMPLES / "popets_table_2a.csv", qids=["language", "gender", "age"])
     assert seconds
     assert all(0 <= took <= time.perf_counter() - began for took in seconds)
+
+
+@pytest.mark.parametrize("per_walk", [0.02, 0.04, 0.12])
+@pytest.mark.parametrize("n", [4, 6, 8])
+def test_the_time_left_of_a_small_file_is_right_within_a_factor_of_two(
+    n: int, per_walk: float
+) -> None:
+    """Its tasks take their time for attributes, hardly for rows: all after the first is known."""
+    layout = Layout(tuple(range(n)), (1000,) * n, 1000, {1: 2})
+    progress = Progress([layout], threads=1)
+    seconds = [per_walk * (n - position) for position in range(n)]
+    for position in range(n):
+        task = Task(position, 0, "walk", "coded", position, 0, 0, 0, 1000)
+        progress.done(task, seconds[position], "walk")
+        left = sum(seconds[position + 1 :]) + READING
+        assert left / 2 <= progress.remaining() <= left * 2
