@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -30,14 +31,15 @@ NAME = 60
 """Characters of a name in front of a row that is not broken."""
 
 
-def draw(parts: Iterable[Part]) -> None:
-    """Print to stdout, as wide as the terminal or COLUMNS says; without either, wide enough."""
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDTH
-    console = Console(width=width, highlight=False, markup=False)
+def draw(parts: Iterable[Part], stream: TextIO | None = None) -> None:
+    """Print to stdout, or another stream, as wide as the terminal or COLUMNS; else wide enough."""
+    stream = sys.stdout if stream is None else stream
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else WIDTH
+    console = Console(file=stream, width=width, highlight=False, markup=False)
     with console.capture() as drawing:
         console.print(rendered(parts), crop=False)
     lines = drawing.get().removesuffix("\n").split("\n")
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
+    stream.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:

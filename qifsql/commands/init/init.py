@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from qifsql.commands.describe import view
 from qifsql.commands.describe.describe import describe
 from qifsql.commands.init.spec import InitOptions
+from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
@@ -88,7 +89,10 @@ def init(
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
     columns = (described or describe(dataset, settings=settings)).rows()
-    places = _places(columns, chosen)
+    qids, secrets = _roles(columns, chosen)
+    if chosen:
+        sweep.fit(dataset, settings, qids=qids, **({"secret": secrets} if secrets else {}))
+    places = _places(columns, qids, secrets)
     if options["policy"]:
         filled = _policy(path, places, options["preset"])
     else:
@@ -109,16 +113,24 @@ def _encoded(text: str) -> bytes:
         raise OutputError(f"{quoted(text[:80])} is not UTF-8; rename the file or column") from e
 
 
-def _places(
+def _roles(
     columns: Sequence[Mapping[str, Any]], chosen: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
-    """Return the lines of the roles; ``chosen`` are the names of a role that a person gave."""
-    usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
+) -> tuple[list[str], list[str]]:
+    """Return quasi-identifiers and secrets: the names that a person gave, else the suggested."""
     qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
+        usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
         qids = [c["column"] for c in usable[:1]]
-    qids = list(chosen.get("qids", qids))
+    given = chosen.get("secret", ())
+    qids = list(chosen.get("qids", [name for name in qids if name not in given]))
     secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
+    return qids, secrets
+
+
+def _places(
+    columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str]
+) -> dict[str, str]:
+    """Return the lines of the roles, with all other columns as comments."""
     others = [c for c in columns if c["column"] not in (*qids, *secrets)]
     less_sensitive = view.ranked(others, "secret")
     less_risky = view.ranked(others, "quasi-identifier")

@@ -9,13 +9,13 @@ import polars as pl
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
+from qifsql.commands.report.summary import shown_by_others
 from qifsql.presentation import escaping, listings, people_charts, uncovered, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 
-ELSEWHERE = ("describe", "run")  # shown with the dataset, or by the results of the entries
 SHOWN = 20  # rows that are shown of a result without a view
 GROUPS = 5  # groups on the second page
 QUESTIONS = 4  # questions about them
@@ -156,7 +156,7 @@ def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
     """Return a chapter for each result; for one of an unknown kind, its table."""
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):
-        elsewhere = stored.kind in ELSEWHERE and stored.is_known
+        elsewhere = stored.is_known and shown_by_others(stored, results)
         if elsewhere or (stored.shows_people and not reader.private):
             continue
         title, parts = _chapter(stored)

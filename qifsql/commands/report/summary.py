@@ -18,6 +18,7 @@ from qifsql.results.stored import Stored
 Row = Mapping[str, Any]
 CARDS = 6  # risks on the first page
 STEPS = 3  # lines on what to do first
+STUDIES = ("run", "start")  # results that repeat those of attacks and sweeps
 SUCCESS = (
     *("prior_deterministic", "posterior_deterministic"),
     *("prior_probabilistic", "posterior_probabilistic"),
@@ -43,7 +44,8 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     else:
         parts += [Paragraph(text, strong=i == 0) for i, text in enumerate(texts)]
         if not texts and not checks:
-            parts.append(Paragraph(said("The results are in the annexes; none of them is a risk.")))
+            message = "The numbers are in the annexes; none is about an attack on everybody."
+            parts.append(Paragraph(said(message)))
     parts += [_light(check) for check in checks]
     if not checks:
         message = "No policy was given, so nothing is called safe or unsafe here."
@@ -132,20 +134,27 @@ def worst(results: Sequence[Stored]) -> list[Row]:
     """Return the row with the greatest success for each question: the record, each secret."""
     rows: dict[tuple[str, str | None], Row] = {}
     answers = [row for stored in results for row in _answered(stored)]
-    for row in (*answers, *(row for stored in results for row in _attacked(stored))):
+    attacked = [s for s in results if s.kind not in STUDIES or not shown_by_others(s, results)]
+    for row in (*answers, *(row for stored in attacked for row in _attacked(stored))):
         key = (row["model"][1], row["secret"])
         if key not in rows or _rank(row) > _rank(rows[key]):
             rows[key] = row
     return sorted(rows.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
 
 
+def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
+    """Return whether the numbers of a result are in chapters of other results."""
+    entries = any(s.kind in ("attack", "sweep", "check") for s in results)
+    return stored.kind == "describe" or (stored.kind in STUDIES and entries)
+
+
 def _attacked(stored: Stored) -> Iterator[Row]:
     """Yield the rows of attacks on everybody, each with its dataset."""
     frame = stored.frame
-    if stored.kind not in ("attack", "sweep") or frame.is_empty():
+    if stored.kind not in ("attack", "sweep", *STUDIES) or frame.is_empty():
         return
-    if {"target", "sampled"} & set(frame.columns):  # one person, estimates
-        return
+    for name in {"target", "sampled"} & set(frame.columns):  # one person, estimates
+        frame = frame.filter(pl.col(name).is_null())
     if "knowledge" in frame.columns:  # only for comparison: nobody knows the key
         frame = frame.filter(pl.col("knowledge") != "with the key")
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
@@ -272,7 +281,7 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
         )
         return [said(message)]
     if not any(row["posterior_probabilistic"] > row["prior_probabilistic"] for row in rows):
-        return [said("Nothing: the release tells no more than was known before.")]
+        return [said("Nothing: these attacks learn no more than was known before.")]
     if any(s.kind == "sweep" for s in results):
         message = "Run qifsql sweep with all sizes to learn which columns to drop or coarsen."
         return [said(message)]

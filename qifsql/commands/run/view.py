@@ -13,9 +13,16 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "checks", "entries"))
 KINDS = ("both", "deterministic", "probabilistic")  # measures of success
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the chapter of a report: its title and the findings of all entries."""
+    title = said("Study: {name}", name=stored.name)
+    return title, parts(stored.frame, stored.details, stored.spec)
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:

@@ -111,8 +111,7 @@ def _questions(bars: Bars, *, yes: bool) -> Any:
 
     def show(described: Any) -> None:
         bars.close()
-        terminal.draw([Heading(said("Suggested roles")), view.roles(described.frame)])
-        sys.stdout.flush()
+        terminal.draw([Heading(said("Suggested roles")), view.roles(described.frame)], sys.stderr)
 
     def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
         show(described)

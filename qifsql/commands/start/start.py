@@ -1,5 +1,6 @@
 """Go from a file to a report: describe it, choose roles, write a study and run it."""
 
+import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -174,7 +175,7 @@ def _announce(seconds: float, sizes: str | None, tell: Tell) -> None:
     """Say how long the run will take."""
     if sizes is not None:
         tell(f"only subsets of {sizes} quasi-identifiers are swept, to take less time")
-    elif seconds <= 2 * LONG * 1e6:
+    elif math.isfinite(seconds):
         tell(f"the run takes about {words.duration(seconds)}, and the report a few seconds more")
 
 

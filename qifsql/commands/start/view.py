@@ -2,12 +2,14 @@
 
 import polars as pl
 
+from qifsql.commands.run import view as study
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Command, Heading, Paragraph, Part, Spec, Tables
 from qifsql.results.kinds import Kind
 
-KIND = Kind(columns=("name", "model"), shared=())
+KIND = Kind(columns=study.KIND.columns, shared=study.KIND.shared)
+chapter = study.chapter
 
 
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:

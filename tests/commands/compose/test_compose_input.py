@@ -84,7 +84,7 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     (None, {"confidence": 0}, "not above 0"),
     (None, {"confidence": ["x"]}, "is not a number"),
     (None, {"truth": "id"}, "truth .* is BIGINT"),
-    (None, {"plain": ["nope"]}, "no quasi-identifier"),
+    (None, {"plain": ["nope"]}, '"nope" is not a quasi-identifier'),
     (
         None,
         {"hierarchies": {"zap": "x.csv"}},

@@ -287,7 +287,7 @@ def test_a_command_makes_releases(people: Path, tmp_path: Path) -> None:
     assert_frame_equal(numbers(found), numbers(qifsql.dit(people, **asked, k=1)), abs_tol=1e-12)
     for command, says in (
         ("false {input} {output}", "failed with everybody"),
-        ("true {input} {output}", "made no release with everybody; it has to write one"),
+        ("true {input} {output}", "made no release with everybody; it must write one"),
         ("no-such-command {input} {output}", "cannot be started"),
         ("cp {input}", "name both"),
         ("cp '{input} {output}", "check its quotes"),
@@ -454,7 +454,7 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
     assert pl.read_csv(out).height == 80
     assert "80 rows written" in done.err
     shown = run("dit", people, "-q", "age", "-s", "occupation", "--k", "4", "--format", "table")
-    assert "takes part changes the guess about themselves by at most" in shown.out
+    assert "own record changes the guess about them by at most" in shown.out
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,15 @@ def test_given_roles_sizes_and_language_are_written(here: Path):
     assert Path("b.toml").read_text() == first.replace("a-results", "b-results")
 
 
+@pytest.mark.parametrize("asked", [("-s", "=x"), ("-q", "zap"), ("-q", "age", "-s", "age")])
+def test_given_roles_that_do_not_fit_leave_nothing(here: Path, asked: tuple[str, ...]):
+    pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
+    done = run("init", "a.toml", "--data", "people.parquet", *asked)
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert not Path("a.toml").exists()
+
+
 def test_the_riskiest_and_the_most_sensitive_come_first(here: Path):
     columns = {f"age{i:02}": [n % (i + 2) for n in range(60)] for i in range(14)}
     sizes = {"score": 9, "income": 7, "opinion": 3, "illness": 2}

@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from terminal import run
 
+import qifsql
 from qifsql.commands import NAMES
 from qifsql.commands.report import literals
 from qifsql.presentation import masking
@@ -170,6 +171,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study += ['model = ["crs", "cas"]', 'dataset = "people"', 'by = "region"']
     i.text("study.toml", study)
     made("run", i.file("study.toml"), "-o", i.out / "run.parquet")
+    begun = qifsql.start(i.data, yes=True, folder=i.folder / "begun")
+    begun.save(i.out / "start.parquet")
     return i.out
 
 

@@ -32,6 +32,18 @@ def test_a_run_ends_with_its_report(here: Path):
     assert (here / "study-results" / "report.html.manifest.json").exists()
 
 
+def test_a_report_of_the_result_of_a_study_alone_shows_its_risks(here: Path):
+    command("run", study(here), "-o", "run.parquet")
+    done = command("report", "run.parquet", "-o", "alone.md")
+    assert done.code == 0, done.err
+    text = (here / "alone.md").read_text()
+    assert "can be singled out by someone who knows their" in text
+    assert "Re-identification" in text
+    assert "Study: run" in text
+    command("report", "study-results", "run.parquet", "-o", "all.md")
+    assert "Study: run" not in (here / "all.md").read_text()
+
+
 def test_a_report_is_written_again_only_if_something_is_new(here: Path):
     path = study(here)
     page = qifsql.run(path).report

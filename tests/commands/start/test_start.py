@@ -113,7 +113,7 @@ def test_a_person_is_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
     options = entry(here / "people-qifsql" / "study.toml", "subsets")
     assert (options["qids"], options.get("secret")) == (("age", "sex"), None)
     assert "--qids age,sex --secret ''" in done.out
-    assert "name: age" in done.out
+    assert "name: age" in done.err
 
 
 def test_roles_that_do_not_fit_are_asked_for_again(here: Path):

@@ -444,7 +444,7 @@ def test_a_file_that_is_no_workspace_stays_as_it_is(
     before = (here / "mine").read_bytes()
     done = run(*SMALL, "--workspace", "mine", *restart)
     assert (here / "mine").read_bytes() == before
-    refused(done, "no workspace", "--workspace")
+    refused(done, "not a workspace", "--workspace")
 
 
 def test_the_database_that_is_swept_is_never_its_own_workspace(here: Path):
@@ -513,7 +513,7 @@ def test_a_workspace_in_use_is_refused_and_its_sweep_is_not_harmed(
     running.stderr.readline()
     for more in ((), ("--restart",), ("--restart", "--sizes", "1")):
         done = run("sweep", big, *QUESTION, "--workspace", workspace, *more)
-        refused(done, "runs now")
+        refused(done, "of a running sweep")
     assert running.poll() is None
     output, errors = running.communicate(timeout=60)
     assert found(Done(running.returncode, output, errors)) == undisturbed
@@ -535,10 +535,10 @@ def test_two_threads_of_one_program_do_not_share_a_workspace(
     thread.start()
     assert begun.wait(30)
     for restart in (False, True):
-        with pytest.raises(InputError, match=r"runs now|in use"):
+        with pytest.raises(InputError, match=r"running sweep|in use"):
             qifsql.sweep(big, **question, restart=restart)
     assert workspace.exists()
-    refused(run_apart(big, workspace), "runs now")  # the lock is held all the time
+    refused(run_apart(big, workspace), "of a running sweep")  # the lock is held all the time
     thread.join(60)
     again = qifsql.sweep(big, **question)
     assert_frame_equal(outcome[0].frame.drop("seconds"), again.frame.drop("seconds"))

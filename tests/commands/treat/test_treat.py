@@ -727,7 +727,7 @@ def test_bad_input_is_told_in_one_line(
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", None, True])
 def test_a_seed_is_a_whole_number(tmp_path: Path, seed: Any) -> None:
-    with pytest.raises(QifError, match="seed cannot be used"):
+    with pytest.raises(QifError, match="invalid seed"):
         qifsql.treat(people(tmp_path), tmp_path / OUT, key="person", seed=seed)
 
 

@@ -224,7 +224,7 @@ def test_coarser_points_single_out_fewer(tmp_path: Path):
         ({"points": [1, 1]}, InputError, "given twice"),
         ({"points": [True]}, InputError, "whole numbers"),
         ({"draws": 0}, InputError, "draws are a whole number"),
-        ({"seed": -1}, InputError, "this seed cannot be used"),
+        ({"seed": -1}, InputError, "invalid seed"),
         ({"where": "n > 100"}, DatasetError, "no records under the filter"),
         ({"where": "who IS NULL"}, DatasetError, "no record of log.parquet has a key"),
     ],
