@@ -121,8 +121,8 @@ def _roles(
     if not qids:  # a study needs at least one
         usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
         qids = [c["column"] for c in usable[:1]]
-    given = chosen.get("secret", ())
-    qids = list(chosen.get("qids", [name for name in qids if name not in given]))
+    secret = chosen.get("secret", ())
+    qids = list(chosen.get("qids", [name for name in qids if name not in secret]))
     secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
     return qids, secrets
 
