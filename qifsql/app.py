@@ -52,7 +52,8 @@ class Command(TyperCommand):
     """A command whose option ``--help`` is shown with the output, in the user's language."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what was typed; an option whose value may be left out can stand alone."""
+        """Parse what was typed: old names of options, and options whose value is left out."""
+        args = _current(args, getattr(self.callback, "renamed", {}))
         alone = {flag for p in self.params if getattr(p, "metavar", "") == ALONE for flag in p.opts}
         return super().parse_args(ctx, completed(args, alone))
 
@@ -65,6 +66,19 @@ class Command(TyperCommand):
             beside = (p for p in self.params if p.name == "quiet")
             option.rich_help_panel = getattr(next(beside, None), "rich_help_panel", None)
         return option
+
+
+def _current(words: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
+    """Return typed words with today's names of options, and a note on each that was replaced."""
+    current = []
+    for word in words:
+        flag = word.partition("=")[0] if word.startswith("--") else word[:2]
+        new = renamed.get(flag, flag)
+        if new != flag and "--quiet" not in words:
+            talk(f"note: {flag} is now {new}")
+        glue = "=" if new != flag and word[2:] and not word.startswith("--") else ""  # -cNAME
+        current.append(new + glue + word.removeprefix(flag))
+    return current
 
 
 def _examples(examples: Mapping[str, str]) -> str:

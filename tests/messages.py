@@ -21,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 from places import ROOT
+from typer.models import ParameterInfo
 
 from qifsql import commands
 from qifsql.options.grouping import grouped
@@ -61,7 +62,8 @@ def of_help() -> Iterator[Message]:
         yield from module.EXAMPLES
         for parameter in inspect.signature(grouped(command)).parameters.values():
             for note in get_args(parameter.annotation)[1:]:
-                yield from filter(None, (note.help, note.rich_help_panel))
+                if isinstance(note, ParameterInfo):
+                    yield from filter(None, (note.help, note.rich_help_panel))
 
 
 def of_module(path: Path) -> Iterator[Message]:

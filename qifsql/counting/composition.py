@@ -11,7 +11,7 @@ from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Column, Dataset, datasets
 from qifsql.errors import InputError, several
 
-SUPPRESSED = ("candidates", "ignored")
+SUPPRESSED = ("everyone", "out")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Composition:
     where: str | None = None
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     plain: tuple[str, ...] = ()
-    suppressed: str = "candidates"
+    suppressed: str = "everyone"
     strict: bool = False
 
     @classmethod

@@ -8,6 +8,7 @@ keys of studies.
 
 import csv
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date, datetime, time
@@ -46,7 +47,8 @@ class Option:
     ``flags`` are its names on the command line (by default ``--NAME``), ``panel`` is its part of
     the help text. ``usual`` is its value if it is left out: by default the first choice of its
     form, or else ``nothing`` of the form. ``typed``: it is an option of the command line; ``least``
-    is its smallest value. ``studied``: it is a key of studies.
+    is its smallest value. ``studied``: it is a key of studies. ``formerly`` is a flag that it had
+    before, which still works with a note, as the name does in Python.
     """
 
     form: Form
@@ -58,6 +60,7 @@ class Option:
     typed: bool = True
     least: int | None = None
     studied: bool = True
+    formerly: str = ""
 
     @property
     def default(self) -> Any:
@@ -78,13 +81,25 @@ def complete(options: T, declaration: type[T]) -> T:
 
     Raises TypeError, as Python does, if an option is unknown or a required option is missing.
     """
-    values = cast("Mapping[str, Any]", options)
+    values = _renamed(cast("Mapping[str, Any]", options), declaration)
     check_names(values, declaration)
     needed = [n for n in sorted(cast("Any", declaration).__required_keys__) if n not in values]
     if needed:
         raise TypeError(f"missing option {', '.join(map(repr, needed))}")
     usual = {name: option.default for name, option in declared(declaration).items()}
     return cast("T", {**usual, **values})
+
+
+def _renamed(options: Mapping[str, Any], declaration: type) -> dict[str, Any]:
+    """Return the options with those that have an old name under their own, with a warning."""
+    former = {
+        option.formerly.lstrip("-").replace("-", "_"): name
+        for name, option in declared(declaration).items()
+        if option.formerly
+    }
+    for name in former.keys() & options.keys():
+        warnings.warn(f"{name} is now {former[name]}", DeprecationWarning, stacklevel=4)
+    return {former.get(name, name): value for name, value in options.items()}
 
 
 def check_names(options: Mapping[str, object], declaration: type) -> None:

@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from itertools import zip_longest
 from pathlib import Path
 from types import NoneType
@@ -88,17 +88,23 @@ PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6,
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the fields of its groups as parameters, for typer to read."""
+    """Return the command with the fields of its groups as parameters, for typer to read.
+
+    Its attribute ``renamed`` maps flags that options had before to those of today.
+    """
     parameters: list[inspect.Parameter] = []
+    renamed: dict[str, str] = {}
     groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
     for parameter in inspect.signature(command).parameters.values():
         members = [parameter]
+        renamed |= _former(parameter.annotation)
         group = parameter.annotation
         if isinstance(group, type) and is_dataclass(group):
             members = list(inspect.signature(group).parameters.values())
             groups[parameter.name] = group, [p.name for p in members]
         elif is_typeddict(group):
             options = {n: option for n, option in declared(group).items() if option.typed}
+            renamed |= {o.formerly: _flags(n, o)[0] for n, o in options.items() if o.formerly}
             needed = group.__required_keys__
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
@@ -116,6 +122,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.renamed = renamed  # type: ignore[attr-defined]
     return run
 
 
@@ -176,15 +183,32 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 
 def _described(name: str, option: Option) -> Any:
     """Return an option as typer declares it, with its flags and help text."""
-    flags = option.flags or (f"--{name.replace('_', '-')}",)
     return typer.Option(
-        *flags,
+        *_flags(name, option),
         help=option.help,
         rich_help_panel=option.panel,
         min=option.least,
         show_default="default" not in option.help,
         metavar=ALONE if option.form is SUPPRESSED else None,
     )
+
+
+@dataclass(frozen=True)
+class Formerly:
+    """A flag that an option had before, and its flag now, next to typer's declaration of it."""
+
+    flag: str
+    now: str
+
+
+def _former(annotation: Any) -> dict[str, str]:
+    """Return the former flag of a parameter, and its flag now."""
+    notes = get_args(annotation)[1:]
+    return {note.flag: note.now for note in notes if isinstance(note, Formerly)}
+
+
+def _flags(name: str, option: Option) -> tuple[str, ...]:
+    return option.flags or (f"--{name.replace('_', '-')}",)
 
 
 def described(options: type, name: str) -> Any:

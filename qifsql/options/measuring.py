@@ -20,8 +20,8 @@ class Charts:
         Path | None,
         option("Draw charts to this folder (qifsql\\[charts]).", "--charts", panel=RUN),
     ] = None
-    chart_format: Annotated[str, option("html, svg, png or json.", "--chart-format", panel=RUN)] = (
-        "html"
+    chart_format: Annotated[str, option("svg, html, png or json.", "--chart-format", panel=RUN)] = (
+        "svg"
     )
 
     def check(self) -> None:

@@ -2,11 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 from qifsql.data.collection import ABSENT
+from qifsql.data.expressions import split_name
 from qifsql.data.option import csv_row
 from qifsql.errors import InputError, quoted
 
@@ -104,6 +105,23 @@ def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
         if name in files:
             raise InputError(f"{quoted(name)} has two hierarchies; name one")
         files[name] = path
+    return files
+
+
+def hierarchies_of_secrets(values: Iterable[str], secrets: Sequence[str]) -> dict[str, str]:
+    """Return files by secret from SECRET=FILE; with one secret, FILE alone is its hierarchy."""
+    names = [(split_name(secret) or (secret, ""))[0] for secret in secrets]
+    files: dict[str, str] = {}
+    for text in values:
+        pair = assigned(text, names)
+        if len(names) == 1 and (pair is None or Path(text).is_file()):
+            pair = names[0], text
+        if pair is None:
+            raise InputError("a --hierarchy is written SECRET=FILE")
+        name, file = pair
+        if name in files:
+            raise InputError(f"the hierarchy of {quoted(name)} is given twice; give it once")
+        files[name] = file
     return files
 
 

@@ -378,7 +378,7 @@ def estimate(d: Draft) -> Words:
     drawn = d.one(
         ["--fraction", d.one("0.1", "1/100", "0.5")],
         ["--population-size", str(size * d.one(2, 10, 1000))],
-        ["--weight", f"{identifier(d.data.weight)} + 5"],
+        ["--sampling-weight", f"{identifier(d.data.weight)} + 5"],
     )
     return ["estimate", d.file, *d.known(d.qids()), *drawn]
 
@@ -419,7 +419,7 @@ def dp(d: Draft) -> Words:
 
 def dit(d: Draft) -> Words:
     """Inference testing of a few people."""
-    argv = ["dit", d.file, *d.known(d.qids(1, 2)), *d.wants(d.secret()), "--sample", "3"]
+    argv = ["dit", d.file, *d.known(d.qids(1, 2)), *d.wants(d.secret()), "--sample-size", "3"]
     if d.chance(0.25):
         kept = ["--store", "kept.duckdb", "--k", "2"]
         d.steps.append(Step([*argv, *kept]))

@@ -34,9 +34,10 @@ from qifsql.results.stream import stream
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
 _GONE = {
-    "candidates": "may be anybody's, so their secrets are in every class",
-    "ignored": "ignored",
+    "everyone": "may be anybody's, so their secrets are in every class",
+    "out": "left out",
 }
+_FORMERLY = {"candidates": "everyone", "ignored": "out"}
 FINEST = 10**6  # largest denominator of a level, so that counts stay exact
 
 
@@ -63,7 +64,7 @@ def compose(
         hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
             value;node;...;*).
         plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
-        suppressed: Fully suppressed records: "candidates" (may be anybody's) or "ignored".
+        suppressed: Fully suppressed records: "everyone" (may be anybody's) or "out".
         strict: Refuse people who are in no class or in several.
         truth: Column of people with the true secret.
         confidence: Levels of the curve, in (0, 1].
@@ -105,7 +106,7 @@ def compose(
         where=options["where"],
         hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
         plain=as_names(options["plain"]),
-        suppressed=options["suppressed"],
+        suppressed=_FORMERLY.get(options["suppressed"], options["suppressed"]),
         strict=strict,
     )
     files = (spec.people, *spec.releases)

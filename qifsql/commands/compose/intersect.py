@@ -80,7 +80,7 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, query("extent", **names))
     candidates = dict(names)
-    if bound.spec.suppressed == "ignored":
+    if bound.spec.suppressed == "out":
         nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
         tables.make("nobody", nobody)
         candidates["suppressed_secrets"] = "nobody"

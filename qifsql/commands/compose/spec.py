@@ -29,8 +29,8 @@ class ComposeOptions(TypedDict, total=False):
     ``2:age=AGE``. ``secret``: a column of every release, named in the same way. Cells of releases
     are values, or stand for several (``qifsql.data.cells``). ``hierarchies``: quasi-identifier ->
     file of its hierarchy. ``plain``: quasi-identifiers whose cells are plain values.
-    ``suppressed``: records with every cell suppressed are ``candidates`` (they may be anybody's) or
-    ``ignored``. ``strict``: refuse people in no class or in several. A missing secret is a separate
+    ``suppressed``: records with every cell suppressed may be those of ``everyone``, or are left
+    ``out``. ``strict``: refuse people in no class or in several. A missing secret is a separate
     value; of several classes the union is taken. ``truth``: the people's column of their true
     secret. ``where``: condition on people. ``confidence``: levels of the curve, in (0, 1].
     ``progressive``: a row for the first release, the first two, and so on. ``records``: write one
@@ -87,8 +87,8 @@ class ComposeOptions(TypedDict, total=False):
     suppressed: Annotated[
         str,
         Option(
-            form=one_of("candidates", "ignored"),
-            help="Fully suppressed records: candidates (default: may be anybody's) or ignored.",
+            form=one_of("everyone", "out"),
+            help="Fully suppressed records: everyone (default: may be anybody's) or out.",
         ),
     ]
     strict: Annotated[

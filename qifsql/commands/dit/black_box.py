@@ -59,7 +59,7 @@ def missing(without: str, records: Iterable[int]) -> None:
         raise InputError(
             f"{several(lacking, 'release')} of {total:,} without a person "
             f"{'is' if lacking == 1 else 'are'} missing, the first is {path_of(without, first)}; "
-            "make them, or look at fewer people with --sample"
+            "make them, or look at fewer people with --sample-size"
         )
 
 

@@ -1,9 +1,11 @@
 """``qifsql dit``."""
 
 from qifsql.commands.dit.spec import DitOptions
+from qifsql.data.option import as_tuple
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
+from qifsql.options.texts import hierarchies_of_secrets
 
 EXAMPLES = {
     "How much does the guess about a person depend on their own record?": (
@@ -29,6 +31,9 @@ def dit(data: Data, options: DitOptions, charts: Charts, output: Output, limits:
     dataset = data.dataset()
     if output.out is not None:
         check_place(output.out, dataset.paths)
+    if files := options.get("hierarchy"):
+        secrets = as_tuple(options["secret"])
+        options["hierarchy"] = hierarchies_of_secrets(as_tuple(files), secrets)  # type: ignore[arg-type]
     with runtime.store(store, quiet=limits.quiet), limits.settings() as settings:
         result = run(dataset, **options, where=data.where, settings=settings)
     done = [f"{result.written:,} rows written to {records}"] if records else []

@@ -55,9 +55,10 @@ def dit(
         secret: Predicted secret: a column or named expression.
         classifier: naive-bayes, or with qifsql[ml] decision-tree, random-forest, logistic-
             regression, k-nearest, bernoulli-nb.
-        hierarchy: Hierarchy of the secret; adds a distance along its edges.
-        threshold: Count people with a distance above this; default 10^-2.5.
-        sample: Number of people to draw; 0 tests everybody.
+        hierarchy: Hierarchy of the secret, also as {"illness": "tree.csv"}; adds a distance along
+            its edges.
+        distance: Count people with a distance above this; default 10^-2.5.
+        sample_size: Number of people to draw; 0 tests everybody.
         records: Write one row per record or person, in input order, to this .parquet or .csv
             file.
         key: Person key, copied to records.

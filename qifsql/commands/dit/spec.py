@@ -1,6 +1,6 @@
 """Options of ``dit``: the method of release, the classifier, and the people to test."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Required, TypedDict
@@ -8,12 +8,14 @@ from typing import Annotated, Any, Required, TypedDict
 from qifsql.adversary.options import qids_option
 from qifsql.commands.dit import black_box
 from qifsql.counting.constraints import Number, Wishes
+from qifsql.data.expressions import split_name
 from qifsql.data.files import path_text
 from qifsql.data.option import (
     DETAILS,
     FILE,
     FLAG,
     FLOAT,
+    HIERARCHIES,
     NAMES,
     NUMBER,
     NUMBERS,
@@ -56,7 +58,7 @@ class DitOptions(TypedDict, total=False):
     (``qifsql.commands.dit.posteriors``), or one of scikit-learn
     (``qifsql.commands.dit.classifiers``), which is trained on every release. ``hierarchy``: a file
     of the secret's values and the nodes above them (``value;node;...``), for ``emd_hierarchy``.
-    ``threshold``: distances above which people are counted. ``sample``: the number of people to
+    ``distance``: distances above which people are counted. ``sample_size``: the number of people to
     test, drawn by the seed of the settings. ``records``: a file for a row per record
     (``qifsql.commands.dit.per_person``), with their ``key``. ``store``: a DuckDB file of finished
     batches; ``restart`` removes it.
@@ -88,28 +90,31 @@ class DitOptions(TypedDict, total=False):
         ),
     ]
     hierarchy: Annotated[
-        str | Path | None,
+        str | Path | Mapping[str, str | Path] | None,
         Option(
-            form=FILE,
-            help="Hierarchy of the secret, lines value;node;...: adds a distance along its edges.",
+            form=HIERARCHIES,
+            help="SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a distance "
+            "along its edges.",
             panel=DETAILS,
         ),
     ]
-    threshold: Annotated[
+    distance: Annotated[
         float | str | Sequence[float | str] | None,
         Option(
             form=NUMBERS,
             help="Count people with a distance above this (default 10^-2.5). Repeatable.",
             panel=DETAILS,
+            formerly="--threshold",
         ),
     ]
-    sample: Annotated[
+    sample_size: Annotated[
         int,
         Option(
             form=WHOLE,
             help="Random sample of people, drawn by --seed (0: all).",
             panel=DETAILS,
             usual=0,
+            formerly="--sample",
         ),
     ]
     records: Annotated[
@@ -207,9 +212,10 @@ class Question:
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":
         """Return the question that the options state; InputError if they contradict each other."""
+        hierarchy = _tree(options["hierarchy"], options["secret"])
         release, without, hierarchy = (
             None if path is None else path_text(path)
-            for path in (options["release"], options["without"], options["hierarchy"])
+            for path in (options["release"], options["without"], hierarchy)
         )
         method = _method(options, files=bool(release or without))
         _check_elsewhere(method, options)
@@ -217,8 +223,8 @@ class Question:
             method,
             _runs(method, options),
             options["classifier"],
-            _points(options["threshold"]),
-            _sampled(options["sample"]),
+            _points(options["distance"]),
+            _sampled(options["sample_size"]),
             seed,
             hierarchy,
             release,
@@ -323,10 +329,26 @@ def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
             raise ColumnError(f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, qids)}")
 
 
+def _tree(
+    hierarchy: str | Path | Mapping[str, str | Path] | None, secret: str | Sequence[str]
+) -> str | Path | None:
+    """Return the file of the secret's hierarchy; InputError if it is that of another column."""
+    if not isinstance(hierarchy, Mapping):
+        return hierarchy
+    names = [(split_name(name) or (name, ""))[0] for name in as_names(secret)]
+    for name in hierarchy:
+        if name not in names:
+            raise InputError(
+                f"the hierarchy is of {quoted(name)}, which is not the secret here"
+                f"{did_you_mean(name, names)}"
+            )
+    return next(iter(hierarchy.values()), None)
+
+
 def _sampled(n: int) -> int:
     """Return the number of people to test, 0 for all; InputError if it is not a whole number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError("a sample is a number of people, from 1")
+        raise InputError("a sample size is a number of people, from 1")
     return n
 
 
@@ -339,7 +361,7 @@ def _points(thresholds: float | str | Sequence[float | str] | None) -> tuple[flo
     try:
         distances = [float(part) for part in parts]
     except (TypeError, ValueError) as e:
-        raise InputError("a threshold is a distance, such as 0.003") from e
+        raise InputError("a distance is a number, such as 0.003") from e
     if not all(0 <= x < float("inf") for x in distances):
-        raise InputError("a threshold is a distance from 0")
+        raise InputError("a distance is a number from 0")
     return tuple(sorted(set(distances)))

@@ -83,7 +83,7 @@ def estimate(
 ) -> Result:
     """Estimate population uniqueness and the risk of records from a sample.
 
-    Give one of fraction, population_size or weight.
+    Give one of fraction, population_size or sampling_weight.
 
     Args:
         source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
@@ -94,7 +94,7 @@ def estimate(
             machine.
         fraction: Sampling fraction in (0, 1], a number or a text such as "1/100".
         population_size: Number of people in the population.
-        weight: Sampling weights: the people that each record represents.
+        sampling_weight: Sampling weights: the people that each record represents.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
             decade=birth_year//10. One text may name several: "age,sex".
         null: "distinct" (a missing value is one more value) or "drop" (leave out records that
@@ -124,7 +124,7 @@ def estimate(
 
     """
     options = complete(options, EstimateOptions)
-    share = _share(options["fraction"], options["population_size"], options["weight"])
+    share = _share(options["fraction"], options["population_size"], options["sampling_weight"])
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "estimate")
@@ -132,7 +132,7 @@ def estimate(
         "crs",
         source,
         qids=options["qids"],
-        weight=options["weight"],
+        weight=options["sampling_weight"],
         key=options["key"],
         where=where,
         null=options["null"],
@@ -188,7 +188,7 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
         raise InputError(
             "say in one way how the sample was drawn: its share of the population (--fraction "
             "0.01), the people of the population (--population-size 1000000), or sampling weights "
-            "(--weight COLUMN)"
+            "(--sampling-weight COLUMN)"
         )
     if fraction is not None:
         return Share(fraction=_fraction(fraction))

@@ -13,12 +13,12 @@ class EstimateOptions(TypedDict, total=False):
     """Options of ``estimate``: quasi-identifiers, and the sampling fraction.
 
     The sampling fraction is given in one of three ways: ``fraction``, in (0, 1] (``0.01``,
-    ``1/100``); ``population_size``, the number of people in the population; or ``weight``, the
-    number of people that each record represents. A missing value is a value (``null="distinct"``),
-    or the record is left out (``drop``). ``records`` is a Parquet or CSV file for the risk of every
-    record, in the order of the input: ``record`` (from 1), the ``key`` under its name,
-    ``block_size``, ``population_block`` (expected people of the population in the same block) and
-    ``risk``, E(1/F | f).
+    ``1/100``); ``population_size``, the number of people in the population; or ``sampling_weight``,
+    the number of people that each record represents. A missing value is a value
+    (``null="distinct"``), or the record is left out (``drop``). ``records`` is a Parquet or CSV
+    file for the risk of every record, in the order of the input: ``record`` (from 1), the ``key``
+    under its name, ``block_size``, ``population_block`` (expected people of the population in the
+    same block) and ``risk``, E(1/F | f).
     """
 
     fraction: Annotated[
@@ -32,12 +32,13 @@ class EstimateOptions(TypedDict, total=False):
     population_size: Annotated[
         int | None, Option(form=WHOLE, help="Or: number of people in the population.", panel=DATA)
     ]
-    weight: Annotated[
+    sampling_weight: Annotated[
         str | None,
         Option(
             form=TEXT,
             help="Or: sampling weights, people per record.",
             panel=DATA,
+            formerly="--weight",
         ),
     ]
     qids: Required[

@@ -1,16 +1,15 @@
 """``qifsql levels``."""
 
-from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
 
 from qifsql.commands.levels.spec import BOUNDS, PANEL, LevelOptions
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError
 from qifsql.options import runtime
 from qifsql.options.grouping import described
 from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.texts import assigned
+from qifsql.options.texts import hierarchies_of_secrets
 
 NOT_KEPT = 4  # the exit code if a required level is not met
 
@@ -60,7 +59,7 @@ def levels(
     if people := options.get("population"):
         options["population"] = data.dataset(str(people))
     if files := options.get("hierarchy"):
-        options["hierarchy"] = _hierarchies(files, options.get("secret", ()))
+        options["hierarchy"] = hierarchies_of_secrets(files, options.get("secret", ()))
     with limits.settings() as settings:
         result = run(dataset, **options, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
@@ -70,22 +69,3 @@ def levels(
     if enforce and not result:
         runtime.talk(f"not kept: {', '.join(broken(result.frame))}")
         raise typer.Exit(NOT_KEPT)
-
-
-def _hierarchies(values: Iterable[str], secrets: Sequence[str]) -> dict[str, str]:
-    """Return the files of hierarchies by their secrets, from ``SECRET=FILE``."""
-    from qifsql.data.expressions import split_name
-
-    secret_names = [(split_name(secret) or (secret, ""))[0] for secret in secrets]
-    files: dict[str, str] = {}
-    for text in values:
-        pair = assigned(text, secret_names)
-        if pair is None and len(secret_names) == 1:
-            pair = secret_names[0], text
-        if pair is None:
-            raise InputError("a --hierarchy is written SECRET=FILE")
-        name, file = pair
-        if name in files:
-            raise InputError(f"the hierarchy of {quoted(name)} is given twice; give it once")
-        files[name] = file
-    return files

@@ -8,6 +8,7 @@ import typer
 from qifsql.data.option import DATA, DETAILS, RUN
 from qifsql.errors import InputError
 from qifsql.options import runtime
+from qifsql.options.grouping import Formerly
 from qifsql.options.texts import assigned
 
 Results = Annotated[
@@ -34,7 +35,7 @@ EXAMPLES = {
         "-s TP_COR_RACA -o risk.parquet && qifsql report risk.parquet -o report.html"
     ),
     "Write it in Portuguese, about pupils.": (
-        "qifsql report risk.parquet -o relatorio.html --lang pt-BR --people alunos"
+        "qifsql report risk.parquet -o relatorio.html --lang pt-BR --people-word alunos"
     ),
 }
 
@@ -51,8 +52,9 @@ def report(
     people: Annotated[
         str,
         typer.Option(
-            "--people", help="Name of the people, such as pupils.", rich_help_panel=DETAILS
+            "--people-word", help="Word for the people, such as pupils.", rich_help_panel=DETAILS
         ),
+        Formerly("--people", "--people-word"),
     ] = "",
     label: Annotated[
         list[str] | None,
@@ -98,7 +100,7 @@ def report(
         ),
     ] = None,
     chart_format: Annotated[
-        str, typer.Option("--chart-format", help="html, svg, png or json.", rich_help_panel=RUN)
+        str, typer.Option("--chart-format", help="svg, html, png or json.", rich_help_panel=RUN)
     ] = "svg",
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print no notes.", rich_help_panel=RUN)

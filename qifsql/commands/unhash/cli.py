@@ -10,7 +10,7 @@ EXAMPLES = {
         "unhash log.csv --column number --hash md5 --pattern '[0-9]{4}'"
     ),
     "Try three to five digits, and write what was found.": (
-        "qifsql unhash log.csv -c number --hash md5 --pattern '[0-9]{3,5}' -o found.json"
+        "qifsql unhash log.csv --column number --hash md5 --pattern '[0-9]{3,5}' -o found.json"
     ),
 }
 

@@ -24,7 +24,7 @@ class UnhashOptions(TypedDict, total=False):
     column: Required[
         Annotated[
             str,
-            Option(form=TEXT, help="Column with the hashes.", panel=DATA, flags=("--column", "-c")),
+            Option(form=TEXT, help="Column with the hashes.", panel=DATA, formerly="-c"),
         ]
     ]
     algorithm: Required[

@@ -263,7 +263,7 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
             "secret": "s",
             "truth": "truth",
             "plain": plain_text(case),
-            "suppressed": "ignored" if case.ignored else "candidates",
+            "suppressed": "out" if case.ignored else "everyone",
             "progressive": True,
             "records": out,
         }

@@ -36,7 +36,7 @@ def test_it_works_before_anything_is_broken(tmp_path: Path) -> None:
     assert result.details["releases"]["only_suppressed"].to_list() == [1, 1]
     assert result.details["releases"]["suppressed"].to_list() == [1, 1]
     assert "1 suppressed record: may be anybody's" in result.notes[0]
-    ignored = compose(tmp_path, suppressed="ignored")
+    ignored = compose(tmp_path, suppressed="out")
     assert ignored.frame["located"].to_list() == [2]
     assert ignored.details["releases"]["in_no_class"].to_list() == [1, 1]
 
@@ -80,7 +80,7 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
         {"strict": True, "qids": ["age"]},
         "people.parquet has 1 person in no class of r1.parquet and 0 people in several",
     ),
-    (None, {"suppressed": "drop"}, "candidates, ignored"),
+    (None, {"suppressed": "drop"}, "everyone, out"),
     (None, {"confidence": 0}, "not above 0"),
     (None, {"confidence": ["x"]}, "is not a number"),
     (None, {"truth": "id"}, "truth .* is BIGINT"),
@@ -130,7 +130,7 @@ def test_gaps_and_overlaps_are_remarked_with_their_people(tmp_path: Path) -> Non
 
 
 def test_contradictions_are_apart(tmp_path: Path) -> None:
-    result = compose(tmp_path, {"s": ["x", "y", "z"]}, suppressed="ignored")
+    result = compose(tmp_path, {"s": ["x", "y", "z"]}, suppressed="out")
     row = result.frame.row(0, named=True)
     assert (row["located"], row["contradictions"], row["perfect_breach"]) == (2, 2, 0)
     assert row["effective_posterior"] is row["posterior_success"] is None

@@ -220,7 +220,7 @@ def test_naive_bayes_is_that_of_scikit_learn(people: Path) -> None:
 
 def test_classifiers_of_scikit_learn(people: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    asked = {"qids": QIDS, "secret": "occupation", "k": 5, "sample": 4}
+    asked = {"qids": QIDS, "secret": "occupation", "k": 5, "sample_size": 4}
     for name in ("decision-tree", "logistic-regression", "k-nearest"):
         found = qifsql.dit(people, **asked, classifier=name)
         assert of(found, "emd")["records"] == 4
@@ -281,7 +281,7 @@ def test_a_release_with_other_columns(people: Path, tmp_path: Path) -> None:
 
 
 def test_a_command_makes_releases(people: Path, tmp_path: Path) -> None:
-    asked = {"qids": QIDS, "secret": "occupation", "sample": 2}
+    asked = {"qids": QIDS, "secret": "occupation", "sample_size": 2}
     copy = shutil.which("cp")
     found = qifsql.dit(people, **asked, command=f"{copy} {{input}} {{output}}")
     assert_frame_equal(numbers(found), numbers(qifsql.dit(people, **asked, k=1)), abs_tol=1e-12)
@@ -351,7 +351,7 @@ def test_csv_releases_with_intervals(tmp_path: Path) -> None:
 
     def asked(cell: str, **more: Any) -> pl.DataFrame:
         command = f"{sys.executable} {change} {{input}} {{output}} '{cell}'"
-        more |= {"qids": ["q", "g"], "secret": "s", "sample": 3}
+        more |= {"qids": ["q", "g"], "secret": "s", "sample_size": 3}
         return numbers(qifsql.dit(source, **more, command=command))
 
     expected = asked("{20,25}".join('""'))
@@ -386,14 +386,17 @@ def test_help_says_that_no_sample_is_everybody() -> None:
 
 
 def test_mdav_is_made_anew_for_everybody(people: Path) -> None:
-    found = qifsql.dit(people, qids=["age"], secret="occupation", method="mdav", k=5, sample=3)
+    found = qifsql.dit(people, qids=["age"], secret="occupation", method="mdav", k=5, sample_size=3)
     assert of(found, "emd")["records"] == 3
     assert found.frame["method"].to_list() == ["mdav"] * 3
 
 
 def test_what_is_said_of_a_sample_is_not_said_of_everybody(people: Path) -> None:
     asked = ("dit", people, "-q", "age", "-s", "occupation", "--method", "mdav", "--k", "5")
-    few, every = run(*asked, "--sample", "3", "--format", "table"), run(*asked, "--format", "table")
+    few, every = (
+        run(*asked, "--sample-size", "3", "--format", "table"),
+        run(*asked, "--format", "table"),
+    )
     note = "were drawn and looked at: the distances of the others may be larger"
     assert note in few.err
     assert note not in every.err
@@ -431,7 +434,7 @@ def test_a_store_goes_on_and_refuses_other_questions(people: Path, tmp_path: Pat
 
 
 def test_shares_add_up(people: Path) -> None:
-    found = qifsql.dit(people, qids=QIDS, secret="occupation", k=3, threshold="0,0.01,1")
+    found = qifsql.dit(people, qids=QIDS, secret="occupation", k=3, distance="0,0.01,1")
     rows = found.details["thresholds"].filter(distance="emd")
     assert rows["point"].to_list() == [0, 0.01, 1]
     assert rows["people"][2] == 0
@@ -467,8 +470,8 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
         ({"k": 2, "l": 99}, "no class can have so many"),
         ({"k": 2, "method": "mondrain"}, 'did you mean "mondrian"'),
         ({"k": 2, "classifier": "naive"}, "there is no classifier"),
-        ({"k": 2, "sample": -1}, "a sample is a number"),
-        ({"k": 2, "threshold": "x"}, "a threshold is a distance"),
+        ({"k": 2, "sample_size": -1}, "a sample size is a number"),
+        ({"k": 2, "distance": "x"}, "is a number"),
         ({"k": 2, "secret": "age"}, "quasi-identifier"),
         ({"k": 2, "secret": ["id", "occupation"]}, "one secret is tested at a time"),
         ({"k": 2, "where": "age < 0"}, "there is nobody to test"),

@@ -181,7 +181,7 @@ def test_individual_risks_are_those_of_sdcmicro(tmp_path: Path):
     schema = {"A": pl.Int64, "B": pl.Int64, "C": pl.Int64, "weight": pl.Float64}
     rows = list(zip(a, b, c, weights, strict=True))
     file, out = write(tmp_path / "a.parquet", rows, schema), tmp_path / "risk.parquet"
-    done = qifsql.estimate(file, qids=["A", "B", "C"], weight="weight", records=out)
+    done = qifsql.estimate(file, qids=["A", "B", "C"], sampling_weight="weight", records=out)
     published = (
         *(0.01355297, 0.08579129, 0.01355297, 0.17707583),
         *(0.01877883, 0.01877883, 0.03931625, 0.01355297),
@@ -238,7 +238,9 @@ def test_weighted_samples_are_those_of_the_oracle(
     folder = tmp_path_factory.mktemp("e")
     rows = [(a, b, w) for (a, b), w in zip(people, weights, strict=True)]
     file = write(folder / "a.parquet", rows, {'a"b': pl.String, "select": pl.Float64, "w": kind})
-    done = qifsql.estimate(file, qids=['a"b', "select"], weight="w", records=folder / "r.parquet")
+    done = qifsql.estimate(
+        file, qids=['a"b', "select"], sampling_weight="w", records=folder / "r.parquet"
+    )
     size: Counter[Any] = Counter(map(block, people))
     total: dict[Any, Fraction] = defaultdict(Fraction)
     for person, weight in zip(people, weights, strict=True):
@@ -273,7 +275,7 @@ def test_results_do_not_depend_on_threads_or_order(tmp_path: Path):
         file = write(tmp_path / f"{i}.parquet", own, schema)
         for threads in (1, 3):
             done = qifsql.estimate(
-                file, qids=["a", "b"], weight="w", settings=Settings(threads=threads)
+                file, qids=["a", "b"], sampling_weight="w", settings=Settings(threads=threads)
             )
             frames = (
                 done.frame.drop("seconds"),
@@ -306,14 +308,19 @@ def test_a_sample_of_everybody_is_exact(tmp_path: Path):
     assert (row["population_share"], row["of_sample_uniques"]) == (0.5, 1)
     assert done.details["individual"]["expected_reidentified"][0] == 3
     assert done.notes == ()
-    for way in ({"population_size": 4}, {"weight": "1"}):
+    for way in ({"population_size": 4}, {"sampling_weight": "1"}):
         assert qifsql.estimate(file, qids="a", **way).frame["method"].to_list() == ["exact"]
 
 
 def test_a_fraction_and_the_number_of_people_say_the_same(tmp_path: Path):
     rows = [(i * i % 31, i % 3) for i in range(60)]
     file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64, "b": pl.Int64})
-    ways = ({"fraction": "0.05"}, {"fraction": "1/20"}, {"population_size": 1200}, {"weight": "20"})
+    ways = (
+        {"fraction": "0.05"},
+        {"fraction": "1/20"},
+        {"population_size": 1200},
+        {"sampling_weight": "20"},
+    )
     found = [qifsql.estimate(file, qids=["a", "b"], **way) for way in ways]
     frames = [one.frame.drop("seconds") for one in found]
     assert all(frame.equals(frames[0]) for frame in frames)
@@ -385,14 +392,14 @@ def test_fractions_that_are_none_are_refused(table: Path, fraction: str):
     ("asked", "error", "says"),
     [
         ({}, InputError, "in one way"),
-        ({"fraction": 0.1, "weight": "w"}, InputError, "in one way"),
+        ({"fraction": 0.1, "sampling_weight": "w"}, InputError, "in one way"),
         ({"population_size": 2}, InputError, "smaller than the sample"),
         ({"population_size": 0}, InputError, "at least 1"),
-        ({"weight": "zero"}, WeightError, "is 0 in 1 record"),
-        ({"weight": "gap"}, WeightError, "missing, negative or infinite"),
-        ({"weight": "less"}, WeightError, "missing, negative or infinite"),
-        ({"weight": "small"}, WeightError, "less than its 3 records"),
-        ({"weight": "wait"}, ColumnError, "wait"),
+        ({"sampling_weight": "zero"}, WeightError, "is 0 in 1 record"),
+        ({"sampling_weight": "gap"}, WeightError, "missing, negative or infinite"),
+        ({"sampling_weight": "less"}, WeightError, "missing, negative or infinite"),
+        ({"sampling_weight": "small"}, WeightError, "less than its 3 records"),
+        ({"sampling_weight": "wait"}, ColumnError, "wait"),
         ({"fraction": 0.1, "qids": "b"}, ColumnError, '"b"'),
         ({"fraction": 0.1, "where": "a > 9"}, DatasetError, "no records"),
         ({"fraction": 0.1, "null": "match-any"}, InputError, "match-any"),
@@ -417,11 +424,11 @@ def test_the_input_is_not_written_over(table: Path):
 def test_the_command_gives_what_the_function_gives(tmp_path: Path):
     rows = [(i * i % 41, i % 3, 30.0) for i in range(90)]
     file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64, "<b>": pl.Int64, "w": pl.Float64})
-    done = run("estimate", file, "--qids", "a,<b>", "--weight", "w", "--format", "json")
+    done = run("estimate", file, "--qids", "a,<b>", "--sampling-weight", "w", "--format", "json")
     assert done.code == 0
     document = json.loads(done.out)
     assert document["spec"]["weight"] == "w"
-    mine = qifsql.estimate(file, qids=["a", "<b>"], weight="w")
+    mine = qifsql.estimate(file, qids=["a", "<b>"], sampling_weight="w")
     for row, one in zip(document["results"], mine.frame.drop("seconds").to_dicts(), strict=True):
         assert {name: row[name] for name in one} == one
     assert document["individual"] == mine.details["individual"].to_dicts()
