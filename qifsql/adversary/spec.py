@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Unpack
 
 from sqlglot import exp
@@ -11,7 +10,7 @@ from qifsql.adversary.gains import IDENTITY, Gain, parse
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import NullRule, Options
 from qifsql.data.collection import Absent, Collection, Source
-from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, as_tuple, check_names
@@ -123,7 +122,7 @@ class Attack:
         """Return whether all models are membership models."""
         return {name.strip().casefold() for name in self.models} <= MEMBERSHIP
 
-    def among(self, population: str | Path | Dataset) -> "Attack":
+    def among(self, population: Tabular) -> "Attack":
         """Return the spec with a population as focal dataset, and the release as the last one.
 
         The release is the dataset that was focal; auxiliary datasets stay auxiliary. If there are

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
-from qifsql.data.dataset import Column, Dataset, datasets
+from qifsql.data.dataset import Column, Dataset, Tabular, datasets
 from qifsql.errors import InputError, several
 
 SUPPRESSED = ("everyone", "out")
@@ -33,8 +33,8 @@ class Composition:
     @classmethod
     def of(
         cls,
-        releases: Sequence[str | Path | Dataset],
-        people: str | Path | Dataset,
+        releases: Sequence[Tabular],
+        people: Tabular,
         instead: str = "compose different releases",
         **options: object,
     ) -> "Composition":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.dataset import datasets as datasets_of
 from qifsql.errors import DatasetError, InputError, several
 
@@ -53,7 +53,7 @@ class Collection:
     @classmethod
     def of(
         cls,
-        datasets: Sequence["str | Path | Dataset"],
+        datasets: Sequence[Tabular],
         *,
         key: str | Sequence[str] | None = None,
         absent: Absent = "null",
@@ -148,4 +148,4 @@ def _same_rows(one: Dataset, other: Dataset) -> bool:
     return real[0] == real[1] and tables[0] == tables[1] and one.wave == other.wave
 
 
-Source: TypeAlias = str | Path | Dataset | Collection | Sequence[str | Path | Dataset]
+Source: TypeAlias = Tabular | Collection | Sequence[Tabular]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from qifsql.data.files import check_file, path_text, several_paths
 from qifsql.data.formats import (
@@ -19,7 +19,7 @@ from qifsql.data.formats import (
     magic,
     partition_columns,
 )
-from qifsql.data.frames import arrow_table, path_of
+from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
 Writing = Literal["", "unusual", "several"]
@@ -117,7 +117,7 @@ class Dataset:
     @classmethod
     def open(
         cls,
-        source: "str | Path | Dataset",
+        source: "Tabular",
         *,
         all_varchar: bool = False,
         delimiter: str | None = None,
@@ -310,3 +310,7 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
                     "hold records that were deleted or replaced; export the current records first "
                     f"({reader} reads them) to a Parquet file outside that folder, and name it"
                 )
+
+
+Tabular: TypeAlias = str | Path | Stream | Lazy | Dataset
+"""Sources of one dataset: a path, a data frame, or a dataset."""

@@ -19,6 +19,16 @@ class Stream(Protocol):
         """Return the stream of the Arrow PyCapsule interface."""
 
 
+class Lazy(Protocol):
+    """A query of a data frame that is not computed yet: a Polars LazyFrame."""
+
+    def collect_schema(self) -> object:
+        """Return names and types of the columns."""
+
+    def lazy(self) -> Any:
+        """Return the query itself."""
+
+
 def arrow_table(source: Any, table: str = "") -> Any:
     """Return a data frame as an Arrow table, without copying a table; None for other objects.
 

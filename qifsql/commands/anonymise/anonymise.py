@@ -18,7 +18,7 @@ from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
 from qifsql.counting.dependents import dependents
 from qifsql.counting.meter import Meter
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import complete
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
@@ -33,7 +33,7 @@ from qifsql.results.storage import Origin, check_place
 
 
 def anonymise(
-    source: str | Path | Dataset,
+    source: Tabular,
     out: str | Path,
     *,
     where: str | None = None,
@@ -46,9 +46,9 @@ def anonymise(
     nor on threads. A missing value is a value.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         out: File to write: .parquet, .csv or .csv.gz.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

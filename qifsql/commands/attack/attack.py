@@ -31,10 +31,10 @@ def attack(
     Args:
         model: One of crs cas cms irs ias ims crl cal cml irl ial iml, or several of one kind of
             target, as "crs,cas".
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset. For longitudinal models a list of these, the focal one first,
-            or a Collection.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset. For longitudinal models a list of
+            these, the focal one first, or a Collection.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as

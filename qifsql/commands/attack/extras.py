@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import check_file, is_duckdb, misplaced
 from qifsql.errors import InputError
 from qifsql.results.assessment import MEASURES, chosen
@@ -26,7 +26,7 @@ class Extras:
     progressive: bool = False
 
     @classmethod
-    def of(cls, options: AttackOptions, population: str | Path | Dataset | None) -> "Extras":
+    def of(cls, options: AttackOptions, population: Tabular | None) -> "Extras":
         """Return the extras of an attack; ``population`` is None if used for membership."""
         names = chosen(options.get("measures", ()))
         if population is not None and "risks" not in names:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from qifsql.adversary.options import Options
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import CHANCE, DETAILS, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
 
 
@@ -31,7 +31,7 @@ class AttackOptions(Options, total=False):
         Option(form=TEXT, help="Unit of the gains, such as BRL.", panel=DETAILS),
     ]
     population: Annotated[
-        str | Path | Dataset | None,
+        Tabular | None,
         Option(
             form=TEXT,
             help="Population file: for membership or journalist risk.",

@@ -37,9 +37,9 @@ def blocks(
     Options of an attack without a meaning here are refused.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         order: smallest, largest or revealing.
         limit: Number of blocks; 0 lists all, in memory.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

@@ -20,7 +20,7 @@ from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
@@ -40,7 +40,7 @@ def check(
     *,
     preset: str | None = None,
     baseline: str | Path | None = None,
-    population: str | Path | Dataset | None = None,
+    population: Tabular | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Verdict:
@@ -49,9 +49,9 @@ def check(
     Options that are given win over those of the policy.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset. Several for longitudinal models.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset. Several for longitudinal models.
         policy: Policy file (TOML): adversary, rules and the last release.
         preset: Levels of an authority instead of a policy file: k3, k5, k10, health, hipaa or
             wp216.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import DATA, NAME, TEXT, Form, Option, one_of
 
 
@@ -26,7 +26,7 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
         ),
     ]
     population: Annotated[
-        str | Path | Dataset | None,
+        Tabular | None,
         Option(form=TEXT, help="Population file: everybody who may be in the release.", panel=DATA),
     ]
     baseline: Annotated[

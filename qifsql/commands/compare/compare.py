@@ -6,7 +6,6 @@ value is a value, a suppressed record is a record), and its columns are compared
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -16,7 +15,7 @@ from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import losses, risks
 from qifsql.counting.composition import Compared, Composition
-from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
@@ -51,8 +50,8 @@ MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
 
 def compare(
-    original: str | Path | Dataset,
-    sanitised: str | Path | Dataset | Sequence[str | Path | Dataset],
+    original: Tabular,
+    sanitised: Tabular | Sequence[Tabular],
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -63,9 +62,9 @@ def compare(
     A missing value is a value. Cells may be generalised.
 
     Args:
-        original: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        original: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         sanitised: One release or several, each as the source of an attack.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

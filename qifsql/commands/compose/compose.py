@@ -9,7 +9,6 @@ right.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -20,7 +19,7 @@ from qifsql.commands.compose.release_steps import read_people, read_secrets
 from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
@@ -42,7 +41,7 @@ FINEST = 10**6  # largest denominator of a level, so that counts stay exact
 
 
 def compose(
-    releases: Sequence[str | Path | Dataset],
+    releases: Sequence[Tabular],
     *,
     settings: Settings | None = None,
     **options: Unpack[ComposeOptions],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option, secret_option
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     DATA,
     DETAILS,
@@ -39,7 +39,7 @@ class ComposeOptions(TypedDict, total=False):
 
     people: Required[
         Annotated[
-            str | Path | Dataset,
+            Tabular,
             Option(
                 form=TEXT,
                 help="File with raw values, one row per person who is in all releases.",

@@ -1,7 +1,6 @@
 """Describe the columns of a dataset and propose a role for each."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -10,7 +9,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
-from qifsql.data.dataset import Column, Dataset
+from qifsql.data.dataset import Column, Dataset, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
 from qifsql.data.types import nested
@@ -56,7 +55,7 @@ VALUES: dict[str, pl.DataType] = {
 
 
 def describe(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -67,9 +66,9 @@ def describe(
     Roles are suggestions from names, types and counts, with a reason and a degree of confidence.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

@@ -18,7 +18,7 @@ from qifsql.commands.dit.batches import passes_of, work
 from qifsql.commands.dit.release_sources import Maker
 from qifsql.commands.dit.spec import DitOptions, Question, check_plain
 from qifsql.counting.meter import Meter
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
 from qifsql.data.relation import openings
@@ -33,7 +33,7 @@ from qifsql.results.storage import Origin, streamed_place
 
 
 def dit(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -45,9 +45,9 @@ def dit(
     and without each person. Missing values are values. Nothing is random without a sample.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

@@ -1,5 +1,6 @@
 """Options of ``dit``: the method of release, the classifier, and the people to test."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -336,6 +337,8 @@ def _tree(
     if not isinstance(hierarchy, Mapping):
         return hierarchy
     names = [(split_name(name) or (name, ""))[0] for name in as_names(secret)]
+    if any(not isinstance(file, str | os.PathLike) for file in hierarchy.values()):
+        return path_text(hierarchy)  # a TypeError that names no value
     for name in hierarchy:
         if name not in names:
             raise InputError(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Unpack
 
 import polars as pl
@@ -13,7 +12,7 @@ from qifsql.commands.dp.count import Counts, count
 from qifsql.commands.dp.mechanisms import LOCAL, MECHANISMS
 from qifsql.commands.dp.spec import BUDGETS, DpOptions
 from qifsql.commands.dp.tradeoff import TRADEOFF, weighed
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
@@ -28,7 +27,7 @@ ONCE = "records are perturbed once, so with noise on them more counts reveal not
 
 
 def dp(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -37,9 +36,9 @@ def dp(
     """Compare the privacy loss and the utility of differentially private counts.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

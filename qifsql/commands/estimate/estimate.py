@@ -16,7 +16,7 @@ from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import opened
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
@@ -75,7 +75,7 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 
 
 def estimate(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -86,9 +86,9 @@ def estimate(
     Give one of fraction, population_size or sampling_weight.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

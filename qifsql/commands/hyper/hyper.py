@@ -51,9 +51,9 @@ def hyper(
     fractions.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         show: prior, cooccurrence, joint, channel or hyper.
         out: Stream the table to this .parquet or .csv file.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

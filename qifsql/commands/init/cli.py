@@ -32,8 +32,8 @@ def init(
         str | None,
         typer.Option(
             "--data",
-            help="A dataset to begin with: Parquet, CSV, a glob, a folder of Parquet, "
-            "table@file.duckdb (default: the bundled sample).",
+            help="A dataset to begin with: Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, "
+            "table@database (default: the bundled sample).",
             rich_help_panel=DATA,
         ),
     ] = None,

@@ -38,9 +38,9 @@ def levels(
     result met or not.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as

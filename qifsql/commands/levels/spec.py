@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
 from qifsql.adversary.options import Null, Where, qids_option, secret_option
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import (
     DATA,
@@ -81,7 +81,7 @@ class LevelOptions(TypedDict, total=False):
         ),
     ]
     population: Annotated[
-        str | Path | Dataset | None,
+        Tabular | None,
         Option(
             form=TEXT,
             help="Population file, for k-map and delta-presence.",

@@ -7,7 +7,6 @@ M58 (the voter list: Sweeney 2002).
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -16,7 +15,7 @@ from sqlglot import exp
 from qifsql.adversary import roles
 from qifsql.commands.link.spec import LinkOptions
 from qifsql.counting.matching_columns import Side, sides
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
@@ -78,8 +77,8 @@ one, the number of these that are right at best and, with the truth, on average.
 
 
 def link(
-    release: str | Path | Dataset,
-    register: str | Path | Dataset,
+    release: Tabular,
+    register: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -88,12 +87,12 @@ def link(
     """Link the records of a release with a register by their quasi-identifiers.
 
     Args:
-        release: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset. Its people are to be identified.
-        register: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset. It names people.
+        release: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset. Its people are to be identified.
+        register: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset. It names people.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

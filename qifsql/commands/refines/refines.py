@@ -51,9 +51,9 @@ def refines(
     A missing value is a value.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         a: Quasi-identifiers: columns, patterns or named expressions.
         b: Quasi-identifiers to compare with.
         where: SQL condition; other records are left out. NULL counts as false.

@@ -40,9 +40,9 @@ def sql(
 
     Args:
         model: As in attack.
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         step: Stop after this step and select its rows, with the names of the file. A name such
             as "blocks" means the only step of that name, "blocks_1" that of the first secret.
         simple: Return the shortest statements, for crs, cas, irs and ias on one dataset without

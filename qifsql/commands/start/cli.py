@@ -10,7 +10,7 @@ import typer
 
 from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.options import runtime
-from qifsql.options.groups import Limits
+from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
 
 EXAMPLES = {
     "From a file to a report, with the suggested roles.": (
@@ -26,7 +26,8 @@ def start(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="Parquet, CSV, TSV (.gz, .zst), glob, folder, table@file.duckdb."
+            metavar="FILE",
+            help="Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, table@database.",
         ),
     ],
     limits: Limits,
@@ -36,6 +37,9 @@ def start(
             "--yes", help="Take the suggested roles; ask nothing.", rich_help_panel=OPTIONS
         ),
     ] = False,
+    all_varchar: AllVarchar = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +74,9 @@ def start(
     with speaking(lang), closing(bars):
         result = run(
             file,
+            all_varchar=all_varchar,
+            delimiter=delimiter,
+            encoding=encoding,
             folder=folder,
             lang=lang,
             questions=_questions(bars, yes=yes),

@@ -51,6 +51,9 @@ def start(
     source: str | Path,
     *,
     yes: bool = False,
+    all_varchar: bool = False,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     folder: str | Path | None = None,
     lang: str = "en",
     questions: Questions | None = None,
@@ -63,9 +66,12 @@ def start(
     more than ten minutes, only subsets of one to three.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb).
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite).
         yes: Take the suggested roles without a question.
+        all_varchar: CSV: read every column as text.
+        delimiter: CSV: field separator; by default detected.
+        encoding: CSV: such as latin-1; by default UTF-8.
         folder: Folder for the study and its results; by default FILE-qifsql here.
         lang: Language of the report: en or pt-BR.
         questions: The questions to a person, without yes.
@@ -100,7 +106,8 @@ def start(
     with speaking(lang):  # raises for unknown languages before any work
         pass
     text = path_text(source)
-    dataset = Dataset.open(text)
+    csv: dict[str, Any] = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
+    dataset = Dataset.open(text, **csv)
     place = Path(folder) if folder is not None else Path(f"{Path(dataset.name).stem}-qifsql")
     study = place / "study.toml"
     if study.exists():
@@ -115,7 +122,7 @@ def start(
     _announce(seconds, sizes, told or silent)
     _make(place)
     roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
-    init(study, data=text, described=described, settings=settings, **roles)  # type: ignore[arg-type]
+    init(study, data=text, described=described, settings=settings, **csv, **roles)  # type: ignore[arg-type]
     try:
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
@@ -126,8 +133,8 @@ def start(
         "study": str(study),
         "report": None if results.report is None else str(results.report),
         "not_considered": _not_considered(results),
-        "commands": _commands(text, study, described, roles),
-        "steps": _steps(text, study, qids, secrets),
+        "commands": _commands(_words(text, csv), study, described, roles),
+        "steps": _steps(_words(text, csv), study, qids, secrets),
     }
     return Beginning(
         frame=results.frame,
@@ -193,27 +200,34 @@ def _not_considered(results: StudyResult) -> list[str]:
     return list(dict.fromkeys(c.name for c in columns if c.name not in covered))
 
 
-def _commands(text: str, study: Path, described: Result, roles: dict[str, Any]) -> list[str]:
+def _commands(file: list[str], study: Path, described: Result, roles: dict[str, Any]) -> list[str]:
     """Return the command lines that do the same."""
     qids, secrets = described_columns.proposal(described.rows())
-    line = ["qifsql", "init", str(study), "--data", text]
+    line = ["qifsql", "init", str(study), "--data", *file]
     if (roles["qids"], roles["secret"]) != (qids, secrets):
         line += _options(roles["qids"], roles["secret"] or [""])
     line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
     line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
-    lines = [["qifsql", "describe", text], line, ["qifsql", "run", str(study)]]
+    lines = [["qifsql", "describe", *file], line, ["qifsql", "run", str(study)]]
     return [shlex.join(words) for words in lines]
 
 
-def _steps(text: str, study: Path, qids: Names, secrets: Names) -> list[str]:
+def _steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[str]:
     """Return three command lines to go on with."""
     options = _options(qids, secrets)
     steps = [
         ["qifsql", "run", str(study)],
-        ["qifsql", "check", text, "--preset", "k5", *options],
-        ["qifsql", "what-if", text, *options, "--until", "k>=5"],
+        ["qifsql", "check", *file, "--preset", "k5", *options],
+        ["qifsql", "what-if", *file, *options, "--until", "k>=5"],
     ]
     return [shlex.join(words) for words in steps]
+
+
+def _words(text: str, csv: dict[str, Any]) -> list[str]:
+    """Return the file and how it is read, as they are typed."""
+    words = [text, *(["--all-varchar"] if csv["all_varchar"] else [])]
+    pairs = (("--delimiter", csv["delimiter"]), ("--encoding", csv["encoding"]))
+    return [*words, *(word for name, value in pairs if value for word in (name, value))]
 
 
 def _options(qids: Names, secrets: Names) -> list[str]:

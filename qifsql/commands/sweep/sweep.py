@@ -38,9 +38,9 @@ def sweep(
     interruption.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         workspace: File that stores finished work to resume from; by default memory.
         keep: Keep the workspace after success.
         told: Called with each line about what is going to happen.

@@ -18,7 +18,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.treat import draw
 from qifsql.commands.treat.effect import changes
 from qifsql.commands.treat.spec import TreatOptions
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import complete
 from qifsql.data.relation import openings
@@ -36,7 +36,7 @@ UTC = "SET TimeZone = 'UTC'"  # lots contain times as text, which the engine wri
 
 
 def treat(
-    source: str | Path | Dataset,
+    source: Tabular,
     out: str | Path,
     *,
     seed: int = 0,
@@ -49,9 +49,9 @@ def treat(
     All columns stay, under their names.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         out: File to write: .parquet, .csv or .csv.gz.
         seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
         where: SQL condition; other records are left out. NULL counts as false.

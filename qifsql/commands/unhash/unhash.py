@@ -16,7 +16,7 @@ from qifsql.commands.unhash.automaton import Automaton, automaton
 from qifsql.commands.unhash.hashes import hash_named
 from qifsql.commands.unhash.patterns import parse, together
 from qifsql.commands.unhash.spec import UnhashOptions
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
@@ -59,7 +59,7 @@ PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int
 
 
 def unhash(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -70,9 +70,9 @@ def unhash(
     Hashes may be hexadecimal digits in any case, base64 or bytes. Missing values are no hashes.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

@@ -5,7 +5,6 @@ Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Cro
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -15,7 +14,7 @@ from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
 from qifsql.counting.session import opened
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
@@ -47,7 +46,7 @@ row."""
 
 
 def unicity(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     seed: int = 0,
     where: str | None = None,
@@ -60,9 +59,9 @@ def unicity(
     else estimated from random draws that depend on the seed and the data only.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

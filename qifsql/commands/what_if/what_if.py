@@ -4,7 +4,6 @@ Or find the smallest change that keeps bounds (``qifsql.commands.what_if.smalles
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -20,7 +19,7 @@ from qifsql.commands.what_if.evaluate import Work
 from qifsql.commands.what_if.spec import WhatIfOptions
 from qifsql.counting import risks
 from qifsql.counting.dependents import dependents
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
@@ -52,7 +51,7 @@ measured, the same in every row. Both are NULL without bounds."""
 
 
 def what_if(
-    source: str | Path | Dataset,
+    source: Tabular,
     *,
     where: str | None = None,
     settings: Settings | None = None,
@@ -64,9 +63,9 @@ def what_if(
     that keeps all bounds.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.

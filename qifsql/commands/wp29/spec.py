@@ -1,14 +1,11 @@
 """Options of ``wp29``."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, TypedDict
 
 from qifsql.adversary.options import Null, RegisterWhere, Truth, qids_option, secret_option
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import COUNTS, DATA, NUMBER, TEXT, WHOLE, Option
-
-Source = str | Path | Dataset
 
 
 class Wp29Options(TypedDict, total=False):
@@ -40,7 +37,7 @@ class Wp29Options(TypedDict, total=False):
     ]
     null: Null
     register: Annotated[
-        Source | None,
+        Tabular | None,
         Option(
             form=TEXT,
             help="Linkability: a register of names or another release, as in link.",

@@ -17,10 +17,10 @@ from qifsql.commands.link.link import link
 from qifsql.commands.unicity.unicity import unicity
 from qifsql.commands.wp29 import opinion
 from qifsql.commands.wp29.opinion import CAUTION, OPINION, Row
-from qifsql.commands.wp29.spec import Source, Wp29Options
+from qifsql.commands.wp29.spec import Wp29Options
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
@@ -42,7 +42,7 @@ class _Log:
 
 
 def wp29(
-    source: Source,
+    source: Tabular,
     *,
     seed: int = 0,
     where: str | None = None,
@@ -56,9 +56,9 @@ def wp29(
     register could link.
 
     Args:
-        source: A path (Parquet, CSV or TSV, also .gz and .zst; a glob; a folder of Parquet;
-            table@file.duckdb), a data frame (anything with __arrow_c_stream__, a Polars
-            LazyFrame) or a Dataset.
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the

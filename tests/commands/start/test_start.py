@@ -169,3 +169,17 @@ def test_it_speaks_portuguese(here: Path):
     assert "Risco" in done.out
     report = (here / "people-qifsql" / "study-results" / "report.html").read_text("utf-8")
     assert 'lang="pt-BR"' in report
+
+
+def test_a_csv_is_read_as_it_is_said(here: Path):
+    rows = "".join(f"0{i % 3};{'ação' if i % 2 else 'paz'};{i}\n" for i in range(40))
+    (here / "p.csv").write_bytes(f"zip;illness;id\n{rows}".encode("latin-1"))
+    csv = ("--delimiter", ";", "--encoding", "latin-1", "--all-varchar")
+    done = run("start", "p.csv", "--yes", *csv)
+    assert done.code == 0, done.err
+    study = qifsql.Study.load(here / "p-qifsql" / "study.toml")
+    assert qifsql.run(study).met
+    assert "--all-varchar --delimiter ';' --encoding latin-1" in done.out
+    text = (here / "p-qifsql" / "study.toml").read_text()
+    assert 'encoding = "latin-1"' in text
+    assert "all_varchar = true" in text
