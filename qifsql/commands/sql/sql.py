@@ -96,14 +96,16 @@ def sql(
         raise InputError("a result is compared with simple statements alone; add simple")
     spec = Attack.of(model, source, **options)
     with opened(spec, settings, joined=False) as (_, bound):
-        if simple:
-            return statements(bound, spec, None if result is None else Path(result))
-        about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
-        about += [
+        copies = [
             f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
             for d in spec.dataset.datasets
             if d.copy_name
         ]
+        if simple:
+            texts = statements(bound, spec, None if result is None else Path(result))
+            return "\n".join([*copies, texts])
+        about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
+        about += copies
         plan = compiler.answer_plan(bound)
         if step is not None:
             plan = _until(plan, _find(plan, step, bound.microdata), bound.microdata)

@@ -154,3 +154,18 @@ def test_simple_sql_is_short() -> None:
     lines = [line for line in text.splitlines() if line and not line.startswith("--")]
     assert len(lines) <= 12
     assert '"age", "gender", COUNT(*) AS size' in text
+
+
+def test_a_converted_file_is_named_with_its_copy(tmp_path: Path) -> None:
+    source = tmp_path / "people.jsonl"
+    source.write_text('{"a": 1}\n{"a": 2}\n{"a": 2}\n')
+    done = run("sql", "crs", source, "-q", "a", "--simple")
+    assert done.code == 0, done.err
+    first, *_ = done.out.splitlines()
+    name = first.removeprefix("-- ").split(":")[0]
+    assert first == f'-- {name}: the records of "people.jsonl"; create it before you run this'
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_json('{source}')")
+        row = connection.execute(done.out).fetchone()
+    assert row is not None
+    assert row[:3] == (3, 2, 1)
