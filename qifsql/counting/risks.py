@@ -4,6 +4,7 @@ The counts are those of ``qifsql.attack`` (models CRS and CAS), and k and l come
 profiles.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,18 +66,22 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     risks = []
     for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
         secret = bound.microdata.secrets[j - 1].name if j else None
-        risks.append(_risk(secret, j, prior, after))
+        risks.append(risk(secret, j, prior, after))
     plans = list(counts.plans)
     counts.forget()
     return risks, plans
 
 
-def _risk(
+def risk(
     secret: str | None,
     j: int,
-    prior: dict[tuple[int, int], Profile],
-    after: dict[tuple[int, int], Profile],
+    prior: Mapping[tuple[int, int], Profile],
+    after: Mapping[tuple[int, int], Profile],
 ) -> Risk:
+    """Return the risk for one secret, number ``j`` from 1, or for none (0).
+
+    The profiles of question (0, 0) are about whose record it is, those of (j, 0) about the secret.
+    """
     whole, blocks = prior[0, 0], after[0, 0]
     attacks = {"crs": _row(bayes.reidentification(whole), bayes.reidentification(blocks), blocks)}
     attacks["crs"] |= {

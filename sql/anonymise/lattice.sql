@@ -75,6 +75,50 @@ SELECT
     sum(size::HUGEINT * size)::HUGEINT AS all_squares
 FROM sizes_of_node;
 
+-- One row per class of a node as it is released and combination of secrets: how many people have it.
+-- All suppressed records look alike: they are one class, number 0.
+CREATE OR REPLACE VIEW released_sides AS
+SELECT
+    CASE WHEN sized.size < wanted_k OR refused.part IS NOT NULL THEN 0 ELSE sides.part END AS part,
+    secrets,
+    sum(sides.people)::BIGINT AS people
+FROM sides
+INNER JOIN (
+    SELECT
+        part,
+        sum(people)::BIGINT AS size
+    FROM sides
+    GROUP BY part
+) AS sized ON sides.part = sized.part
+LEFT JOIN refused ON sides.part = refused.part
+GROUP BY ALL;
+
+-- One row per kind of class: how many classes have that size, that many people with the most
+-- frequent value of a secret, and that many values of it.
+CREATE OR REPLACE VIEW profile_of_sides AS
+SELECT
+    size,
+    mode,
+    "values",
+    count(*) AS blocks
+FROM (
+    SELECT
+        part,
+        sum(people)::BIGINT AS size,
+        max(people)::BIGINT AS mode,
+        count(*) AS "values"
+    FROM (
+        SELECT
+            part,
+            secret,
+            sum(people)::BIGINT AS people
+        FROM released
+        GROUP BY part, secret
+    ) AS counted
+    GROUP BY part
+) AS sized
+GROUP BY size, mode, "values";
+
 -- One row per different tuple of places: its class, and its steps in the node that is released.
 CREATE OR REPLACE VIEW done_of_node AS
 SELECT

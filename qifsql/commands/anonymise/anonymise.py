@@ -60,6 +60,8 @@ def anonymise(
         hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
         minimise: lattice: penalty (certainty penalty), classes (as many as possible),
             discernibility or entropy (non-uniform).
+        until: lattice: bounds on the risk of the release: crs<=0.1, cas(SECRET)<=0.8,
+            crs.singled_out<=5, k>=5.
         time_budget: lattice: seconds after which the search ends with the best node so far
             (default 60).
         k: Records per class, at least.
@@ -189,4 +191,5 @@ def _of_recoding(request: Request) -> dict[str, object]:
     }
     if request.method == "lattice":
         plain |= {"minimise": request.minimise, "time_budget": request.time_budget}
+        plain |= {"until": list(request.until)} if request.until else {}
     return plain

@@ -31,6 +31,10 @@ What the search leaves out, and why no better node is lost:
    in the order of their bounds; once a bound is not below the least loss of the allowed nodes that
    were measured, nothing left in the queue is better.
 
+4. *Bounds on the risk of the release* (``keeps``) are measured of the nodes that are allowed
+   otherwise. Nothing is left out because of a bound that is broken, unless ``falling`` is set: then
+   nothing is suppressed, and the bounds are on measures that a coarser partition never makes worse.
+
 So the result is optimal when the queue ends in that way, and only then it is called so.
 """
 
@@ -108,9 +112,10 @@ class Lattice:
 
     ``most`` is less than all records.
 
-    ``late`` says whether the time is up. ``best`` is the best allowed node so far, ``optimal``
-    whether no other one is better, ``complete`` whether every allowed node was measured; below a
-    loss of ``covered`` every one was.
+    ``keeps`` returns whether the release of a node keeps all bounds; where ``falling`` is set, that
+    of every coarser node does, too. ``late`` says whether the time is up. ``best`` is the best
+    allowed node so far, ``optimal`` whether no other one is better, ``complete`` whether every
+    allowed node was measured; below a loss of ``covered`` every one was.
     """
 
     heights: Node
@@ -119,11 +124,14 @@ class Lattice:
     most: int
     monotone: bool
     late: Callable[[], bool]
+    keeps: Callable[[Node], bool] = lambda _node: True
+    falling: bool = True
     best: Node | None = None
     optimal: bool = False
     complete: bool = False
     covered: Fraction = Fraction(0)
     nodes: dict[Node, Measured] = field(default_factory=dict)
+    kept: dict[Node, bool] = field(default_factory=dict)
     refused: list[Node] = field(default_factory=list)
 
     def search(self) -> Node | None:
@@ -132,7 +140,7 @@ class Lattice:
         The coarsest node is measured in any case.
         """
         top = self.heights
-        if not self._allowed(top) and self.monotone:
+        if not self._allowed(top) and self._known_refused(top):
             self.optimal = self.complete = True
             return None
         if self.best is not None:
@@ -163,7 +171,7 @@ class Lattice:
         allowed = [
             (self.loss.of(node, m), Fraction(m.classes, self.loss.records - m.suppressed), node)
             for node, m in self.nodes.items()
-            if m.suppressed <= self.most
+            if m.suppressed <= self.most and self._keeps(node)
         ]
         least: Fraction | None = None
         for _, risk, node in sorted(allowed):
@@ -197,7 +205,18 @@ class Lattice:
 
     def _known_refused(self, node: Node) -> bool:
         """Return whether a node is known not to be allowed, by a coarser one that is not."""
-        return self.monotone and any(_finer(node, other) for other in self.refused)
+        return any(_finer(node, other) for other in self.refused)
+
+    def _keeps(self, node: Node) -> bool:
+        """Return whether the release of a node keeps all bounds; each is measured once."""
+        if node not in self.kept:
+            self.kept[node] = self.keeps(node)
+        return self.kept[node]
+
+    def _refuse(self, node: Node) -> None:
+        """Remember that a node and all finer ones are not allowed."""
+        if not self._known_refused(node):
+            self.refused = [*(n for n in self.refused if not _finer(n, node)), node]
 
     def _allowed(self, node: Node) -> bool:
         """Measure a node, once; return whether it is allowed, and remember the best."""
@@ -205,9 +224,12 @@ class Lattice:
             self.nodes[node] = self.measure(node)
         measured = self.nodes[node]
         if measured.suppressed > self.most:
-            if self.monotone and not self._known_refused(node):
-                others = [n for n in self.refused if not _finer(n, node)]
-                self.refused = [*others, node]
+            if self.monotone:
+                self._refuse(node)
+            return False
+        if not self._keeps(node):
+            if self.falling:
+                self._refuse(node)
             return False
         if not self.optimal:
             loss = self.loss.of(node, measured)
@@ -220,7 +242,7 @@ class Lattice:
 
         All that is finer than it needs no measuring then.
         """
-        if not self.monotone:
+        if not self._known_refused(node):
             return
         chain = [node]
         while above := list(self._above(chain[-1])):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.changes import Change
@@ -25,17 +26,20 @@ from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused
 from qifsql.counting.passes import Passes
+from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import Scale, measured, own_name, own_table, scale_table
 from qifsql.data.expressions import SOURCE
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.measures import utility
+from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps, render
 from qifsql.query.columns import equal, number
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import Numbers, splice
 
 LARGE = 2_000  # rows of which a coarser table is worth making
 SOURCES = 16  # tables that are rolled up, at most
+BROKEN = "One row per class that breaks a limit."
 SERVED = 100  # a table is worth making for a hundredth of all nodes
 
 
@@ -93,6 +97,7 @@ class Recoding:
     wishes: Wishes
     sources: list[tuple[Node, str, int]] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
 
     @property
     def heights(self) -> Node:
@@ -193,8 +198,7 @@ class Recoding:
 
     def measure(self, node: Node) -> Measured:
         """Return the classes of a node."""
-        finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
-        _, table, rows = min(finer, key=lambda source: source[2])
+        table, rows = self._source(node)
         if table not in self.texts:
             self.texts[table] = render.statement(self._measuring(table))
         steps = [s + 1 for s in node]
@@ -204,6 +208,54 @@ class Recoding:
         if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
             self._roll_up(node, table, rows)
         return Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+
+    def _source(self, node: Node) -> tuple[str, int]:
+        """Return the smallest table of people that a node can be counted from, and its rows."""
+        finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
+        _, table, rows = min(finer, key=lambda source: source[2])
+        return table, rows
+
+    def risks(self, node: Node) -> list[Risk]:
+        """Return the risk of the release of a node for each secret, as an attack on it finds it.
+
+        Suppressed records are one class. Without secrets there is one risk.
+        """
+        profiles = self._profiles(self._released(node))
+        if not self.prior:
+            columns = [exp.Literal.number(1).as_("part"), *self._secrets, exp.column("people")]
+            query = exp.select(*columns).from_(own_table("tuples"))
+            self.prior = self._profiles([Step("released", "One row per person.", query)])
+        names = [secret.attribute.name for secret in self.passes.coded.secrets]
+        if not names:
+            return [risk(None, 0, self.prior, profiles)]
+        return [risk(name, j, self.prior, profiles) for j, name in enumerate(names, 1)]
+
+    def _released(self, node: Node) -> list[Step]:
+        """Return the steps to the classes of a node as they are released."""
+        table, _ = self._source(node)
+        people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
+        steps, coded, sides = [people], self.passes.coded, self._splice("sides_of_node")
+        if self.wishes.of_secret:
+            broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
+            steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
+        else:
+            none = exp.select(exp.Literal.number(0).as_("part")).where("FALSE")
+            steps += [Step("sides", "One row per class.", sides), Step("refused", BROKEN, none)]
+        released = self._splice("released_sides", {"wanted_k": self.wishes.k})
+        return [*steps, Step("released", "One row per class as it is released.", released)]
+
+    def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
+        """Return the profile of classes for whose record it is (0, 0), and for each secret."""
+        profiles = {}
+        for j in range(len(self.passes.coded.secrets) + 1):
+            column = f"secrets_{j}" if j else "part"
+            query = splice("anonymise/profile_of_sides", columns={"secret": column})
+            sql = render.statement(Plan(tuple(steps), query))
+            rows = self.passes.stream.rows(sql)
+            names = ["size", "mode", "values", "blocks"]
+            frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64()), orient="row")
+            profiles[j, 0] = Profile.of_counts(frame)
+        return profiles
 
     def _serves(self, node: Node) -> bool:
         """Return whether enough nodes are at least as coarse, to which a table of it is of use."""
@@ -225,7 +277,7 @@ class Recoding:
         steps = [
             people,
             *broken.steps,
-            Step("refused", "One row per class that breaks a limit.", broken.result),
+            Step("refused", BROKEN, broken.result),
             Step("sizes_of_node", "One row per class.", splice("anonymise/judged_sizes")),
         ]
         return Plan(tuple(steps), result)
@@ -346,10 +398,10 @@ class Recoding:
         self.passes.drop("tuples", *(name for _, name, _ in self.sources if name != "tuples"))
         self.passes.drop(*(f"steps_{i}" for i, _ in enumerate(self.ladders, 1)))
 
-    def _splice(self, view: str) -> exp.Select:
+    def _splice(self, view: str, numbers: Numbers | None = None) -> exp.Select:
         """Return a view about the people of a node."""
         places, secrets = range(1, len(self.ladders) + 1), len(self.passes.coded.secrets)
-        return splice(f"anonymise/{view}", places=places, secrets=secrets)
+        return splice(f"anonymise/{view}", places=places, secrets=secrets, numbers=numbers)
 
 
 @dataclass(frozen=True)

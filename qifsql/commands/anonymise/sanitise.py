@@ -29,6 +29,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import DatasetError, InputError, InternalError, quoted, several
 from qifsql.query.plan import Plan
+from qifsql.study import bounds
 
 SUMMARY: dict[str, pl.DataType] = {
     "method": pl.String(),
@@ -104,6 +105,7 @@ class Work:
         self.catalog = catalog
         self.microdata = microdata
         self.request = request
+        self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
         self.meter = meter
         self.name = microdata.dataset.name
         self.scales: list[Scale] = []
@@ -315,6 +317,10 @@ class Work:
             self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
             return recoding.measure(node)
 
+        def keeps(node: Node) -> bool:
+            risks = recoding.risks(node) if self.rules else []
+            return all(rule.met(risks) for rule in self.rules)
+
         lattice = Lattice(
             recoding.heights,
             loss,
@@ -322,11 +328,20 @@ class Work:
             min(most, records - 1),
             monotone=request.wishes.monotone(suppressing=most > 0),
             late=lambda: time.monotonic() - began > request.time_budget,
+            keeps=keeps,
+            falling=most == 0 and all(rule.monotone for rule in self.rules),
         )
         node = lattice.search()
+        limits = [request.wishes.words] if request.wishes.k > 1 or request.wishes.of_secret else []
+        wanted = " and ".join([*limits, *request.until])
+        if node is None and not lattice.optimal:
+            raise InputError(
+                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
+                f"keeps {wanted}; allow more time (--time-budget)"
+            )
         if node is None:
             raise InputError(
-                f"no node of the lattice keeps {request.wishes.words} with at most "
+                f"no node of the lattice keeps {wanted} with at most "
                 f"{several(most, 'record')} suppressed; allow more (--suppress), or add coarser "
                 "steps to the hierarchies"
             )
@@ -348,7 +363,7 @@ class Work:
         self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.microdata)
         secrets = tuple[Secret, ...]()
-        if self.request.wishes.of_secret:
+        if self.request.wishes.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
         scales.code(self.engine, replace(self.microdata, secrets=used))

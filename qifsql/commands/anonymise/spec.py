@@ -51,6 +51,8 @@ class AnonymiseOptions(TypedDict, total=False):
     quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
     of the records that may be suppressed, because they are in classes that break a limit: they get
     ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss.
+    ``until``: bounds on the risk of the release as it is written, with one class of all suppressed
+    records (``qifsql.study.bounds``).
     ``cells``: ``interval`` writes intervals and sets that contain the values of all members of a
     class (in a recoded release: of all records with that cell), ``text`` the same as text in
     Parquet, too; ``bounds`` two columns of an interval, its ends; ``midpoint`` its middle;
@@ -84,6 +86,14 @@ class AnonymiseOptions(TypedDict, total=False):
             one_of(*LOSSES),
             "lattice: loss to minimise: penalty (default: certainty penalty), classes (as many as "
             "possible), discernibility or entropy (non-uniform).",
+        ),
+    ]
+    until: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            "lattice: bound that the release must keep: crs<=0.1, cas(SECRET)<=0.8, "
+            "crs.singled_out<=5, k>=5. Repeatable.",
         ),
     ]
     time_budget: Annotated[
@@ -175,6 +185,7 @@ class Request:
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     minimise: str = "penalty"
     time_budget: float = BUDGET
+    until: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
@@ -211,6 +222,7 @@ class Request:
             hierarchies=files,
             minimise=options["minimise"],
             time_budget=options["time_budget"] or BUDGET,
+            until=as_tuple(options["until"]),
         )
         request.check(secret=bool(options["secret"]), k=options["k"] is not None)
         return request
@@ -227,8 +239,10 @@ class Request:
             raise InputError("l and t are about a secret; name one with --secret")
         if self.method in ("mondrian", "mdav") and not k:
             raise InputError(f"{self.method} needs the size of classes; name it with --k")
-        if self.method == "lattice" and not limited:
-            raise InputError("lattice looks for the best release that keeps a limit; name --k")
+        if self.method == "lattice" and not limited and not self.until:
+            raise InputError(
+                "lattice looks for the best release that keeps a limit; name --k, or --until"
+            )
         if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
             raise InputError(
                 "mdav makes classes by their size alone; to have the records of classes that "
@@ -246,7 +260,7 @@ class Request:
 
     def remarks(self, *, secret: bool) -> list[str]:
         """Return notes on options that have no effect."""
-        if secret and not self.wishes.of_secret:
+        if secret and not self.wishes.of_secret and not self.until:
             return [
                 "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
                 "--l-recursive, --t, --t-ordered)"
@@ -269,6 +283,8 @@ def _check_method(method: str, options: AnonymiseOptions) -> None:
             raise InputError("minimise is for lattice alone; leave it out")
         if options["time_budget"] is not None:
             raise InputError("time_budget is for lattice alone; leave it out")
+        if options["until"]:
+            raise InputError("until is for lattice alone; leave it out")
     if method == "recode" and not options["change"]:
         raise InputError(f"recode makes the changes that are named; name one (--change {HOW})")
 

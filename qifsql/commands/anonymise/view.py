@@ -37,6 +37,12 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         )
     table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
+    if kept := spec.get("until"):
+        message = (
+            "The release keeps {bounds}, as an attack on it measures them: all suppressed records "
+            "are one class."
+        )
+        parts.insert(1, Paragraph(said(message, bounds=escaping.cell(words.listed(kept)))))
     return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
 
 
@@ -129,7 +135,7 @@ def describe(row: Mapping[str, Any]) -> str:
 def _optimal(row: Mapping[str, Any]) -> str:
     penalty = words.percent(row["penalty"])
     if row["optimal"]:
-        return said("No node of the lattice loses less: penalty {penalty}.", penalty=penalty)
+        return said("No node that keeps the limits loses less: penalty {penalty}.", penalty=penalty)
     return said("The best node that was found in time: penalty {penalty}.", penalty=penalty)
 
 

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.change_lattice import States, Variant
 from qifsql.commands.what_if.smallest_change import Rungs, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks
@@ -21,6 +20,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import several
 from qifsql.query.plan import Plan
+from qifsql.study.bounds import Bound
 
 IN_SAMPLE = (
     "the adversary is assumed to know who is in the sample; for one who does not, keep the sample "

@@ -15,7 +15,7 @@ class WhatIfOptions(TypedDict, total=False):
     ``change``: one or several (``qifsql.counting.changed_attributes``): ``age:5``,
     ``date:month``, ``age:@2``, ``drop=zip``, ``top(age)=90``, ``age=EXPRESSION``, ``sample=0.1``.
     Changes of one quasi-identifier are applied one after the other. ``until``: bounds such as
-    ``crs<=0.1`` or ``k>=5`` (``qifsql.commands.what_if.bounds``). ``policy``: a file of
+    ``crs<=0.1`` or ``k>=5`` (``qifsql.study.bounds``). ``policy``: a file of
     ``qifsql.study.policy``; its rules are bounds, and its adversary is used if none is named here.
     With bounds, the result is the smallest change that keeps all of them
     (``qifsql.commands.what_if.smallest_change``). The named changes are then the rungs of ladders,

@@ -13,8 +13,6 @@ from qifsql.adversary import roles
 from qifsql.adversary.bind import bind
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attack, Microdata
-from qifsql.commands.what_if import bounds
-from qifsql.commands.what_if.bounds import Bound
 from qifsql.commands.what_if.evaluate import Work
 from qifsql.commands.what_if.spec import WhatIfOptions
 from qifsql.counting import risks
@@ -30,7 +28,9 @@ from qifsql.errors import InputError
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+from qifsql.study import bounds
 from qifsql.study import policy as policies
+from qifsql.study.bounds import Bound
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),

@@ -2,8 +2,10 @@
 
 import csv
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_anonymise import Limits
 from oracle_lattice import Ladder, Node, Release
+from places import SAMPLES
 
 import qifsql
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured
@@ -70,6 +73,7 @@ def searched(
     most: int,
     monotone: bool,
     late: Callable[[], bool] = lambda: False,
+    **more: Any,
 ) -> tuple[Lattice, Node | None]:
     """The lattice after its search; nodes are measured by the oracle."""
 
@@ -84,7 +88,7 @@ def searched(
 
     records = sum(map(len, (*releases[top(releases)].classes, *releases[top(releases)].refused)))
     heights = top(releases)
-    lattice = Lattice(heights, Loss(name, steps, records), measure, most, monotone, late)
+    lattice = Lattice(heights, Loss(name, steps, records), measure, most, monotone, late, **more)
     return lattice, lattice.search()
 
 
@@ -273,6 +277,181 @@ def test_the_release_is_that_of_the_best_node(
             if 0 < s < len(ladder):
                 label = f"s{s}g{ladder[s][int(value)]}"
             assert written[q] == ("*" if n in gone else label)
+
+
+# Bounds on the risk of the release.
+
+
+def risks(made: Release, secret: Sequence[Any], records: int) -> dict[str, float]:
+    """Measures of a release by counting; all suppressed records are one block."""
+    gone = [n for group in made.refused for n in group]
+    blocks = [*made.classes, *([gone] if gone else [])]
+    counts = [Counter(secret[n] for n in block) for block in blocks]
+    alone = sum(len(block) == 1 for block in blocks)
+    certain = sum(len(b) for b, c in zip(blocks, counts, strict=True) if len(c) == 1)
+    shares = [Fraction(max(c.values()), c.total()) for c in counts]
+    return {
+        "crs": float(Fraction(len(blocks), records)),
+        "crs.deterministic": float(Fraction(alone, records)),
+        "crs.singled_out": alone,
+        "crs.worst_case": float(Fraction(1, min(map(len, blocks)))),
+        "cas(s)": float(Fraction(sum(max(c.values()) for c in counts), records)),
+        "cas.deterministic": float(Fraction(certain, records)),
+        "cas.worst_case": float(max(shares)),
+        "k": min(map(len, blocks)),
+        "l": min(map(len, counts)),
+    }
+
+
+@st.composite
+def asked_bounds(draw: st.DrawFn) -> tuple[str, str, float]:
+    """A measure, a sign and a limit."""
+    name = draw(st.sampled_from(list(risks(Release([[0]], []), [0], 1))))
+    if name in ("k", "l"):
+        return name, ">=", draw(st.integers(1, 4))
+    if name == "crs.singled_out":
+        return name, draw(st.sampled_from(("<=", ">="))), draw(st.integers(0, 4))
+    return name, draw(st.sampled_from(("<=", "<=", ">="))), draw(st.integers(0, 20)) / 20
+
+
+def kept(bound: tuple[str, str, float], values: dict[str, float]) -> bool:
+    name, sign, limit = bound
+    return values[name] <= limit if sign == "<=" else values[name] >= limit
+
+
+@settings(max_examples=examples(40))
+@given(people(), every_limit, st.sampled_from(LOSSES), st.integers(0, 10), asked_bounds())
+def test_the_release_is_the_best_of_those_that_keep_a_bound(
+    drawn: tuple[Any, ...],
+    limits: Limits,
+    name: str,
+    share: int,
+    bound: tuple[str, str, float],
+) -> None:
+    drawn_ladders, columns, (secret,) = drawn
+    records = len(secret)
+    if (limits.l is not None and limits.l > len(set(secret))) or limits.k > records:
+        return
+    drawn_ladders = [
+        [s for s in ladder if len(set(s.values())) > 1 or s is ladder[0]]
+        for ladder in drawn_ladders
+    ]
+    with_top = [[*ladder, dict.fromkeys(range(4), "*")] for ladder in drawn_ladders]
+    names = [f"q{i}" for i, _ in enumerate(columns)]
+    pairs = list(zip(with_top, columns, strict=True))
+    if name == "entropy":
+        steps = [[Fraction(oracle.entropy(s, c)) for s in ladder] for ladder, c in pairs]
+    else:
+        steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
+    every = {
+        n: oracle.release(n, with_top, columns, [secret], limits) for n in oracle.nodes(with_top)
+    }
+    most = min(share * records // 20, records - 1)
+    allowed = {
+        n: made
+        for n, made in every.items()
+        if made.suppressed <= most and kept(bound, risks(made, secret, records))
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        pq.write_table(
+            pa.table({**dict(zip(names, columns, strict=True)), "s": secret}), place / "in.parquet"
+        )
+        files = {
+            n: hierarchy(place / f"{n}.csv", ladder, list(ladder[0]))
+            for n, ladder in zip(names, drawn_ladders, strict=True)
+        }
+
+        def run() -> qifsql.Result:
+            return qifsql.anonymise(
+                place / "in.parquet",
+                place / "out.csv",
+                method="lattice",
+                qids=names,
+                secret="s",
+                hierarchies=files,
+                suppress=Fraction(share, 20),
+                minimise=name,
+                until="".join(map(str, bound)),
+                **vars(limits),
+            )
+
+        if not allowed:
+            with pytest.raises(InputError, match="no node of the lattice keeps"):
+                run()
+            assert not (place / "out.csv").exists()
+            return
+        result = run()
+        attacked = qifsql.attack(
+            "crs,cas", qifsql.Dataset.open(place / "out.csv", all_varchar=True), qids=names,
+            secret="s",
+        )  # fmt: skip
+    row = result.frame.row(0, named=True)
+    node = tuple(row["steps"])
+    assert node in allowed
+    best = min(oracle.losses(name, n, made, steps, records) for n, made in allowed.items())
+    loss = oracle.losses(name, node, allowed[node], steps, records)
+    assert float(loss) == pytest.approx(float(best), abs=1e-9)
+    assert row["optimal"]
+    values = risks(allowed[node], secret, records)
+    found = attacked.frame["posterior_probabilistic"].to_list()
+    assert found == pytest.approx([values["crs"], values["cas(s)"]], abs=1e-12)
+
+
+@settings(max_examples=examples(200))
+@given(people(), st.sampled_from(LOSSES), st.integers(0, 20), st.data())
+def test_a_search_with_any_condition_finds_the_best_that_keeps_it(
+    drawn: tuple[Any, ...], name: str, share: int, data: st.DataObject
+) -> None:
+    """``keeps`` may hold of any nodes; where ``falling`` is set, of all coarser ones, too."""
+    drawn_ladders, columns, secrets = drawn
+    records = len(secrets[0])
+    most = min(records - 1, share * records // 20)
+    limits = Limits(data.draw(st.integers(1, 3)))
+    releases = {
+        node: oracle.release(node, drawn_ladders, columns, secrets, limits)
+        for node in oracle.nodes(drawn_ladders)
+    }
+    chosen = data.draw(st.sets(st.sampled_from(sorted(releases))))
+    falling = data.draw(st.booleans())
+    if falling:
+        chosen = {n for n in releases if any(all(map(le, c, n)) for c in chosen)}
+    pairs = zip(drawn_ladders, columns, strict=True)
+    steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
+    losses = {
+        node: oracle.losses(name, node, made, steps, records)
+        for node, made in releases.items()
+        if made.suppressed <= most and node in chosen
+    }
+    how: dict[str, Any] = {"most": most, "monotone": True}
+    more: dict[str, Any] = {"keeps": chosen.__contains__, "falling": falling}
+    lattice, best = searched(name, steps, releases, **how, **more)
+    assert lattice.optimal
+    assert lattice.complete
+    assert (best is None) == (not losses)
+    assert best is None or losses[best] == min(losses.values())
+    assert set(lattice.frontier()) <= set(losses)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"until": "crs<=2"}, "above 1, but 5 % is 0.05"),
+        ({"until": "cas<=0.5"}, "is about a secret; name one with --secret"),
+        ({"until": "risk<=0.5"}, "is not a bound"),
+        ({"until": "crs<=0.5", "method": "recode", "change": "age:5"}, "until is for lattice"),
+        ({"until": "crs<=0"}, "no node of the lattice keeps crs<=0 with at most 0 records"),
+        ({}, "name --k, or --until"),
+        ({"until": "crs>=1", "time_budget": 1e-9}, "the time ended after"),
+    ],
+)
+def test_bounds_that_cannot_be_kept_or_read(
+    options: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    asked = {"method": "lattice", "qids": "age,gender"} | options
+    with pytest.raises(InputError, match=says):
+        qifsql.anonymise(SAMPLES / "thesis_table_3_2.csv", tmp_path / "out.csv", **asked)
+    assert list(tmp_path.iterdir()) == []
 
 
 # The example of ARX: Adult, 8 quasi-identifiers, 6,480 nodes.

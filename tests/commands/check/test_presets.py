@@ -14,9 +14,9 @@ from terminal import run
 import qifsql
 from qifsql.adversary.models import model
 from qifsql.commands.check.junit import junit
-from qifsql.commands.what_if.bounds import MEASURES, MODELS
 from qifsql.errors import InputError
 from qifsql.study import policy as policies
+from qifsql.study.bounds import MEASURES, MODELS
 from qifsql.study.policy import PRESETS, presets, read
 from qifsql.study.rules import measures, unsuitable
 
