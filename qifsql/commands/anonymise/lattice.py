@@ -131,7 +131,7 @@ class Lattice:
     complete: bool = False
     covered: Fraction = Fraction(0)
     nodes: dict[Node, Measured] = field(default_factory=dict)
-    kept: dict[Node, bool] = field(default_factory=dict)
+    verdicts: dict[Node, bool] = field(default_factory=dict)
     refused: list[Node] = field(default_factory=list)
 
     def search(self) -> Node | None:
@@ -209,9 +209,9 @@ class Lattice:
 
     def _keeps(self, node: Node) -> bool:
         """Return whether the release of a node keeps all bounds; each is measured once."""
-        if node not in self.kept:
-            self.kept[node] = self.keeps(node)
-        return self.kept[node]
+        if node not in self.verdicts:
+            self.verdicts[node] = self.keeps(node)
+        return self.verdicts[node]
 
     def _refuse(self, node: Node) -> None:
         """Remember that a node and all finer ones are not allowed."""

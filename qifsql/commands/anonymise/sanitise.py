@@ -333,15 +333,15 @@ class Work:
         )
         node = lattice.search()
         limits = [request.wishes.words] if request.wishes.k > 1 or request.wishes.of_secret else []
-        wanted = " and ".join([*limits, *request.until])
+        asks = " and ".join([*limits, *request.until])
         if node is None and not lattice.optimal:
             raise InputError(
                 f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
-                f"keeps {wanted}; allow more time (--time-budget)"
+                f"keeps {asks}; allow more time (--time-budget)"
             )
         if node is None:
             raise InputError(
-                f"no node of the lattice keeps {wanted} with at most "
+                f"no node of the lattice keeps {asks} with at most "
                 f"{several(most, 'record')} suppressed; allow more (--suppress), or add coarser "
                 "steps to the hierarchies"
             )

@@ -37,12 +37,12 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         )
     table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
-    if kept := spec.get("until"):
+    if limits := spec.get("until"):
         message = (
             "The release keeps {bounds}, as an attack on it measures them: all suppressed records "
             "are one class."
         )
-        parts.insert(1, Paragraph(said(message, bounds=escaping.cell(words.listed(kept)))))
+        parts.insert(1, Paragraph(said(message, bounds=escaping.cell(words.listed(limits)))))
     return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
 
 
